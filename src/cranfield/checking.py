@@ -1,0 +1,32 @@
+"""`check`: everything odd about judgements and runs, before any number is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cranfield import findings
+from cranfield.evaluation import named_runs
+from cranfield.findings import Finding
+from cranfield.formats import read_qrels, read_run
+from cranfield.judged import judge, pool
+
+
+def check(qrels: Any, runs: Any = (), *, format: str | None = None) -> list[Finding]:
+    """What is odd about judgements and, if given, runs; `doubtful` marks what puts a number in doubt.
+
+    >>> for finding in check({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.0, "d3": 1.0}}):
+    ...     print(finding.code, finding.doubtful)
+    missing-topics True
+    ties True
+    unjudged False
+    """
+    judgements = read_qrels(qrels, format=format)
+    pooled = pool(judgements)
+    found = findings.of_qrels(judgements, pooled)
+    sources: Iterable[tuple[str | None, Any]] = () if isinstance(runs, tuple) and not runs else named_runs(runs)
+    for name, source in sources:
+        run = read_run(source, name=name, format=format)
+        judged = judge(run, judgements, pooled=pooled)
+        found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
+    return found

@@ -1,0 +1,35 @@
+"""`cranfield check`"""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+
+
+@click.command("check")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@options.input_format
+@click.pass_context
+def command(context: click.Context, qrels: str, runs: tuple[str, ...], input_format: str | None) -> None:
+    """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
+    extra, unjudged documents by depth, fractional or negative grades, short lists.
+
+    Exit code 1 if anything makes a number doubtful, 3 if a file cannot be read as it stands.
+
+    \b
+    Examples:
+      $ cranfield check qrels.txt bm25.run dense.run
+    """
+    from cranfield.checking import check
+
+    found = check(qrels, list(runs) or (), format=input_format)
+    for finding in found:
+        click.echo(f"{'doubtful' if finding.doubtful else 'note':<8}  {finding.code:<20}  {finding}")
+    doubtful = sum(finding.doubtful for finding in found)
+    if not found:
+        click.echo("nothing odd")
+    elif doubtful:
+        click.echo(f"\n{doubtful} of {len(found)} findings make a number doubtful")
+        context.exit(1)

@@ -1,0 +1,75 @@
+"""`cranfield evaluate`"""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+from cranfield.cli.progress import watched
+from cranfield.policy import EMPTY_TOPICS, TIES, TOPICS, Policy
+from cranfield.report.tables import FORMATS
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
+SHOW_DIGESTS = ("json",)
+
+
+@click.command("evaluate")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True)
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.")
+@click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean.")
+@click.option("-f", "--output-format", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How to print.")
+@click.option("--ties", type=click.Choice(TIES), default="docid", show_default=True, help="Order of documents with equal scores: by id descending, as in trec_eval, or as in the file.")
+@click.option("--topics", type=click.Choice(TOPICS), default="qrels", show_default=True, help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's own.")
+@click.option("--empty-topics", type=click.Choice(EMPTY_TOPICS), default="zero", show_default=True, help="Topics without a relevant document: score 0, or leave them out.")
+@click.option("--depth", type=click.IntRange(1), help="Cut every ranking here.")
+@click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists).")
+@click.option("--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …")
+@options.input_format
+@options.threads
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    per_topic: bool,
+    output_format: str,
+    ties: str,
+    topics: str,
+    empty_topics: str,
+    depth: int | None,
+    judged_only: bool,
+    digest: str | None,
+    input_format: str | None,
+    threads: int | None,
+) -> None:
+    """Evaluate RUNS against the judgements in QRELS.
+
+    Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed (gzip, bzip2, xz,
+    zstd); - is standard input. Warnings go to standard error, results to standard output.
+
+    \b
+    Examples:
+      $ cranfield evaluate qrels.txt bm25.run
+      $ cranfield evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'AP(rel=2)' -f markdown
+      $ cranfield evaluate qrels.txt bm25.run -m map -m P.5,10 -q -f trec
+    """
+    from cranfield.evaluation import evaluate
+    from cranfield.report.tables import render
+
+    if digest is None and output_format in SHOW_DIGESTS:
+        digest = "xxh3_128"
+    with watched("reading") as progress:
+        results = evaluate(
+            qrels,
+            list(runs),
+            measures or DEFAULT_MEASURES,
+            policy=Policy(ties, topics, depth, judged_only, empty_topics),
+            format=input_format,
+            digest=digest,
+            threads=threads,
+            progress=progress,
+        )
+    text = render(results, output_format, per_topic=per_topic)
+    for warning in results.warnings:
+        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+    click.echo(text, nl=False)

@@ -1,0 +1,63 @@
+"""`cranfield measures`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from cranfield.measures.registry import Measure
+
+
+@click.command("measures")
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """List the measures, or explain the one called NAME: formula, parameters, example, reference.
+
+    \b
+    Examples:
+      $ cranfield measures
+      $ cranfield measures nDCG
+    """
+    from cranfield.measures.registry import all_measures, parse_measures
+
+    if name is not None:
+        click.echo(explained(parse_measures(name)[0]))
+        return
+    width = max(len(usage(measure)) for measure in all_measures())
+    family = ""
+    for measure in all_measures():
+        if measure.definition.family != family:
+            family = measure.definition.family
+            click.echo(f"\n{family.replace('_', ' ')}" if family else family)
+        click.echo(f"  {usage(measure):<{width}}  {measure.definition.summary}")
+    click.echo("\n`cranfield measures NAME` explains one.")
+
+
+def usage(measure: Measure) -> str:
+    """How the measure is written: P@k where it needs a cutoff, AP[@k] where it may have one."""
+    definition = measure.definition
+    letter = "k" if definition.at == "cutoff" else "r"
+    if definition.at is None:
+        return measure.name
+    return f"{measure.name}@{letter}" if definition.required else f"{measure.name}[@{letter}]"
+
+
+def explained(measure: Measure) -> str:
+    """Everything the registry knows about a measure."""
+    definition = measure.definition
+    lines = [usage(measure), "", definition.description, "", f"Formula    {definition.part('Formula')}", "", "Parameters"]
+    for name, parameter in definition.parameters.items():
+        default = f"{definition.defaults[name]!r}" if name in definition.defaults else "required"
+        written = f"@ {name}" if name == definition.at else name
+        lines.append(f"  {written} = {default}: {parameter.help} ({parameter.accepts})")
+    names = [*definition.aliases, *(f"{name} ({agg})" for name, (agg, _) in definition.averages.items())]
+    if names:
+        lines += ["", f"Also       {', '.join(names)}"]
+    trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]
+    if trec:
+        lines += ["", f"trec_eval  {', '.join(trec)}"]
+    example = "\n".join(f"  {line}" for line in definition.example.split("\n"))
+    lines += ["", "Example", example, "", f"Reference  {definition.part('Reference')}"]
+    return "\n".join(lines)

@@ -1,0 +1,233 @@
+#include "arrow.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+namespace cranfield {
+
+namespace {
+
+std::shared_ptr<ArrowSchema> schema_of(ArrowArrayStream& stream) {
+    std::shared_ptr<ArrowSchema> schema(new ArrowSchema{}, [](ArrowSchema* s) {
+        if (s->release) s->release(s);
+        delete s;
+    });
+    if (stream.get_schema(&stream, schema.get()) != 0) {
+        const char* const message = stream.get_last_error(&stream);
+        throw FrameError(message ? message : "the data frame gave no schema");
+    }
+    return schema;
+}
+
+// One column of one batch. `offset` counts the rows that a slice of the batch leaves out in front.
+struct Column {
+    const ArrowSchema& type;
+    const ArrowArray& array;
+    std::int64_t offset;
+    std::string name;
+
+    template <typename T>
+    const T* buffer(int i) const {
+        return static_cast<const T*>(array.buffers[i]);
+    }
+    bool is_null(std::int64_t i) const {
+        if (array.null_count == 0 || array.n_buffers == 0 || array.buffers[0] == nullptr) return false;
+        const auto at = static_cast<std::size_t>(i + offset);
+        return (buffer<std::uint8_t>(0)[at / 8] >> (at % 8) & 1) == 0;
+    }
+};
+
+std::string type_name(const Column& column) { return column.type.format; }
+
+// Calls use(number of row) with the integer there, whatever its width.
+std::function<std::int64_t(std::int64_t)> integers(const Column& column) {
+    const Bytes format = column.type.format;
+    const std::int64_t offset = column.offset;
+    const auto reader = [&](auto kind) -> std::function<std::int64_t(std::int64_t)> {
+        const auto* const values = column.buffer<decltype(kind)>(1);
+        return [values, offset](std::int64_t i) { return static_cast<std::int64_t>(values[i + offset]); };
+    };
+    if (format == "c") return reader(std::int8_t{});
+    if (format == "C") return reader(std::uint8_t{});
+    if (format == "s") return reader(std::int16_t{});
+    if (format == "S") return reader(std::uint16_t{});
+    if (format == "i") return reader(std::int32_t{});
+    if (format == "I") return reader(std::uint32_t{});
+    if (format == "l") return reader(std::int64_t{});
+    if (format == "L") {
+        const auto* const values = column.buffer<std::uint64_t>(1);
+        return [values, offset, name = column.name](std::int64_t i) {
+            if (values[i + offset] >> 63) throw FrameError("column '" + name + "' holds an id above 2^63");
+            return static_cast<std::int64_t>(values[i + offset]);
+        };
+    }
+    return nullptr;
+}
+
+// Calls take(row, id) for each row of an id column. Ids from string buffers stay where they are; numbers are
+// written into the arena.
+class IdReader {
+public:
+    IdReader(const Column& column, Arena& arena) : column_(column), format_(column.type.format), arena_(arena) {
+        if (column_.type.dictionary) {
+            dictionary_ = std::make_unique<Column>(
+                Column{*column_.type.dictionary, *column_.array.dictionary, column_.array.dictionary->offset, column_.name});
+            entries_ = std::make_unique<IdReader>(*dictionary_, arena_);
+            integers_ = integers(column_);
+        } else if (format_ != "u" && format_ != "z" && format_ != "U" && format_ != "Z" && format_ != "vu" && format_ != "vz") {
+            integers_ = integers(column_);
+            if (!integers_) {
+                throw FrameError("column '" + column_.name + "' has Arrow type '" + std::string(format_) +
+                                 "'; ids are strings or integers");
+            }
+        }
+    }
+    Bytes operator()(std::int64_t i) {
+        if (entries_) return (*entries_)(integers_(i));
+        if (integers_) {
+            char digits[24];
+            const auto end = std::to_chars(digits, digits + sizeof digits, integers_(i)).ptr;
+            return arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
+        }
+        const std::int64_t at = i + column_.offset;
+        if (format_ == "u" || format_ == "z") return slice(column_.buffer<std::int32_t>(1), at);
+        if (format_ == "U" || format_ == "Z") return slice(column_.buffer<std::int64_t>(1), at);
+        // A string view: its length, then either 12 bytes of text or a prefix, a buffer number and an offset.
+        const char* const view = column_.buffer<char>(1) + 16 * at;
+        const auto length = static_cast<std::size_t>(load4(view));
+        if (length <= 12) return {view + 4, length};
+        return {column_.buffer<char>(2 + static_cast<int>(load4(view + 8))) + load4(view + 12), length};
+    }
+
+private:
+    template <typename Offset>
+    Bytes slice(const Offset* offsets, std::int64_t at) const {
+        return {column_.buffer<char>(2) + offsets[at], static_cast<std::size_t>(offsets[at + 1] - offsets[at])};
+    }
+    const Column& column_;
+    const Bytes format_;
+    Arena& arena_;
+    std::unique_ptr<Column> dictionary_;
+    std::unique_ptr<IdReader> entries_;
+    std::function<std::int64_t(std::int64_t)> integers_;
+};
+
+std::function<double(std::int64_t)> numbers(const Column& column) {
+    const Bytes format = column.type.format;
+    const std::int64_t offset = column.offset;
+    if (column.type.dictionary == nullptr) {
+        if (format == "g") {
+            return [values = column.buffer<double>(1), offset](std::int64_t i) { return values[i + offset]; };
+        }
+        if (format == "f") {
+            return [values = column.buffer<float>(1), offset](std::int64_t i) {
+                return static_cast<double>(values[i + offset]);
+            };
+        }
+        if (auto whole = integers(column)) {
+            return [whole](std::int64_t i) { return static_cast<double>(whole(i)); };
+        }
+    }
+    throw FrameError("column '" + column.name + "' has Arrow type '" + type_name(column) +
+                     "'; a score or grade is a float or an integer");
+}
+
+}  // namespace
+
+std::vector<std::string> arrow_columns(ArrowArrayStream& stream) {
+    const auto schema = schema_of(stream);
+    if (Bytes(schema->format) != "+s") throw FrameError("expected a table with columns, not a single Arrow array");
+    std::vector<std::string> names;
+    for (std::int64_t i = 0; i < schema->n_children; ++i) names.emplace_back(schema->children[i]->name);
+    return names;
+}
+
+Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) : layout_(layout), schema_(schema_of(stream)) {
+    for (;;) {
+        std::shared_ptr<ArrowArray> batch(new ArrowArray{}, [](ArrowArray* a) {
+            if (a->release) a->release(a);
+            delete a;
+        });
+        if (stream.get_next(&stream, batch.get()) != 0) {
+            const char* const message = stream.get_last_error(&stream);
+            throw FrameError(message ? message : "the data frame could not be read");
+        }
+        if (batch->release == nullptr) return;
+        if (batch->length > 0) batches_.push_back(std::move(batch));
+    }
+}
+
+Table Frame::table(unsigned threads) const {
+    constexpr std::int64_t rows_in_block = 1 << 16;
+    struct Part {
+        std::size_t batch;
+        std::int64_t begin, end;
+        std::size_t row;  // number of the first row in the whole frame
+    };
+    std::vector<Part> parts;
+    std::size_t row = 0;
+    for (std::size_t b = 0; b < batches_.size(); ++b) {
+        for (std::int64_t begin = 0; begin < batches_[b]->length; begin += rows_in_block) {
+            const std::int64_t end = std::min(batches_[b]->length, begin + rows_in_block);
+            parts.push_back({b, begin, end, row});
+            row += static_cast<std::size_t>(end - begin);
+        }
+    }
+    std::vector<Block> blocks(parts.size());
+    parallel_for(parts.size(), threads, [&](std::size_t p) {
+        const Part& part = parts[p];
+        const ArrowArray& batch = *batches_[part.batch];
+        const auto column = [&](int i) {
+            const ArrowArray& array = *batch.children[i];
+            const char* const name = schema_->children[i]->name;
+            return Column{*schema_->children[i], array, array.offset + batch.offset, name ? name : ""};
+        };
+        const Column topic_column = column(layout_.topic), doc_column = column(layout_.doc), value_column = column(layout_.value);
+        Block& block = blocks[p];
+        block.reserve(static_cast<std::size_t>(part.end - part.begin), layout_.rank >= 0);
+        IdReader topic_of(topic_column, block.arena), doc_of(doc_column, block.arena);
+        const auto value_of = numbers(value_column);
+        std::unique_ptr<Column> rank_column;
+        std::function<double(std::int64_t)> rank_of;
+        if (layout_.rank >= 0) {
+            rank_column = std::make_unique<Column>(column(layout_.rank));
+            rank_of = numbers(*rank_column);
+        }
+        Scratch scratch;
+        Bytes last_topic;
+        for (std::int64_t i = part.begin; i < part.end; ++i) {
+            const auto fail = [&](const char* code, const Column& at, std::string field) -> RowError {
+                return {code, at.name, part.row + static_cast<std::size_t>(i - part.begin), std::move(field)};
+            };
+            for (const Column* c : {&topic_column, &doc_column, &value_column}) {
+                if (c->is_null(i)) throw fail("null", *c, {});
+            }
+            const Bytes topic = topic_of(i), doc = doc_of(i);
+            double value = value_of(i);
+            if (topic.empty()) throw fail("empty-id", topic_column, {});
+            if (doc.empty()) throw fail("empty-id", doc_column, {});
+            if (std::isnan(value)) throw fail("nan", value_column, "nan");
+            if (layout_.kind != ValueKind::score && std::isinf(value)) throw fail("infinite", value_column, "inf");
+            if (layout_.kind == ValueKind::rank) value = -value;
+            if (last_topic.empty() || !same_bytes(topic, last_topic)) {
+                block.finish_last(scratch);
+                block.open(topic);
+                last_topic = topic;
+            }
+            block.add(doc.data(), doc.size(), value);
+            if (layout_.rank >= 0) {
+                const double rank = rank_column->is_null(i) ? std::nan("") : rank_of(i);
+                if (rank != std::floor(rank)) throw fail("rank", *rank_column, std::to_string(rank));
+                block.add_rank(static_cast<std::int32_t>(std::min(std::max(rank, -2e9), 2e9)));
+            }
+        }
+        block.finish_last(scratch);
+    });
+    Table table(std::move(blocks), threads);
+    for (const auto& batch : batches_) table.owners.push_back(batch);
+    table.owners.push_back(schema_);
+    return table;
+}
+
+}  // namespace cranfield

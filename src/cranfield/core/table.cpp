@@ -1,0 +1,228 @@
+#include "table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "numbers.hpp"
+#include "parallel.hpp"
+
+namespace cranfield {
+
+namespace {
+
+// Canonical order: value descending, then document id descending as bytes (trec_eval's rule).
+bool in_order(const Row& a, const Row& b) {
+    if (a.value != b.value) return a.value > b.value;
+    return a.id() > b.id();
+}
+
+// Orders as the bytes do: if two prefixes differ, the ids compare as they do.
+std::uint64_t prefix_of(Bytes id) {
+    std::uint64_t prefix = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+        prefix = prefix << 8 | (i < id.size() ? static_cast<unsigned char>(id[i]) : 0u);
+    }
+    return prefix;
+}
+
+// Leaves out identical duplicates, stably, and returns how many rows remain. Slots hold hash and row number + 1.
+std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::uint32_t* positions, std::size_t count,
+                            std::vector<std::uint64_t>& slots) {
+    std::size_t size = 16;
+    while (size < count * 2) size *= 2;
+    slots.assign(size, 0);
+    const std::size_t mask = size - 1;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Row row = rows[i];
+        bool repeated = false;
+        std::size_t slot = row.hash & mask;
+        for (; slots[slot] != 0; slot = (slot + 1) & mask) {
+            if (slots[slot] >> 32 != row.hash) continue;
+            const Row& earlier = rows[(slots[slot] & 0xFFFFFFFFu) - 1];
+            if (!same_bytes(earlier.id(), row.id())) continue;
+            if (earlier.value != row.value) throw ConflictingDuplicate(topic, row.id(), earlier.value, row.value);
+            repeated = true;
+            break;
+        }
+        if (repeated) continue;
+        if (kept != i) {
+            rows[kept] = row;
+            if (ranks) ranks[kept] = ranks[i];
+            if (positions) positions[kept] = positions[i];
+        }
+        ++kept;
+        slots[slot] = static_cast<std::uint64_t>(row.hash) << 32 | kept;
+    }
+    return kept;
+}
+
+// Puts rows (and with them ranks and positions) into canonical order.
+void sort_rows(Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions, std::size_t count,
+               Scratch& scratch) {
+    auto& keys = scratch.keys;
+    keys.resize(count);
+    for (std::size_t i = 0; i < count; ++i) keys[i] = {rows[i].value, prefix_of(rows[i].id()), static_cast<std::uint32_t>(i)};
+    std::sort(keys.begin(), keys.end(), [rows](const Scratch::Key& a, const Scratch::Key& b) {
+        if (a.value != b.value) return a.value > b.value;
+        if (a.prefix != b.prefix) return a.prefix > b.prefix;
+        return rows[a.row].id() > rows[b.row].id();
+    });
+    scratch.rows.assign(rows, rows + count);
+    for (std::size_t i = 0; i < count; ++i) rows[i] = scratch.rows[keys[i].row];
+    if (ranks) {
+        scratch.ranks.assign(ranks, ranks + count);
+        for (std::size_t i = 0; i < count; ++i) ranks[i] = scratch.ranks[keys[i].row];
+    }
+    std::vector<std::uint32_t> moved(count);
+    for (std::size_t i = 0; i < count; ++i) moved[i] = positions.empty() ? keys[i].row : positions[keys[i].row];
+    positions = std::move(moved);
+}
+
+// Rows are in order: counts ties, ranks that contradict the values, and notes where the input order of ties differs.
+void describe(const Row* rows, const std::int32_t* ranks, const std::vector<std::uint32_t>& positions,
+              std::size_t count, Facts& facts) {
+    bool ties_moved = false;
+    bool ranks_differ = false;
+    std::int64_t highest_of_better = std::numeric_limits<std::int64_t>::min();
+    std::int64_t highest = highest_of_better;
+    std::uint32_t disagrees = 0;
+    std::uint32_t tied = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool as_before = i > 0 && rows[i].value == rows[i - 1].value;
+        const bool as_next = i + 1 < count && rows[i].value == rows[i + 1].value;
+        tied += as_before || as_next;
+        if (as_before && !positions.empty() && positions[i] < positions[i - 1]) ties_moved = true;
+        if (ranks) {
+            if (!as_before) highest_of_better = highest;
+            disagrees += ranks[i] <= highest_of_better;
+            highest = std::max<std::int64_t>(highest, ranks[i]);
+            ranks_differ |= ranks[i] != ranks[0];
+        }
+    }
+    facts.tied = tied;
+    facts.rank_disagrees = ranks_differ ? disagrees : 0;  // one rank for all is a filler, not a claim
+    facts.input_order.reset();
+    if (ties_moved) facts.input_order = std::make_unique<std::vector<std::uint32_t>>(positions);
+}
+
+// All of the above for one topic; `positions` may be empty, meaning rows stand in input order.
+std::size_t put_in_order(Bytes topic, Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions,
+                         std::size_t count, Scratch& scratch, Facts& facts) {
+    const std::size_t kept = drop_duplicates(topic, rows, ranks, positions.empty() ? nullptr : positions.data(), count,
+                                             scratch.slots);
+    facts.collapsed += static_cast<std::uint32_t>(count - kept);
+    if (!positions.empty()) positions.resize(kept);
+    if (!std::is_sorted(rows, rows + kept, in_order)) sort_rows(rows, ranks, positions, kept, scratch);
+    describe(rows, ranks, positions, kept, facts);
+    return kept;
+}
+
+// "2" before "10" where every topic is a number, otherwise as bytes.
+bool natural_less(Bytes a, Bytes b) {
+    const Bytes whole_a = a, whole_b = b;
+    while (a.size() > 1 && a.front() == '0') a.remove_prefix(1);
+    while (b.size() > 1 && b.front() == '0') b.remove_prefix(1);
+    if (a.size() != b.size()) return a.size() < b.size();
+    if (a != b) return a < b;
+    return whole_a < whole_b;
+}
+
+bool all_digits(Bytes id) { return std::all_of(id.begin(), id.end(), is_digit); }
+
+}  // namespace
+
+void Block::open(Bytes topic) {
+    auto found = topic_numbers_.find(topic);
+    if (found == topic_numbers_.end()) {
+        topics_.push_back(arena.keep(topic));
+        found = topic_numbers_.emplace(topics_.back(), static_cast<std::uint32_t>(topics_.size() - 1)).first;
+    }
+    segments_.push_back({found->second, 0, rows_.size(), {}});
+}
+
+void Block::finish(std::size_t index, Scratch& scratch) {
+    auto& segment = segments_[index];
+    Row* const rows = rows_.data() + segment.begin;
+    for (std::size_t i = 0; i < segment.count; ++i) rows[i].hash = hash_bytes(rows[i].doc, rows[i].length);
+    scratch.positions.clear();
+    std::int32_t* const ranks = ranks_.empty() ? nullptr : ranks_.data() + segment.begin;
+    segment.count = static_cast<std::uint32_t>(put_in_order(topics_[segment.topic], rows, ranks, scratch.positions,
+                                                            segment.count, scratch, segment.facts));
+}
+
+Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(blocks)) {
+    struct Place {
+        std::uint32_t block, segment;
+    };
+    std::vector<std::vector<Place>> places;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+        auto& block = blocks_[b];
+        std::vector<std::size_t> numbers(block.topics_.size());
+        for (std::size_t t = 0; t < numbers.size(); ++t) {
+            const auto [found, fresh] = by_id_.emplace(block.topics_[t], places.size());
+            if (fresh) {
+                places.emplace_back();
+                topics_.push_back({block.topics_[t], nullptr, 0, {}});
+            }
+            numbers[t] = found->second;
+        }
+        for (std::uint32_t s = 0; s < block.segments_.size(); ++s) {
+            places[numbers[block.segments_[s].topic]].push_back({b, s});
+        }
+    }
+
+    gathered_.resize(topics_.size());
+    parallel_for(topics_.size(), threads, [&](std::size_t t) {
+        auto& topic = topics_[t];
+        if (places[t].size() == 1) {
+            auto& block = blocks_[places[t][0].block];
+            auto& segment = block.segments_[places[t][0].segment];
+            topic.rows = block.rows_.data() + segment.begin;
+            topic.count = segment.count;
+            topic.facts = std::move(segment.facts);
+            return;
+        }
+        // The topic stands in several places of the input: bring its rows together and order them once more.
+        auto& rows = gathered_[t];
+        std::vector<std::int32_t> ranks;
+        std::vector<std::uint32_t> positions;
+        for (const auto& place : places[t]) {
+            auto& block = blocks_[place.block];
+            auto& segment = block.segments_[place.segment];
+            const auto base = static_cast<std::uint32_t>(rows.size());
+            const auto from = static_cast<std::ptrdiff_t>(segment.begin);
+            const auto to = from + segment.count;
+            rows.insert(rows.end(), block.rows_.begin() + from, block.rows_.begin() + to);
+            if (!block.ranks_.empty()) ranks.insert(ranks.end(), block.ranks_.begin() + from, block.ranks_.begin() + to);
+            const auto* order = segment.facts.input_order.get();
+            for (std::uint32_t i = 0; i < segment.count; ++i) positions.push_back(base + (order ? (*order)[i] : i));
+            topic.facts.collapsed += segment.facts.collapsed;
+        }
+        Scratch scratch;
+        topic.count = put_in_order(topic.id, rows.data(), ranks.empty() ? nullptr : ranks.data(), positions, rows.size(),
+                                   scratch, topic.facts);
+        topic.rows = rows.data();
+    });
+
+    for (auto& block : blocks_) {
+        std::vector<std::int32_t>().swap(block.ranks_);
+        std::vector<Segment>().swap(block.segments_);
+        block.topic_numbers_.clear();
+    }
+    const bool numeric = std::all_of(topics_.begin(), topics_.end(), [](const Topic& t) { return all_digits(t.id); });
+    std::sort(topics_.begin(), topics_.end(), [numeric](const Topic& a, const Topic& b) {
+        return numeric ? natural_less(a.id, b.id) : a.id < b.id;
+    });
+    for (std::size_t t = 0; t < topics_.size(); ++t) {
+        by_id_[topics_[t].id] = t;
+        row_count_ += topics_[t].count;
+    }
+}
+
+const Topic* Table::find(Bytes id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : &topics_[found->second];
+}
+
+}  // namespace cranfield

@@ -1,0 +1,133 @@
+// A table is a run or a set of judgements: for each topic its documents, each with a value (score or grade),
+// best value first and equal values by document id descending, no document twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace cranfield {
+
+struct Row {
+    const char* doc;
+    double value;
+    std::uint32_t length;
+    std::uint32_t hash;
+    Bytes id() const { return {doc, length}; }
+};
+
+// What was odd about a topic's rows, found while they were put in order.
+struct Facts {
+    std::uint32_t tied = 0;              // rows that share their value with another
+    std::uint32_t rank_disagrees = 0;    // rows whose rank is not below that of every better row
+    std::uint32_t collapsed = 0;         // identical duplicates left out
+    // For each row its place in the input; kept only where tied rows stood in another order there.
+    std::unique_ptr<std::vector<std::uint32_t>> input_order;
+};
+
+// The same document twice for one topic, with different values.
+struct ConflictingDuplicate : std::runtime_error {
+    ConflictingDuplicate(Bytes topic_id, Bytes doc_id, double first_value, double second_value)
+        : std::runtime_error("conflicting duplicate"), topic(topic_id), doc(doc_id), first(first_value),
+          second(second_value) {}
+    std::string topic, doc;
+    double first, second;
+};
+
+// Consecutive input rows of one topic.
+struct Segment {
+    std::uint32_t topic;
+    std::uint32_t count;
+    std::size_t begin;
+    Facts facts;
+};
+
+// Working memory of `Block::finish`, reused from topic to topic.
+struct Scratch {
+    std::vector<std::uint64_t> slots;
+    struct Key {
+        double value;
+        std::uint64_t prefix;  // the first bytes of the id, comparable as a number
+        std::uint32_t row;
+    };
+    std::vector<Key> keys;
+    std::vector<Row> rows;
+    std::vector<std::int32_t> ranks;
+    std::vector<std::uint32_t> positions;
+};
+
+// A part of the input, filled by one thread.
+class Block {
+public:
+    void reserve(std::size_t rows, bool with_ranks) {
+        rows_.reserve(rows);
+        if (with_ranks) ranks_.reserve(rows);
+    }
+    // The rows that follow belong to this topic.
+    void open(Bytes topic);
+    void add(const char* kept_doc, std::size_t length, double value) {
+        rows_.push_back({kept_doc, value, static_cast<std::uint32_t>(length), 0});
+        ++segments_.back().count;
+    }
+    void add_copy(const char* doc, std::size_t length, double value) { add(arena.keep(doc, length), length, value); }
+    void add_rank(std::int32_t rank) { ranks_.push_back(rank); }
+
+    // Hashes, orders and checks the rows of a segment. Readers finish a topic as soon as it ends, while its rows
+    // are still in the cache, or all segments later, side by side.
+    void finish(std::size_t index, Scratch& scratch);
+    void finish_last(Scratch& scratch) {
+        if (!segments_.empty()) finish(segments_.size() - 1, scratch);
+    }
+
+    Arena arena;
+
+private:
+    friend class Table;
+    std::vector<Row> rows_;
+    std::vector<std::int32_t> ranks_;
+    std::vector<Segment> segments_;
+    std::vector<Bytes> topics_;
+    std::unordered_map<Bytes, std::uint32_t> topic_numbers_;
+
+public:
+    const std::vector<Segment>& segments() const { return segments_; }
+};
+
+struct Topic {
+    Bytes id;
+    const Row* rows;
+    std::size_t count;
+    Facts facts;
+};
+
+class Table {
+public:
+    Table() = default;
+    Table(Table&&) noexcept = default;
+    Table& operator=(Table&&) noexcept = default;
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+    // Blocks in input order, every segment finished.
+    Table(std::vector<Block> blocks, unsigned threads);
+
+    const std::vector<Topic>& topics() const { return topics_; }
+    const Topic* find(Bytes id) const;
+    std::size_t row_count() const { return row_count_; }
+    // Keeps alive what rows point into when ids were not copied (Arrow buffers).
+    std::vector<std::shared_ptr<void>> owners;
+
+private:
+    std::vector<Block> blocks_;
+    std::vector<std::vector<Row>> gathered_;  // rows of topics that stood in several places
+    std::vector<Topic> topics_;
+    std::unordered_map<Bytes, std::size_t> by_id_;
+    std::size_t row_count_ = 0;
+};
+
+}  // namespace cranfield

@@ -1,0 +1,336 @@
+#include "text.hpp"
+
+#include <array>
+#include <type_traits>
+
+#include "numbers.hpp"
+#include "separators.hpp"
+
+namespace cranfield {
+
+namespace {
+
+constexpr int max_kept_fields = 64;
+
+struct Fields {
+    std::array<Bytes, max_kept_fields> at;
+    int count = 0;
+    void add(const char* begin, const char* end) {
+        if (count < max_kept_fields) at[static_cast<std::size_t>(count)] = {begin, static_cast<std::size_t>(end - begin)};
+        ++count;
+    }
+    Bytes operator[](int i) const { return at[static_cast<std::size_t>(i)]; }
+};
+
+// Reads one part of the text into a block.
+class ChunkReader {
+public:
+    ChunkReader(Bytes chunk, const TextLayout& layout, Block& block)
+        : begin_(chunk.data()), end_(chunk.data() + chunk.size()), layout_(layout), block_(block) {}
+
+    TextFacts read() {
+        reserve();
+        lines();
+        block_.finish_last(scratch_);
+        return std::move(facts_);
+    }
+
+private:
+    // The rows to come, judged by the first lines: memory is taken once, and only touched as it fills.
+    void reserve() {
+        std::size_t lines = 0;
+        const char* const stop = end_ - begin_ > 4096 ? begin_ + 4096 : end_;
+        for (const char* p = begin_; p < stop; ++p) lines += is_newline(*p);
+        const auto sample = static_cast<std::size_t>(stop - begin_);
+        block_.reserve((lines + 1) * (static_cast<std::size_t>(end_ - begin_) / (sample + 1) + 1), layout_.rank >= 0);
+    }
+
+    void lines() {
+        Separators separators(begin_, end_, layout_.delimiter);
+        if (layout_.delimiter != ' ') return lines<Delimited>(separators);
+        if (is<TrecRun>()) return lines<TrecRun>(separators);
+        if (is<TrecQrels>()) return lines<TrecQrels>(separators);
+        lines<OtherBlanks>(separators);
+    }
+
+    // Field numbers known when compiled, for the two layouts whose speed matters.
+    struct TrecRun {
+        static constexpr int topic = 0, doc = 2, value = 4, rank = 3, tag = 5, fields = 6;
+    };
+    struct TrecQrels {
+        static constexpr int topic = 0, doc = 2, value = 3, rank = -1, tag = -1, fields = 4;
+    };
+    struct OtherBlanks {};
+    struct Delimited {};
+
+    template <typename Known>
+    bool is() const {
+        return layout_.topic == Known::topic && layout_.doc == Known::doc && layout_.value == Known::value &&
+               layout_.rank == Known::rank && layout_.tag == Known::tag && layout_.min_fields == Known::fields;
+    }
+
+    template <typename Kind>
+    void lines(Separators& separators) {
+        Fields fields;
+        for (const char* line = begin_; line < end_;) {
+            if constexpr (std::is_same_v<Kind, TrecRun> || std::is_same_v<Kind, TrecQrels>) {
+                // The line as almost all are: as many fields as there must be, one blank between two of them.
+                if (const std::uint32_t* const ends = separators.plain_line(Kind::fields)) {
+                    const auto field = [&](int i) {
+                        const char* const start = i == 0 ? line : begin_ + ends[i - 1] + 1;
+                        return Bytes(start, static_cast<std::size_t>(begin_ + ends[i] - start));
+                    };
+                    take(line, Kind::fields, Kind{}, field);
+                    line = begin_ + ends[Kind::fields - 1] + 1;
+                    continue;
+                }
+            }
+            line = general_line<!std::is_same_v<Kind, Delimited>>(line, separators, fields);
+        }
+    }
+
+    // Any line at all, and the place where errors are found. Returns the start of the next one.
+    template <bool Blanks>
+    const char* general_line(const char* line, Separators& separators, Fields& fields) {
+        fields.count = 0;
+        bool quoted = false;
+        const char* start = line;
+        const char* stop;
+        for (;;) {
+            stop = separators.next();
+            if (stop == end_ || is_newline(*stop)) break;
+            if (Blanks ? is_blank(*stop) : *stop == layout_.delimiter) {
+                if (!Blanks || stop > start) fields.add(start, stop);
+                if (!Blanks) quoted |= *start == '"';
+                start = stop + 1;
+            } else if (*stop == '\0') {
+                fail(stop, "nul", {});
+            }  // any other control character is part of a field
+        }
+        if (stop > start || (!Blanks && fields.count > 0)) fields.add(start, stop);
+        if (!Blanks && layout_.quotes && (quoted || (start < end_ && *start == '"'))) split_quoted(line, stop, fields);
+        if (fields.count > 0) {
+            const bool too_few = fields.count < layout_.min_fields;
+            if (!too_few && (layout_.max_fields == 0 || fields.count <= layout_.max_fields)) {
+                take(line, fields.count, layout_, [&](int i) { return fields[i]; });
+            } else if (*line == '#') {
+                ++facts_.comments;
+            } else {
+                fail(line, too_few ? "few-fields" : "many-fields", std::to_string(fields.count));
+            }
+        }
+        return stop < end_ ? stop + 1 : end_;
+    }
+
+    void split_quoted(const char* line, const char* stop, Fields& fields) {
+        fields.count = 0;
+        const char* p = line;
+        for (;;) {
+            if (p < stop && *p == '"') {
+                std::string plain;
+                for (++p;; ++p) {
+                    if (p >= stop) fail(line, "quote", {});
+                    if (*p == '"' && !(p + 1 < stop && p[1] == '"')) break;
+                    if (*p == '"') ++p;
+                    plain += *p;
+                }
+                ++p;
+                const Bytes kept = block_.arena.keep(Bytes(plain));
+                fields.add(kept.data(), kept.data() + kept.size());
+                if (p < stop && *p != layout_.delimiter) fail(line, "quote", {});
+            } else {
+                const char* const start = p;
+                while (p < stop && *p != layout_.delimiter) ++p;
+                fields.add(start, p);
+            }
+            if (p >= stop) return;
+            ++p;
+        }
+    }
+
+    // One row. field(i) gives its i-th field, `at` says which is which.
+    template <typename FieldNumbers, typename Field>
+    void take(const char* line, int count, const FieldNumbers& at, const Field& field) {
+        const Bytes topic = field(at.topic);
+        const Bytes doc = field(at.doc);
+        const Bytes value_text = field(at.value);
+        double value = 0;
+        const NumberFault fault = parse_decimal(value_text.data(), value_text.data() + value_text.size(), end_, value);
+        std::int32_t rank = 0;
+        bool rank_fault = false;
+        if (at.rank >= 0) {
+            const Bytes text = field(at.rank);
+            rank_fault = !parse_rank(text.data(), text.data() + text.size(), end_, rank);
+        }
+        if (fault != NumberFault::none || rank_fault) {
+            // "# written by …" with as many words as a row has; a topic named "#2" is not taken for one.
+            if (field(0) == "#") {
+                ++facts_.comments;
+                return;
+            }
+            if (fault == NumberFault::nan) fail(line, "nan", value_text);
+            if (fault == NumberFault::overflow) fail(line, "overflow", value_text);
+            if (fault != NumberFault::none) fail(line, "not-a-number", value_text);
+            fail(line, "rank", field(at.rank));
+        }
+        if (topic.empty() || doc.empty()) fail(line, "empty-id", {});
+        if (layout_.kind != ValueKind::score && std::isinf(value)) fail(line, "infinite", value_text);
+        if (layout_.kind == ValueKind::rank) value = -value;
+        if (last_topic_.empty() || !same_bytes(topic, last_topic_)) {
+            block_.finish_last(scratch_);
+            block_.open(topic);
+            last_topic_ = topic;
+        }
+        block_.add_copy(doc.data(), doc.size(), value);
+        if (at.rank >= 0) block_.add_rank(rank);
+        if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
+    }
+
+    void note_tag(Bytes tag) {
+        if (!same_bytes(tag, Bytes(facts_.tag))) {
+            facts_.several_tags |= tagged_;
+            facts_.tag = tag;
+        }
+        tagged_ = true;
+    }
+
+    [[noreturn]] void fail(const char* at, const char* code, Bytes field) const {
+        TextError error(code, std::string(field));
+        error.offset = static_cast<std::size_t>(at - begin_);
+        throw error;
+    }
+
+    const char* const begin_;
+    const char* const end_;
+    const TextLayout& layout_;
+    Block& block_;
+    Scratch scratch_;
+    TextFacts facts_;
+    Bytes last_topic_;
+    bool tagged_ = false;
+};
+
+const char* line_end(const char* p, const char* end) {
+    while (p < end && !is_newline(*p)) ++p;
+    return p;
+}
+
+const char* after_newline(const char* p, const char* end) {
+    if (p < end && *p == '\r' && p + 1 < end && p[1] == '\n') return p + 2;
+    return p < end ? p + 1 : end;
+}
+
+// Physical lines, from 1: LF, CR LF and a lone CR each end one.
+std::size_t line_number(Bytes text, std::size_t offset) {
+    std::size_t number = 1;
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    for (const char* p = begin; p < begin + offset;) {
+        p = line_end(p, begin + offset);
+        if (p < begin + offset) {
+            p = after_newline(p, end);
+            ++number;
+        }
+    }
+    return number;
+}
+
+Bytes line_at(Bytes text, std::size_t offset) {
+    std::size_t begin = offset;
+    while (begin > 0 && !is_newline(text[begin - 1])) --begin;
+    const char* const stop = line_end(text.data() + offset, text.data() + text.size());
+    return text.substr(begin, static_cast<std::size_t>(stop - (text.data() + begin)));
+}
+
+void locate(TextError& error, Bytes text) {
+    error.line = line_number(text, error.offset);
+    error.text = line_at(text, error.offset);
+}
+
+// Reads the text again, line by line, for the two lines of a duplicate: slow, but only ever done once.
+TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, const TextLayout& layout) {
+    TextError error("duplicate", duplicate.doc);
+    std::size_t number = 0;
+    const char* const end = text.data() + text.size();
+    for (const char* line = text.data(); line < end;) {
+        const char* const stop = line_end(line, end);
+        ++number;
+        if (number > static_cast<std::size_t>(layout.header_lines)) {
+            Block one;
+            TextLayout body = layout;
+            body.header_lines = 0;
+            ChunkReader(Bytes(line, static_cast<std::size_t>(stop - line)), body, one).read();
+            const Bytes found(line, static_cast<std::size_t>(stop - line));
+            std::vector<Block> blocks;
+            blocks.push_back(std::move(one));
+            const Table table(std::move(blocks), 1);
+            const Topic* topic = table.find(duplicate.topic);
+            if (topic && topic->rows[0].id() == Bytes(duplicate.doc)) {
+                const double value = topic->rows[0].value;
+                if (error.other_line == 0 && value == duplicate.first) {
+                    error.other_line = number;
+                    error.other_text = found;
+                } else if (error.other_line != 0 && value != duplicate.first) {
+                    error.line = number;
+                    error.text = found;
+                    return error;
+                }
+            }
+        }
+        line = after_newline(stop, end);
+    }
+    return error;
+}
+
+}  // namespace
+
+TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Progress& progress) {
+    const char* const end = text.data() + text.size();
+    const char* body = text.data();
+    for (int i = 0; i < layout.header_lines; ++i) body = after_newline(line_end(body, end), end);
+
+    // The cut depends on the size alone: whatever the number of threads, the blocks are the same.
+    const auto size = static_cast<std::size_t>(end - body);
+    const std::size_t piece = std::max<std::size_t>(std::size_t{1} << 19, size / 64);
+    std::vector<const char*> cuts{body};
+    while (static_cast<std::size_t>(end - cuts.back()) > piece + piece / 2) {
+        const char* const cut = after_newline(line_end(cuts.back() + piece, end), end);
+        cuts.push_back(cut);
+    }
+    cuts.push_back(end);
+
+    const std::size_t chunks = cuts.size() - 1;
+    std::vector<Block> blocks(chunks);
+    std::vector<TextFacts> facts(chunks);
+    progress.total = size;
+    TextTable out;
+    try {
+        parallel_for(chunks, threads, [&](std::size_t i) {
+            const Bytes chunk(cuts[i], static_cast<std::size_t>(cuts[i + 1] - cuts[i]));
+            try {
+                facts[i] = ChunkReader(chunk, layout, blocks[i]).read();
+            } catch (TextError& error) {
+                error.offset += static_cast<std::size_t>(cuts[i] - text.data());
+                throw;
+            }
+            progress.done += chunk.size();
+        });
+        out.table = Table(std::move(blocks), threads);
+    } catch (TextError& error) {
+        locate(error, text);
+        throw;
+    } catch (const ConflictingDuplicate& duplicate) {
+        throw locate_duplicate(duplicate, text, layout);
+    }
+    bool tagged = false;
+    for (const auto& part : facts) {
+        out.facts.comments += part.comments;
+        if (part.tag.empty()) continue;
+        out.facts.several_tags |= part.several_tags || (tagged && part.tag != out.facts.tag);
+        out.facts.tag = part.tag;
+        tagged = true;
+    }
+    return out;
+}
+
+}  // namespace cranfield

@@ -1,0 +1,56 @@
+"""What can go wrong, told so that it can be mended: what, where, the text itself, and what to do next."""
+
+from __future__ import annotations
+
+
+class CranfieldError(Exception):
+    """Base of every error that cranfield raises on purpose.
+
+    >>> issubclass(DataError, CranfieldError) and issubclass(UsageError, CranfieldError)
+    True
+    """
+
+
+class UsageError(CranfieldError, ValueError):
+    """The request makes no sense: an unknown measure, a cutoff below 1. Exit code 2 on the command line.
+
+    >>> import cranfield
+    >>> cranfield.parse_measure("nDGC@10")
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: unknown measure 'nDGC'; did you mean nDCG or DCG?
+    """
+
+
+class DataError(CranfieldError, ValueError):
+    """The input is not what it must be. Exit code 3 on the command line.
+
+    `source`, `line`, `text` and `remedy` hold the parts of the message.
+
+    >>> str(DataError("score 'high' is not a number", source="a.run", line=3, text="q1 Q0 d7 3 high x"))
+    "a.run:3: score 'high' is not a number\\n    3 | q1 Q0 d7 3 high x"
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        text: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.source, self.line, self.text, self.remedy = source, line, text, remedy
+        where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        shown = "" if text is None else f"\n    {line} | {shorten(text)}"
+        advice = "" if remedy is None else f"\n    {remedy}"
+        super().__init__(f"{where}{message}{shown}{advice}")
+
+
+def shorten(text: str, length: int = 120) -> str:
+    """The text on one line with nothing unprintable in it, cut where it grows too long.
+
+    >>> shorten("a\\tb\\x00" + "c" * 200, 12)
+    'a\\tb\\\\x00cccc…'
+    """
+    visible = "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in text[: length + 1])
+    return visible if len(visible) <= length else visible[: length - 1] + "…"

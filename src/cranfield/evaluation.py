@@ -1,0 +1,154 @@
+"""`evaluate`: judgements and runs in, results out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cranfield import findings
+from cranfield.errors import DataError, UsageError
+from cranfield.formats import read_qrels, read_run
+from cranfield.judged import Floats, Judged, judge, pool
+from cranfield.measures import Measure, as_measures
+from cranfield.policy import Policy
+from cranfield.results import Input, Results
+from cranfield.tables import Qrels, Run, describe_type, thread_count
+
+if TYPE_CHECKING:
+    from cranfield._core import Progress
+
+
+def evaluate(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    digest: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Evaluates one run or many against judgements.
+
+    `qrels` and each run are anything `read_qrels` and `read_run` take: a path, a dict of dicts, a data frame, arrays.
+    Several runs come as a list, or as {name: run}. `measures` are names ("nDCG@10") or Measure objects. `policy`
+    holds every decision that changes a number. The result is always a `Results`.
+
+    >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
+    >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
+    >>> b = {"q1": {"d2": 3.0, "d1": 2.0}, "q2": {"d4": 9.0, "d3": 1.5}}
+    >>> print(evaluate(qrels, {"a": a, "b": b}, ["nDCG@10", "AP"]))
+    run  nDCG@10      AP
+    a     1.0000  1.0000
+    b     0.6309  0.5000
+    """
+    wanted = as_measures(measures)
+    policy = policy or Policy()
+    threads = thread_count(threads)
+    sources = named_runs(runs)
+    judgements = read_qrels(qrels, digest=digest, format=format, threads=threads, progress=progress)
+    pooled = pool(judgements)
+    warnings = findings.of_qrels(judgements, pooled)
+    warnings += findings.unreachable_grade(wanted, pooled, judgements.name)
+
+    # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.
+    workers = min(threads, len(sources))
+    each = threads if workers == 1 else 1
+
+    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Judged, Floats]:
+        name, given = source
+        run = read_run(given, name=name, digest=digest, format=format, threads=each, progress=progress)
+        judged = judge(run, judgements, policy, pooled=pooled, threads=each)
+        scores = np.array([measure.per_topic(judged) for measure in wanted])
+        return _input(run), findings.of_run(run, judged), judged, scores
+
+    if workers == 1:
+        evaluated = [one(source) for source in sources]
+    else:
+        with ThreadPoolExecutor(workers) as executor:
+            evaluated = list(executor.map(one, sources))
+
+    inputs = [_input(judgements)] + [run_input for run_input, _, _, _ in evaluated]
+    names = distinct_names([(run_input.name, run_input.path) for run_input in inputs[1:]])
+    for _, found, _, _ in evaluated:
+        warnings += found
+    scores = np.stack([scores for _, _, _, scores in evaluated])
+    answered = np.stack([judged.retrieved > 0 for _, _, judged, _ in evaluated])
+    topics, scores = _choose_topics(policy, pooled.topics, scores, answered, pooled.total(pooled.grades > 0) > 0)
+    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings))
+
+
+def _choose_topics(
+    policy: Policy, topics: tuple[str, ...], scores: Floats, answered: Any, has_relevant: Any
+) -> tuple[tuple[str, ...], Floats]:
+    """Which topics count: those of the qrels, those all runs answer, or for each run its own."""
+    keep = np.ones(len(topics), dtype=bool)
+    if policy.empty_topics == "drop":
+        keep &= has_relevant
+    if policy.topics == "common":
+        keep &= answered.all(axis=0)
+    elif policy.topics == "run":
+        scores = np.where(answered[:, None, :], scores, np.nan)
+        keep &= answered.any(axis=0)
+    if not keep.any():
+        raise DataError(
+            f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
+            remedy="The runs share no judged topic, or none of those they share has a relevant document.",
+        )
+    return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), scores[:, :, keep]
+
+
+def _input(table: Run | Qrels) -> Input:
+    origin = table.origin
+    return Input(origin.name, origin.path, origin.digest, len(table), len(table.topics), origin.tag)
+
+
+def named_runs(runs: Any) -> list[tuple[str | None, Any]]:
+    """The runs one by one, with the names given to them: one run of any kind, a list of runs, or {name: run}."""
+    if isinstance(runs, Mapping) and not _is_one_run(runs):
+        named: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
+    elif isinstance(runs, list) and not hasattr(next(iter(runs), None), "_fields"):
+        named = [(None, run) for run in runs]
+        if len(runs) > 1:
+            named = [(None if _has_a_name(run) else f"run{i}", run) for i, run in enumerate(runs, start=1)]
+    else:
+        named = [(None, runs)]
+    if not named:
+        raise UsageError("no run given")
+    return named
+
+
+def _has_a_name(run: Any) -> bool:
+    return isinstance(run, Run | str | os.PathLike) or hasattr(run, "read")
+
+
+def _is_one_run(runs: Mapping[Any, Any]) -> bool:
+    """Whether this is {topic: {document: score}} rather than {name: run}."""
+    first = next(iter(runs.values()), None)
+    if not isinstance(first, Mapping):
+        known = isinstance(first, Run | str | os.PathLike | tuple) or hasattr(first, "read") or hasattr(first, "__arrow_c_stream__")
+        if runs and not known:
+            raise TypeError(f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}")
+        return not runs
+    return not any(isinstance(value, Mapping) for value in first.values())
+
+
+def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
+    """Names that tell runs apart: files of one name get their folders, anything else a number.
+
+    >>> distinct_names([("bm25", "a/bm25.run"), ("bm25", "b/bm25.run"), ("x", None)])
+    ['a/bm25.run', 'b/bm25.run', 'x']
+    """
+    names = [name for name, _ in named]
+    unique = [name if names.count(name) == 1 else path or name for name, path in named] if len(set(names)) < len(names) else names
+    seen: dict[str, int] = {}
+    out = []
+    for name in unique:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return out

@@ -1,0 +1,142 @@
+"""What is odd about the inputs, found while they are joined: the warnings of `evaluate`, the report of `check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cranfield.errors import DataError, shorten
+from cranfield.judged import Judged, Pool
+from cranfield.tables import Qrels, Run
+
+DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
+DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One oddity: a stable code, which input it is about, a sentence, and whether it makes a number doubtful."""
+
+    code: str
+    source: str
+    message: str
+    doubtful: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """A few names, and how many more there are.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(shorten(name, 40) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    >>> plural(1, "topic"), plural(2000, "topic")
+    ('1 topic', '2,000 topics')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
+    """What is odd about judgements on their own; an error if no number could be right."""
+    if not np.any(pool.grades > 0):
+        raise DataError(
+            "nothing is relevant: no grade is above 0",
+            source=qrels.origin.path or qrels.name,
+            remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
+        )
+    found = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
+    empty = [pool.topics[t] for t in np.flatnonzero(pool.total(pool.grades > 0) == 0)]
+    if empty:
+        message = f"{plural(len(empty), 'topic')} without a relevant document, scored 0 for every run: {some(empty)}"
+        found.append(Finding("no-relevant", qrels.name, message))
+    fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
+    if fractional:
+        message = f"{plural(fractional, 'grade')} with a fraction, kept as they are; binary measures count grade >= rel"
+        found.append(Finding("fractional-grades", qrels.name, message))
+    negative = int(np.count_nonzero(pool.grades < 0))
+    if negative:
+        message = f"{plural(negative, 'negative grade')}: in the pool but unjudged"
+        found.append(Finding("negative-grades", qrels.name, message, doubtful=False))
+    return found
+
+
+def of_run(run: Run, judged: Judged) -> list[Finding]:
+    """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
+    answered = judged.retrieved > 0
+    if not np.any(answered):
+        theirs, ours = some(run.topics, 3), some(list(judged.topics), 3)
+        raise DataError(
+            f"no topic in common with the judgements: the run has {theirs}, the judgements have {ours}",
+            source=run.origin.path or run.name,
+            remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
+        )
+    found = [
+        Finding(code, run.name, message, doubtful=code not in ("comments", "padding", "scores-from-ranks"))
+        for code, message in run.origin.notes
+    ]
+    missing = [judged.topics[t] for t in np.flatnonzero(~answered)]
+    if missing:
+        message = f"no answer to {plural(len(missing), 'judged topic')}, scored 0: {some(missing)}"
+        found.append(Finding("missing-topics", run.name, message))
+    known = set(judged.topics)
+    extra = [topic for topic in run.topics if topic not in known]
+    if extra:
+        message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
+        found.append(Finding("extra-topics", run.name, message, doubtful=False))
+    if len(judged.rank) == 0:
+        message = "not one retrieved document is judged: are document ids written the same way in both files?"
+        found.append(Finding("nothing-judged", run.name, message))
+    disagree = int(run.table.rank_disagreements().sum())
+    if disagree:
+        message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
+        found.append(Finding("rank-disagreement", run.name, message))
+    tied = int(np.count_nonzero(judged.tie_size > 1))
+    if tied:
+        total = int(run.table.tied().sum())
+        message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
+        found.append(Finding("ties", run.name, message))
+    return found
+
+
+def of_coverage(run: Run, judged: Judged) -> list[Finding]:
+    """How far down the run is judged, and where its lists are short: for `check`."""
+    found = []
+    shares = []
+    for depth in DEPTHS:
+        seen = int(np.minimum(judged.retrieved, depth).sum())
+        if seen and depth <= judged.retrieved.max():
+            judged_here = int(np.count_nonzero((judged.rank <= depth) & (judged.grade >= 0)))
+            shares.append((depth, 1 - judged_here / seen))
+    pool = judged.pool
+    dense = np.count_nonzero(pool.grades >= 0) / len(pool.topics) >= DENSE
+    if shares:
+        table = ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
+        doubtful = bool(dense and any(share > 0.2 for depth, share in shares if depth <= 10))
+        found.append(Finding("unjudged", run.name, f"unjudged documents by depth: {table}", doubtful))
+    longest = int(judged.retrieved.max())
+    short = [judged.topics[t] for t in np.flatnonzero((judged.retrieved > 0) & (judged.retrieved < longest))]
+    if short:
+        message = f"{plural(len(short), 'list')} shorter than the longest ({longest:,}): {some(short)}"
+        found.append(Finding("short-lists", run.name, message, doubtful=False))
+    return found
+
+
+def unreachable_grade(measures: Iterable[object], pool: Pool, name: str) -> list[Finding]:
+    """Measures whose `rel` is above every grade: their zeros say nothing about a system."""
+    found = []
+    for measure in measures:
+        rel = getattr(measure, "parameters", {}).get("rel")
+        if rel is not None and rel > pool.max_grade:
+            message = f"{measure}: no judgement has grade {rel:g} or above (the highest is {pool.max_grade:g})"
+            found.append(Finding("unreachable-grade", name, message))
+    return found

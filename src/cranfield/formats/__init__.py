@@ -1,0 +1,152 @@
+"""From files, frames, dicts and arrays to tables. One module a format; `read_run` and `read_qrels` choose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cranfield.errors import DataError, UsageError
+from cranfield.formats import delimited, json_text, parquet, trec
+from cranfield.formats.base import Format, Kind, Reading, Request
+from cranfield.formats.sources import COMPRESSIONS, open_source
+from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
+
+if TYPE_CHECKING:
+    from cranfield._core import Progress
+
+# In the order in which they are tried on a file's first bytes; what none recognises is TREC text.
+FORMATS: tuple[Format, ...] = (
+    parquet.PARQUET,
+    delimited.TSV,
+    delimited.CSV,
+    json_text.JSON_LINES,
+    json_text.JSON,
+    trec.MSMARCO,
+    trec.TREC,
+)
+ACCEPTED = (
+    "a path, an open file, a dict of dicts, a data frame, a tuple (topics, documents, values) of arrays, "
+    "or an iterable of records"
+)
+
+
+def read_run(
+    source: Any,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    digest: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Reads what a system retrieved, from a file or from memory.
+
+    Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
+    bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
+    data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. `columns` says which column
+    is which where the names are unusual: {"topic": "my_query", …}.
+
+    >>> import io
+    >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
+    <Run 'demo': 2 rows, 1 topics>
+    """
+    if isinstance(source, Run):
+        return source if name is None else source.renamed(name)
+    origin, reading = _read(source, "score", name, format, columns, digest, threads, progress)
+    return Run(reading.table, origin)
+
+
+def read_qrels(
+    source: Any,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    digest: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Qrels:
+    """Reads relevance judgements: everything `read_run` takes, with grades instead of scores.
+
+    >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
+    <Qrels 'qrels': 2 rows, 1 topics>
+    """
+    if isinstance(source, Qrels):
+        return source if name is None else source.renamed(name)
+    origin, reading = _read(source, "grade", name, format, columns, digest, threads, progress)
+    return Qrels(reading.table, origin)
+
+
+def _read(
+    source: Any,
+    kind: Kind,
+    name: str | None,
+    format: str | None,
+    columns: Mapping[str, str] | None,
+    digest: str | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[Origin, Reading]:
+    if progress is None:
+        from cranfield._core import Progress as NewProgress
+
+        progress = NewProgress()
+    request = Request(kind, thread_count(threads), progress, columns or {})
+    path = digested = None
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        opened = open_source(source, digest)
+        path, digested, label = opened.path, opened.digest, opened.label
+        if len(opened.data) == 0:
+            raise DataError("is empty", source=label)
+        reading = _choose(format, opened.data, label, request).read(opened.data, label, request)
+    else:
+        label = name or f"the {request.noun}"
+        reading = _read_memory(source, label, request)
+    if reading.table.row_count == 0:
+        raise DataError("has no rows", source=label)
+    default = request.noun if path is None else stem(label)
+    return Origin(name or default, path, digested, reading.tag, reading.notes), reading
+
+
+def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
+    if name is not None:
+        for format in FORMATS:
+            if format.name == name:
+                return format
+        raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in FORMATS)}")
+    head = bytes(data[: 1 << 16])
+    for format in FORMATS:
+        if format.recognise(head, request):
+            return format
+    suffix = os.path.splitext(_without_compression(label))[1].lower()
+    return next((format for format in FORMATS if suffix in format.suffixes), trec.TREC)
+
+
+def _read_memory(source: Any, label: str, request: Request) -> Reading:
+    from cranfield.formats import frames, memory
+
+    if isinstance(source, Mapping):
+        return memory.read_mapping(source, label, request)
+    if hasattr(source, "__arrow_c_stream__"):
+        return frames.read_frame(source, label, request)
+    if isinstance(source, tuple) and len(source) == 3 and not hasattr(source[0], "_fields"):
+        return memory.read_arrays(source, label, request)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
+        return memory.read_records(source, label, request)
+    raise TypeError(f"{label}: expected {ACCEPTED}, not {describe_type(source)}")
+
+
+def _without_compression(path: str) -> str:
+    base, suffix = os.path.splitext(path)
+    return base if suffix.lower() in (".gz", ".bz2", ".xz", ".zst") and COMPRESSIONS else path
+
+
+def stem(path: str) -> str:
+    """A file's name without folders, compression and one suffix.
+
+    >>> stem("runs/bm25.k1=0.9.run.gz")
+    'bm25.k1=0.9'
+    """
+    return os.path.splitext(os.path.basename(_without_compression(path)))[0] or path

@@ -1,0 +1,175 @@
+"""What every format needs: the request it serves, what it gives back, and the core's faults put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from cranfield.errors import DataError, shorten
+
+if TYPE_CHECKING:
+    from cranfield._core import CoreError, Progress, Table
+
+Kind = Literal["score", "grade"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted of a reader: scores (a run) or grades (judgements), and by what means."""
+
+    kind: Kind
+    threads: int
+    progress: Progress
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def noun(self) -> str:
+        return "run" if self.kind == "score" else "qrels"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table as read, and what should be said about it: pairs of a code and a sentence."""
+
+    table: Table
+    notes: tuple[tuple[str, str], ...] = ()
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: its name, the suffixes and the first bytes that give it away, and its reader."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognise: Callable[[bytes, Request], bool]
+    read: Callable[[Any, str, Request], Reading]
+
+
+def decode(raw: bytes) -> str:
+    """Ids are bytes of any encoding: those that are not UTF-8 survive the way to str and back."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def text_error(error: CoreError, source: str, request: Request, layout: str) -> DataError:
+    """A fault the core found in a text, as an error a person can act on."""
+    code, fault = error.args
+    text, shown = decode(fault["text"]), shorten(decode(fault["field"]), 60)
+    kind = request.kind
+    remedy: str | None = None
+    if code in ("few-fields", "many-fields"):
+        message = f"{shown} field{'s' if shown != '1' else ''} where {layout} needs {_needs(layout, request)}"
+        remedy = _wrong_fields(text, request, layout)
+    elif code == "not-a-number":
+        message = f"{kind} '{shown}' is not a number"
+        remedy = _not_a_number(shown, fault["line"])
+    elif code == "nan":
+        message = f"{kind} is '{shown}'"
+        remedy = "Not a number cannot be ranked: find out why the system wrote it, or leave the line out."
+    elif code == "overflow":
+        message = f"{kind} '{shown}' is too large for a double"
+    elif code == "infinite":
+        message = f"{kind} '{shown}' is infinite"
+    elif code == "rank":
+        message = f"rank '{shown}' is not a whole number"
+        remedy = "Are the columns in the order topic, Q0, document, rank, score, tag? An id may not contain a blank."
+    elif code == "empty-id":
+        message = "empty topic or document id"
+    elif code == "quote":
+        message = "a quoted field does not end where it should"
+        remedy = 'Inside quotes, write " as ""; a field may not run over the end of the line.'
+    elif code == "nul":
+        message = f"NUL byte at offset {fault['offset']:,}"
+        remedy = "This is not text, or it is UTF-16: convert it with iconv -f UTF-16 -t UTF-8."
+    else:
+        assert code == "duplicate", code
+        other = fault["other_line"]
+        message = f"document '{shown}' is given a second {kind} for the same topic"
+        remedy = (
+            f"Line {other} has another: {shorten(decode(fault['other_text']))}\n    "
+            "Each document may appear once for each topic: decide which line is right."
+        )
+    return DataError(message, source=source, line=fault["line"], text=text, remedy=remedy)
+
+
+def _needs(layout: str, request: Request) -> str:
+    if layout != "trec":
+        return "as many as its header"
+    if request.kind == "score":
+        return "6 (topic, Q0, document, rank, score, tag)"
+    return "4 (topic, iteration, document, grade)"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
+    fields = text.split()
+    if layout != "trec":
+        return "Every line must have the header's columns; a delimiter inside a field calls for quotes (CSV)."
+    if text.count(",") >= 2 and len(fields) < 3:
+        return "This looks like CSV: it needs a header line that names its columns, such as topic,document,score."
+    if request.kind == "score":
+        if len(fields) == 4 and _is_number(fields[3]):
+            return "This looks like judgements: are the two arguments swapped?"
+        if len(fields) == 3 and _is_number(fields[2]):
+            return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
+        return "If the last line was cut short, the file is incomplete: write it again."
+    if len(fields) >= 6 and _is_number(fields[3]) and _is_number(fields[4]):
+        return "This looks like a run: are the two arguments swapped?"
+    if len(fields) == 3 and _is_number(fields[2]):
+        return "The second column, the iteration, is missing: write topic 0 document grade, or add a header line."
+    return "An id may not contain a blank; if the last line was cut short, the file is incomplete."
+
+
+def _not_a_number(shown: str, line: int) -> str | None:
+    if "," in shown and _is_number(shown.replace(",", ".")):
+        return "Write the decimal point as a point."
+    if _is_number(shown):
+        return "Digits 0 to 9 only, without separators: write it as a plain decimal number."
+    if line == 1:
+        return "If this is a header line, name the columns as cranfield knows them (topic, document, score or grade)."
+    return None
+
+
+def row_error(error: CoreError, source: str, request: Request) -> DataError | TypeError:
+    """A fault the core found in a frame, a dict or an array."""
+    code, fault = error.args
+    kind = request.kind
+    if code == "frame":
+        return TypeError(f"{source}: {fault['message']}")
+    if code == "duplicate":
+        return DataError(
+            f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
+            f"{fault['first']:g} and {fault['second']:g}",
+            source=source,
+            remedy="Each document may appear once for each topic.",
+        )
+    entry = decode(fault["field"])
+    if fault["column"] == "dict":
+        where = entry or "a topic"
+    else:
+        where = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
+    what = {
+        "null": "missing value",
+        "nan": f"{kind} is NaN",
+        "infinite": f"{kind} is infinite",
+        "empty-id": "empty id",
+        "rank": f"rank {entry} is not a whole number",
+    }[code]
+    return DataError(f"{where}: {what}", source=source)
+
+
+def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:
+    """Said where lines that repeat another were left out."""
+    count = int(table.collapsed().sum())
+    if not count:
+        return ()
+    lines = "line repeats" if count == 1 else "lines repeat"
+    return (("duplicates-collapsed", f"{count:,} {lines} another with the same value; each counts once"),)

@@ -1,0 +1,54 @@
+"""CSV and TSV with a header line, BEIR's qrels among them. Columns are found by name: see columns.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield.formats.base import Format, Reading, Request, decode
+from cranfield.formats.columns import find_columns, require_columns
+from cranfield.formats.trec import read_fields
+
+
+def header(head: bytes, delimiter: str) -> list[str]:
+    """The names on the first line."""
+    line = decode(head.splitlines()[0]) if head.splitlines() else ""
+    if delimiter == "," and '"' in line:
+        import csv
+
+        return next(csv.reader([line]))
+    return line.split(delimiter)
+
+
+def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> Reading:
+    names = header(bytes(data[: 1 << 16]), delimiter)
+    columns = require_columns(names, request.kind, request.columns, source)
+    return read_fields(
+        data,
+        source,
+        request,
+        fields=[columns.topic, columns.document, columns.value, columns.rank, columns.tag],
+        least=len(names),
+        most=len(names),
+        kind=columns.kind,
+        delimiter=delimiter,
+        quotes=delimiter == ",",
+        header_lines=1,
+    )
+
+
+def has_header(head: bytes, request: Request, delimiter: str) -> bool:
+    return find_columns(header(head, delimiter), request.kind, request.columns) is not None
+
+
+CSV = Format(
+    "csv",
+    (".csv",),
+    lambda head, request: has_header(head, request, ","),
+    lambda data, source, request: read_delimited(data, source, request, ","),
+)
+TSV = Format(
+    "tsv",
+    (),  # MS MARCO calls its TREC qrels .tsv: only a header tells
+    lambda head, request: has_header(head, request, "\t"),
+    lambda data, source, request: read_delimited(data, source, request, "\t"),
+)

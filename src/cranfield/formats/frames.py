@@ -1,0 +1,34 @@
+"""Data frames of any library that speaks the Arrow PyCapsule protocol: pandas, polars, pyarrow, duckdb.
+
+String columns are used where they are, without a copy. Columns are found by name: see columns.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield._core import CoreError, arrow_columns, read_arrow
+from cranfield.formats.base import Reading, Request, collapsed_note, row_error
+from cranfield.formats.columns import require_columns
+from cranfield.formats.memory import read_lists
+
+
+def read_frame(frame: Any, source: str, request: Request) -> Reading:
+    try:
+        stream = frame.__arrow_c_stream__()
+    except ImportError:  # pandas needs pyarrow for this; without it, its columns will do
+        return _read_pandas_columns(frame, source, request)
+    try:
+        columns = require_columns(arrow_columns(stream), request.kind, request.columns, source)
+        wanted = [columns.topic, columns.document, columns.value, columns.rank]
+        table = read_arrow(stream, wanted, columns.kind, request.threads)
+    except CoreError as error:
+        raise row_error(error, source, request) from None
+    return Reading(table, collapsed_note(table))
+
+
+def _read_pandas_columns(frame: Any, source: str, request: Request) -> Reading:
+    names = [str(name) for name in frame.columns]
+    columns = require_columns(names, request.kind, request.columns, source)
+    lists = [frame.iloc[:, i].tolist() for i in (columns.topic, columns.document, columns.value)]
+    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)

@@ -1,0 +1,94 @@
+"""Python objects: dict of dicts, arrays of ids and scores, records such as ir_measures' and ir_datasets' tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
+from cranfield.errors import DataError
+from cranfield.formats.base import Reading, Request, collapsed_note, row_error
+from cranfield.formats.columns import require_columns
+
+FAISS_PADDING = -1
+
+
+def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Reading:
+    """{topic: {document: number}}"""
+    plain = {
+        topic: documents if isinstance(documents, dict) or not isinstance(documents, Mapping) else dict(documents)
+        for topic, documents in outer.items()
+    }
+    try:
+        return Reading(read_dict(plain, request.kind, request.threads))
+    except CoreError as error:
+        raise row_error(error, source, request) from None
+
+
+def read_lists(
+    topics: list[Any], documents: list[Any], values: Any, source: str, request: Request, *, kind: str
+) -> Reading:
+    """Three columns of equal length."""
+    try:
+        table, _ = read_columns(topics, 1, documents, values, kind, request.threads)
+    except CoreError as error:
+        raise row_error(error, source, request) from None
+    return Reading(table, collapsed_note(table))
+
+
+def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> Reading:
+    """(topics, documents, values): documents and values are topics × k, or all three are columns of equal length."""
+    import numpy as np
+
+    topics, documents, values = (np.asarray(array) for array in arrays)
+    if topics.ndim != 1 or documents.ndim not in (1, 2) or documents.shape != values.shape:
+        shapes = ", ".join(str(array.shape) for array in (topics, documents, values))
+        raise DataError(
+            f"shapes {shapes} do not fit together",
+            source=source,
+            remedy="Give topics of shape (n,) with ids and scores of shape (n, k), or three of shape (n,).",
+        )
+    if len(topics) != len(documents):
+        raise DataError(f"{len(topics):,} topics, but {len(documents):,} rows of documents", source=source)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"{source}: {request.kind}s must be numbers, not {values.dtype}")
+    per_topic = documents.shape[1] if documents.ndim == 2 else 1
+    numbers = np.ascontiguousarray(values.ravel(), dtype=np.float64)
+    table: Table
+    try:
+        if documents.dtype.kind in "iu":
+            ids = np.ascontiguousarray(documents.ravel(), dtype=np.int64)
+            table, padded = read_integer_columns(
+                topics.tolist(), per_topic, ids, numbers, FAISS_PADDING, request.kind, request.threads
+            )
+        else:
+            table, padded = read_columns(
+                topics.tolist(), per_topic, _strings(documents), numbers, request.kind, request.threads
+            )
+    except CoreError as error:
+        raise row_error(error, source, request) from None
+    notes = collapsed_note(table)
+    if padded:
+        notes += (("padding", f"{padded:,} places with the id -1, as FAISS fills up short lists, were left out"),)
+    return Reading(table, notes)
+
+
+def _strings(documents: Any) -> list[Any]:
+    flat: list[Any] = documents.ravel().tolist()
+    return [item.decode("utf-8", "surrogateescape") for item in flat] if documents.dtype.kind == "S" else flat
+
+
+def read_records(records: Iterable[Any], source: str, request: Request) -> Reading:
+    """Named tuples or objects with fields such as query_id, doc_id and score (or relevance)."""
+    rows = list(records)
+    if not rows:
+        raise DataError(
+            "no rows",
+            source=source,
+            remedy="An iterator can be read once: if it was read before, make it anew or keep it as a list.",
+        )
+    names = tuple(getattr(rows[0], "_fields", None) or vars(rows[0]))
+    columns = require_columns(names, request.kind, request.columns, source)
+    wanted = [names[i] for i in (columns.topic, columns.document, columns.value)]
+    lists = [[getattr(row, name) for row in rows] for name in wanted]
+    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)

@@ -1,0 +1,181 @@
+"""Bytes from wherever they are: a file, compressed or not, standard input, a pipe, an open file."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cranfield.errors import DataError
+
+
+class Decoder(Protocol):
+    """What the decompressors of the standard library have in common."""
+
+    eof: bool
+    unused_data: bytes
+
+    def decompress(self, data: Any, /) -> bytes: ...
+
+
+def _gzip() -> Any:
+    import zlib
+
+    return zlib.decompressobj(wbits=31)
+
+
+def _bzip2() -> Decoder:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> Decoder:
+    import lzma
+
+    return lzma.LZMADecompressor()
+
+
+def _zstd() -> Decoder:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    decoder: Decoder = zstd.ZstdDecompressor()
+    return decoder
+
+
+# Recognised by their first bytes, whatever the file is called.
+COMPRESSIONS: tuple[tuple[str, bytes, Callable[[], Decoder]], ...] = (
+    ("gzip", b"\x1f\x8b", _gzip),
+    ("bzip2", b"BZh", _bzip2),
+    ("xz", b"\xfd7zXZ\x00", _xz),
+    ("zstd", b"\x28\xb5\x2f\xfd", _zstd),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes to parse, what to call them, and a digest of the file as it is stored."""
+
+    data: Any
+    label: str
+    path: str | None
+    digest: str | None
+
+
+def open_source(where: Any, digest: str | None = None) -> Source:
+    """Reads a path ('-' is standard input) or an open file, decompressed, without a byte order mark."""
+    if hasattr(where, "read"):
+        stored = where.read()
+        label, path = str(getattr(where, "name", "open file")), None
+        if isinstance(stored, str):
+            stored = stored.encode("utf-8", "surrogateescape")
+    else:
+        path = label = os.fspath(where)
+        if isinstance(label, bytes):
+            path = label = os.fsdecode(label)
+        if label == "-":
+            label, stored = "standard input", sys.stdin.buffer.read()
+        else:
+            stored = _stored_bytes(label)
+    digested = None if digest is None else compute_digest(stored, digest)
+    data = _decompressed(stored, label)
+    return Source(_text_of(data, label), label, path, digested)
+
+
+def _stored_bytes(path: str) -> Any:
+    try:
+        mode = os.stat(path)
+        if stat.S_ISDIR(mode.st_mode):
+            raise DataError("is a directory", source=path, remedy="Name a file in it.")
+        with open(path, "rb") as file:
+            # A pipe cannot be mapped, and an empty file must not be.
+            if not stat.S_ISREG(mode.st_mode) or mode.st_size == 0:
+                return file.read()
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        hint = "This looks like the text itself: wrap it in io.StringIO." if "\n" in path else None
+        raise DataError("no such file", source=path.split("\n")[0], remedy=hint) from None
+    except OSError as error:
+        raise DataError(error.strerror or str(error), source=path) from None
+
+
+def _decompressed(stored: Any, label: str) -> Any:
+    for name, magic, new_decoder in COMPRESSIONS:
+        if stored[: len(magic)] == magic:
+            try:
+                return _all_streams(stored, magic, new_decoder)
+            except (EOFError, OSError, ValueError, RuntimeError, *_decoder_errors(name)) as error:
+                raise DataError(
+                    f"damaged {name} data ({error})",
+                    source=label,
+                    remedy="Fetch or write the file again; nothing was evaluated.",
+                ) from None
+    if stored[:4] == b"PK\x03\x04":
+        raise DataError("is a zip archive", source=label, remedy="Unpack it first.")
+    return stored
+
+
+def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
+    if name == "gzip":
+        import zlib
+
+        return (zlib.error,)
+    if name == "xz":
+        import lzma
+
+        return (lzma.LZMAError,)
+    if name == "zstd":
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+        return (zstd.ZstdError,)
+    return ()
+
+
+def _all_streams(stored: Any, magic: bytes, new_decoder: Callable[[], Decoder]) -> bytearray:
+    """Concatenated streams are one text; zero bytes may pad the end; anything else is damage."""
+    view = memoryview(stored)
+    out = bytearray()
+    at = 0
+    while at < len(view):
+        if view[at : at + len(magic)] != magic:
+            if any(view[at:]):
+                raise EOFError("something else follows the compressed data")
+            break
+        decoder = new_decoder()
+        while not decoder.eof:
+            if at >= len(view):
+                raise EOFError("it ends too early")
+            piece = view[at : at + (1 << 20)]
+            out += decoder.decompress(piece)
+            at += len(piece)
+        at -= len(decoder.unused_data)
+    return out
+
+
+def _text_of(data: Any, label: str) -> Any:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError("is UTF-16", source=label, remedy="Convert it: iconv -f UTF-16 -t UTF-8.")
+    return memoryview(data)[3:] if data[:3] == b"\xef\xbb\xbf" else data
+
+
+def compute_digest(stored: Any, algorithm: str) -> str:
+    """`algorithm:hexdigits` of some bytes: xxh3_128, or any algorithm of hashlib.
+
+    >>> compute_digest(b"abc", "sha256")[:20]
+    'sha256:ba7816bf8f01c'
+    """
+    if algorithm == "xxh3_128":
+        import xxhash
+
+        return f"xxh3_128:{xxhash.xxh3_128(stored).hexdigest()}"
+    import hashlib
+
+    return f"{algorithm}:{hashlib.new(algorithm, stored).hexdigest()}"

@@ -1,0 +1,59 @@
+"""TREC text. Runs: topic, Q0, document, rank, score, tag. Judgements: topic, iteration, document, grade.
+
+Fields stand between blanks or tabs. In runs more columns may follow the tag. `msmarco` runs have three columns and no
+header: topic, document, rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield._core import CoreError, read_text
+from cranfield.formats.base import Format, Reading, Request, collapsed_note, text_error
+
+
+def read_trec(data: Any, source: str, request: Request) -> Reading:
+    if request.kind == "score":
+        return read_fields(data, source, request, fields=[0, 2, 4, 3, 5], least=6, most=0)
+    return read_fields(data, source, request, fields=[0, 2, 3, -1, -1], least=4, most=4)
+
+
+def read_msmarco(data: Any, source: str, request: Request) -> Reading:
+    if request.kind == "grade":
+        return read_trec(data, source, request)
+    return read_fields(data, source, request, fields=[0, 1, 2, -1, -1], least=3, most=3, kind="rank")
+
+
+def read_fields(
+    data: Any,
+    source: str,
+    request: Request,
+    *,
+    fields: list[int],
+    least: int,
+    most: int,
+    kind: str | None = None,
+    delimiter: str = " ",
+    quotes: bool = False,
+    header_lines: int = 0,
+) -> Reading:
+    """Any delimited text; `fields` are the numbers of topic, document, value, rank and tag."""
+    layout = "trec" if delimiter == " " else "csv" if quotes else "tsv"
+    try:
+        table, comments, tag, several_tags = read_text(
+            data, delimiter, quotes, fields, least, most, header_lines, kind or request.kind, request.threads, request.progress
+        )
+    except CoreError as error:
+        raise text_error(error, source, request, layout) from None
+    notes = collapsed_note(table)
+    if comments:
+        notes += (("comments", f"{comments:,} lines starting with # were taken for comments"),)
+    if several_tags:
+        notes += (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
+    if kind == "rank":
+        notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
+    return Reading(table, notes, tag)
+
+
+TREC = Format("trec", (), lambda head, request: False, read_trec)
+MSMARCO = Format("msmarco", (), lambda head, request: False, read_msmarco)

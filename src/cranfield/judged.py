@@ -1,0 +1,217 @@
+"""The join of a run with judgements, and the one place where order, ties, depth and judged-only are decided.
+
+`Judged` is what measures see, and all they see: for each topic the retrieved documents that are judged, in rank order,
+and the grades of all judged documents. Unjudged documents are not stored; how many precede a hit is its rank minus its
+place among the hits. A run of millions of rows becomes a few thousand hits, and a measure a few lines over all topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cranfield import _core
+from cranfield.policy import Policy
+from cranfield.tables import Qrels, Run, thread_count
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The judgements alone: for each topic all grades, best first. One pool serves every run judged against it."""
+
+    topics: tuple[str, ...]
+    offsets: Integers
+    grades: Floats
+    max_grade: float
+    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+        """What depends on the judgements alone is computed for the first run only."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        value: Floats = self._cache[key]
+        return value
+
+    def total(self, x: Floats | Mask) -> Floats:
+        """Sum of x, a value for each grade, over each topic."""
+        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    @cached_property
+    def place(self) -> Integers:
+        """Rank of each grade in the ideal ranking of its topic, from 1."""
+        return np.arange(1, len(self.grades) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    def select(self, topics: Integers) -> Pool:
+        """Some topics only. The highest grade stays that of the whole collection."""
+        offsets, chosen = _chosen_segments(self.offsets, topics)
+        return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One ranking for each topic of the judgements, seen through them.
+
+    Arrays with an entry a hit (a retrieved document with a judgement, in rank order): `rank` from 1 in the full
+    ranking, `grade` (negative means pooled but not judged), `tie_first` and `tie_size` of the ranks it shares with
+    documents of the same score. Topic t's hits are offsets[t] to offsets[t + 1]; `retrieved` counts all documents.
+    """
+
+    pool: Pool
+    offsets: Integers
+    rank: Integers
+    grade: Floats
+    tie_first: Integers
+    tie_size: Integers
+    retrieved: Integers
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return self.pool.topics
+
+    @cached_property
+    def topic(self) -> Integers:
+        """For each hit the number of its topic."""
+        return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))
+
+    def hits(self, rel: float, cutoff: int | None = None) -> Mask:
+        """Which hits are relevant: grade at least `rel`, rank at most `cutoff`."""
+        relevant = self.grade >= rel
+        return relevant if cutoff is None else relevant & (self.rank <= cutoff)
+
+    def total(self, x: Floats | Mask | Integers) -> Floats:
+        """Sum of x, a value for each hit, over each topic."""
+        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    def running(self, x: Floats | Mask) -> Floats:
+        """Sum of x from the top of the topic's ranking down to each hit, the hit included."""
+        return _core.running_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    def running_product(self, x: Floats) -> Floats:
+        """Product of x from the top of the topic's ranking down to each hit, the hit included."""
+        return _core.running_product(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    def best_from_here(self, x: Floats) -> Floats:
+        """Largest x at each hit or below it in the topic's ranking."""
+        return _core.best_from_here(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    def n_relevant(self, rel: float) -> Floats:
+        """For each topic, the number of documents judged relevant."""
+        return self.pool.once(("relevant", rel), lambda: self.pool.total(self.pool.grades >= rel))
+
+    def n_nonrelevant(self, rel: float) -> Floats:
+        """For each topic, the number of documents judged and not relevant; negative grades are not judgements."""
+        grades = self.pool.grades
+        return self.pool.once(("nonrelevant", rel), lambda: self.pool.total((grades >= 0) & (grades < rel)))
+
+    def cut(self, depth: int) -> Judged:
+        """The rankings down to a depth."""
+        kept = self._keep(self.rank <= depth)
+        return replace(kept, retrieved=np.minimum(self.retrieved, depth))
+
+    def condensed(self) -> Judged:
+        """The rankings without their unjudged documents: what is judged moves up."""
+        kept = self._keep(self.grade >= 0)
+        ones = np.ones(len(kept.rank))
+        rank = kept.running(ones).astype(np.int64)
+        starts = np.ones(len(rank), dtype=bool)
+        starts[1:] = (kept.tie_first[1:] != kept.tie_first[:-1]) | (kept.topic[1:] != kept.topic[:-1])
+        group = np.cumsum(starts) - 1
+        size = np.bincount(group) if len(group) else np.zeros(0, dtype=np.int64)
+        tie_first, tie_size = (rank[starts][group], size[group]) if len(group) else (rank, rank)
+        return replace(kept, rank=rank, tie_first=tie_first, tie_size=tie_size, retrieved=np.diff(kept.offsets))
+
+    def select(self, topics: Integers) -> Judged:
+        """Some topics only."""
+        offsets, chosen = _chosen_segments(self.offsets, topics)
+        return Judged(
+            self.pool.select(topics),
+            offsets,
+            self.rank[chosen],
+            self.grade[chosen],
+            self.tie_first[chosen],
+            self.tie_size[chosen],
+            self.retrieved[topics],
+        )
+
+    def _keep(self, kept: Mask) -> Judged:
+        offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
+        return replace(
+            self,
+            offsets=offsets,
+            rank=self.rank[kept],
+            grade=self.grade[kept],
+            tie_first=self.tie_first[kept],
+            tie_size=self.tie_size[kept],
+        )
+
+
+def _chosen_segments(offsets: Integers, segments: Integers) -> tuple[Integers, Integers]:
+    """Offsets and element numbers of some segments of a CSR array, in the order given."""
+    parts = [np.arange(offsets[s], offsets[s + 1]) for s in segments]
+    chosen = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64), chosen
+
+
+def pool(qrels: Qrels) -> Pool:
+    """The judgements as measures see them."""
+    grades = qrels.table.values()
+    offsets = np.concatenate(([0], np.cumsum(qrels.table.counts())))
+    return Pool(tuple(qrels.topics), offsets, grades, float(grades.max(initial=0.0)))
+
+
+def judge(
+    run: Run, qrels: Qrels, policy: Policy | None = None, *, pooled: Pool | None = None, threads: int | None = None
+) -> Judged:
+    """Joins a run with judgements under a policy. `pooled` saves making the pool anew for every run.
+
+    >>> import cranfield
+    >>> qrels = cranfield.read_qrels({"q1": {"d1": 1, "d2": 0, "d9": 2}})
+    >>> judged = cranfield.judge(cranfield.read_run({"q1": {"d1": 1.0, "d2": 3.0, "d5": 2.0}}), qrels)
+    >>> judged.rank.tolist(), judged.grade.tolist()
+    ([1, 3], [0.0, 1.0])
+    """
+    policy = policy or Policy()
+    pooled = pooled or pool(qrels)
+    joined = _core.join(run.table, qrels.table, policy.ties == "file", thread_count(threads))
+    judged = Judged(pooled, *joined)
+    if policy.depth is not None:
+        judged = judged.cut(policy.depth)
+    return judged.condensed() if policy.judged_only else judged
+
+
+def relstring(*rankings: str) -> Judged:
+    """Writes judged rankings by hand, a string a topic, for examples and tests.
+
+    Grades stand in rank order, `-` for an unjudged document; after `/` follow the grades of judged documents that
+    were not retrieved.
+
+    >>> relstring("10-2/1").rank, relstring("10-2/1").pool.grades
+    (array([1, 2, 4]), array([2., 1., 1., 0.]))
+    """
+    rank: list[int] = []
+    grade: list[float] = []
+    grades: list[float] = []
+    counts, pool_counts, retrieved = [0], [0], []
+    for ranking in rankings:
+        ranked, _, missed = ranking.partition("/")
+        found = [(i, float(c)) for i, c in enumerate(ranked, start=1) if c != "-"]
+        rank += [i for i, _ in found]
+        grade += [g for _, g in found]
+        grades += sorted([g for _, g in found] + [float(c) for c in missed], reverse=True)
+        counts.append(len(rank))
+        pool_counts.append(len(grades))
+        retrieved.append(len(ranked))
+    topics = tuple(str(i) for i in range(1, len(rankings) + 1))
+    judgements = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
+    ranks = np.array(rank, dtype=np.int64)
+    return Judged(
+        judgements, np.array(counts), ranks, np.array(grade, dtype=np.float64), ranks, np.ones_like(ranks), np.array(retrieved)
+    )

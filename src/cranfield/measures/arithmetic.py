@@ -1,0 +1,25 @@
+"""Small pieces that formulas share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cranfield.judged import Floats
+
+
+def ratio(numerator: Any, denominator: Any) -> Floats:
+    """numerator / denominator, and 0 where the denominator is 0.
+
+    >>> ratio([1.0, 2.0], [2.0, 0.0])
+    array([0.5, 0. ])
+    """
+    top, bottom = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64))
+    return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
+
+
+def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:
+    """(1 + b²) P R / (b² P + R), and 0 where both are 0."""
+    weight = beta * beta
+    return ratio((1 + weight) * precision * recall, weight * precision + recall)

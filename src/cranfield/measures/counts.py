@@ -1,0 +1,80 @@
+"""Counts: how much was retrieved, judged and found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.judged import Floats
+from cranfield.judged import Judged as JudgedRun
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+
+@measure(trec="num_q", agg="sum", range=(1, 1))
+def NumQ(judged: JudgedRun) -> Floats:
+    """Number of topics.
+
+    Formula: 1 for each topic, summed
+    Reference: trec_eval's num_q.
+
+    >>> NumQ.per_topic(relstring("10", "01/1"))
+    array([1., 1.])
+    """
+    return np.ones(len(judged.topics))
+
+
+@measure(trec="num_ret", agg="sum", range=(0, float("inf")))
+def NumRet(judged: JudgedRun) -> Floats:
+    """Number of documents retrieved.
+
+    Formula: n
+    Reference: trec_eval's num_ret.
+
+    >>> NumRet.per_topic(relstring("10-1/1"))
+    array([4.])
+    """
+    return judged.retrieved.astype(np.float64)
+
+
+@measure(trec="num_rel", agg="sum", range=(0, float("inf")))
+def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
+    """Number of relevant documents, retrieved or not.
+
+    Formula: R
+    Reference: trec_eval's num_rel.
+
+    >>> NumRel.per_topic(relstring("10-1/1"))
+    array([3.])
+    """
+    return judged.n_relevant(rel)
+
+
+@measure(trec="num_rel_ret", agg="sum", range=(0, float("inf")))
+def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+    """Number of relevant documents retrieved.
+
+    Formula: r_n
+    Reference: trec_eval's num_rel_ret.
+
+    >>> NumRelRet.per_topic(relstring("10-1/1"))
+    array([2.])
+    """
+    return judged.total(judged.hits(rel, cutoff))
+
+
+@measure()
+def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
+    """Share of the documents down to the cutoff that are judged.
+
+    A list shorter than the cutoff is measured by its own length; negative grades mark documents that were pooled but
+    not judged.
+
+    Formula: (number of judged documents in the top k) / min(k, n)
+    Reference: Judged@k as reported with MS MARCO and TREC Deep Learning; see Sakai, "Alternatives to bpref", SIGIR
+      2007, for why it matters.
+
+    >>> (Judged @ 4).per_topic(relstring("10-1", "1-"))
+    array([0.75, 0.5 ])
+    """
+    depth = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+    return ratio(judged.total(judged.hits(0, cutoff)), depth)

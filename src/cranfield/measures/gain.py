@@ -1,0 +1,107 @@
+"""Cumulated gain: graded relevance, discounted by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cranfield.judged import Floats, Integers, Judged
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+Gain = str | Mapping[float, float]
+
+
+@measure(range=(0, float("inf")))
+def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
+    """Cumulated gain: the gains of the retrieved documents added up.
+
+    Formula: Σ g_i over ranks i
+    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
+
+    >>> (CG @ 3).per_topic(relstring("32301"))
+    array([8.])
+    """
+    return judged.total(gains(judged.grade, gain) * within(judged.rank, cutoff))
+
+
+@measure(range=(0, float("inf")))
+def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
+    """Discounted cumulated gain: gains added up, each divided by a discount that grows with rank.
+
+    Formula: Σ g_i / log2(i + 1); with base b: Σ g_i / max(1, log_b(i))
+    Reference: Järvelin and Kekäläinen, TOIS 20(4), 2002 (base); Burges et al., "Learning to rank using gradient
+      descent", ICML 2005 (log2(i + 1), exponential gain).
+
+    >>> DCG.per_topic(relstring("32301"))
+    array([6.14871231])
+    >>> DCG(gain="exp").per_topic(relstring("323012"))
+    array([13.84826363])
+    """
+    return dcg(judged, gain, base, cutoff)
+
+
+@measure(aliases=("NDCG",), trec="ndcg", trec_at="ndcg_cut", trec_cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
+def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
+    """DCG divided by that of the ideal ranking, which has all judged documents, best first.
+
+    With a cutoff the ideal is cut at the same depth. Averaged over topics it is the mean of ratios.
+
+    Formula: DCG@k / DCG@k of the ideal ranking
+    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
+
+    >>> nDCG(gain="exp").per_topic(relstring("323012"))
+    array([0.94881075])
+    """
+    return ratio(dcg(judged, gain, base, cutoff), ideal_dcg(judged, gain, base, cutoff))
+
+
+def gains(grade: Floats, gain: Gain) -> Floats:
+    """What each grade is worth. Negative grades mean that a document was not judged: they are worth nothing."""
+    judged = np.maximum(grade, 0.0)
+    if gain == "linear":
+        return judged
+    if gain == "exp":
+        return np.exp2(judged) - 1
+    assert isinstance(gain, Mapping)
+    worth = judged.copy()
+    for level, value in gain.items():
+        worth[grade == level] = value
+    return worth
+
+
+def discount(rank: Integers, base: float | None) -> Floats:
+    """What a gain at each rank is divided by."""
+    if base is None:
+        return np.log2(rank + 1.0)
+    return np.maximum(1.0, np.log(rank.astype(np.float64)) / np.log(base))
+
+
+def within(rank: Integers, cutoff: int | None) -> Floats:
+    """1 down to the cutoff, 0 below."""
+    return np.ones(len(rank)) if cutoff is None else (rank <= cutoff).astype(np.float64)
+
+
+def dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
+    """DCG of each topic's ranking."""
+    return judged.total(gains(judged.grade, gain) / discount(judged.rank, base) * within(judged.rank, cutoff))
+
+
+def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
+    """DCG of each topic's ideal ranking: all positive gains, largest first."""
+    pool = judged.pool
+    key = tuple(sorted(gain.items())) if isinstance(gain, Mapping) else gain
+
+    def compute() -> Floats:
+        worth = gains(pool.grades, gain)
+        if isinstance(gain, Mapping):  # a map need not grow with the grade
+            topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
+            worth = worth[np.lexsort((-worth, topic))]
+        worth = np.maximum(worth, 0.0)
+        counted = (worth > 0) & (within(pool.place, cutoff) > 0)
+        terms = np.zeros(len(worth))
+        terms[counted] = worth[counted] / discount(pool.place[counted], base)
+        return pool.total(terms)
+
+    return pool.once(("ideal", key, base, cutoff), compute)

@@ -1,0 +1,153 @@
+"""Binary measures of a ranking. r_i is the number of relevant documents in the top i, R the number there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.judged import Floats, Judged
+from cranfield.measures.arithmetic import f_beta, ratio
+from cranfield.measures.registry import Parameter, is_number, measure
+
+TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+
+@measure(aliases=("Precision",), trec_at="P", trec_cutoffs=TREC_CUTOFFS)
+def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
+    """Share of the first k documents that is relevant.
+
+    A list shorter than k is taken as filled up with documents that are not relevant.
+
+    Formula: r_k / k
+    Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
+
+    >>> (P @ 5).per_topic(relstring("10101", "11"))
+    array([0.6, 0.4])
+    """
+    return judged.total(judged.hits(rel, cutoff)) / cutoff
+
+
+@measure(aliases=("Recall",), trec_at="recall", trec_cutoffs=TREC_CUTOFFS)
+def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
+    """Share of the relevant documents that the first k contain.
+
+    Formula: r_k / R
+    Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
+
+    >>> (R @ 3).per_topic(relstring("10101"))
+    array([0.66666667])
+    """
+    return ratio(judged.total(judged.hits(rel, cutoff)), judged.n_relevant(rel))
+
+
+@measure()
+def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats:
+    """Weighted harmonic mean of precision and recall at rank k.
+
+    Formula: (1 + b²) P R / (b² P + R), with P and R at rank k
+    Reference: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
+
+    >>> (F @ 5).per_topic(relstring("10101"))
+    array([0.75])
+    """
+    found = judged.total(judged.hits(rel, cutoff))
+    return f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), beta)
+
+
+@measure(b=Parameter("0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0))
+def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
+    """Van Rijsbergen's E at rank k, a loss: 0 is perfect, 1 is worst.
+
+    Formula: 1 - (1 + b²) / (b² / R + 1 / P), with P and R at rank k
+    Reference: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
+
+    >>> (E @ 5).per_topic(relstring("10101"))
+    array([0.25])
+    """
+    found = judged.total(judged.hits(rel, cutoff))
+    return 1 - f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), b)
+
+
+@measure(trec_at="success", trec_cutoffs=(1, 5, 10))
+def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
+    """Whether the first k documents contain a relevant one.
+
+    Formula: 1 if r_k > 0, otherwise 0
+    Reference: trec_eval's success; "hit rate" elsewhere.
+
+    >>> (Success @ 2).per_topic(relstring("001", "01"))
+    array([0., 1.])
+    """
+    return (judged.total(judged.hits(rel, cutoff)) > 0).astype(np.float64)
+
+
+@measure(
+    aliases=("MAP",),
+    averages={"GMAP": ("geometric", "gm_map"), "HMAP": ("harmonic", None)},
+    trec="map",
+    trec_at="map_cut",
+    trec_cutoffs=TREC_CUTOFFS,
+)
+def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+    """Mean, over the relevant documents, of the precision where each one is found.
+
+    A relevant document that is not retrieved contributes zero. Averaged over topics it is MAP; GMAP and HMAP are its
+    geometric and harmonic means. With a cutoff the sum stops there and is still divided by all R.
+
+    Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents
+    Reference: Harman, "Overview of the second Text REtrieval Conference", 1993; GMAP: Robertson, "On GMAP and other
+      transformations", CIKM 2006.
+
+    >>> AP.per_topic(relstring("101", "101/1"))
+    array([0.83333333, 0.55555556])
+    """
+    hit = judged.hits(rel, cutoff)
+    return ratio(judged.total(judged.running(hit) / judged.rank * hit), judged.n_relevant(rel))
+
+
+@measure(aliases=("MRR",), trec="recip_rank")
+def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+    """One over the rank of the first relevant document; 0 if there is none by the cutoff.
+
+    Formula: 1 / (rank of the first relevant document)
+    Reference: Kantor and Voorhees, "The TREC-5 confusion track", Information Retrieval 2, 2000.
+
+    >>> RR.per_topic(relstring("0010", "00"))
+    array([0.33333333, 0.        ])
+    """
+    hit = judged.hits(rel, cutoff)
+    first = hit & (judged.running(hit) == 1)
+    return judged.total(first / judged.rank)
+
+
+@measure(aliases=("RPrec",), trec="Rprec")
+def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
+    """Precision at rank R, where R is the number of relevant documents: there precision and recall are equal.
+
+    Formula: r_R / R
+    Reference: Aslam, Yilmaz and Pavlu, "A geometric interpretation of R-precision", SIGIR 2005.
+
+    >>> Rprec.per_topic(relstring("1001/1"))
+    array([0.33333333])
+    """
+    relevant = judged.n_relevant(rel)
+    return ratio(judged.total(judged.hits(rel) & (judged.rank <= relevant[judged.topic])), relevant)
+
+
+@measure(aliases=("BPref",), averages={"GBpref": ("geometric", "gm_bpref")}, trec="bpref")
+def Bpref(judged: Judged, *, rel: float = 1) -> Floats:
+    """How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not count.
+
+    Formula: (1 / R) Σ (1 - min(n_d, R) / min(N, R)) over retrieved relevant documents d, where n_d judged
+      non-relevant documents stand above d and N are judged non-relevant in all
+    Reference: Buckley and Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004, as trec_eval
+      computes it since version 8.
+
+    >>> Bpref.per_topic(relstring("1-01/00"))
+    array([0.75])
+    """
+    relevant, nonrelevant = judged.n_relevant(rel), judged.n_nonrelevant(rel)
+    hit = judged.hits(rel)
+    above = judged.running((judged.grade >= 0) & ~hit)
+    most = relevant[judged.topic]
+    penalty = ratio(np.minimum(above, most), np.minimum(nonrelevant[judged.topic], most))
+    return ratio(judged.total((1 - penalty) * hit), relevant)

@@ -1,0 +1,422 @@
+"""Measures by name. A measure is one decorated function; everything else about it is read from there.
+
+Notation: `Name(param=value, …)@cutoff`, as in ir_measures; trec_eval's names are accepted too.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.judged import Floats, Judged
+
+GEOMETRIC_FLOOR = 1e-5
+
+
+def _arithmetic(scores: Floats) -> float:
+    return float(np.mean(scores))
+
+
+def _geometric(scores: Floats) -> float:
+    return float(np.exp(np.mean(np.log(np.maximum(scores, GEOMETRIC_FLOOR)))))
+
+
+def _harmonic(scores: Floats) -> float:
+    return 0.0 if np.any(scores <= 0) else float(len(scores) / np.sum(1 / scores))
+
+
+def _sum(scores: Floats) -> float:
+    return float(np.sum(scores))
+
+
+# How topics become one number: the parameter `agg` of every measure.
+AGGREGATES: Mapping[str, Callable[[Floats], float]] = {
+    "mean": _arithmetic,
+    "geometric": _geometric,
+    "harmonic": _harmonic,
+    "sum": _sum,
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter's meaning, and the check that a value must pass; `accepts` says the check in words."""
+
+    help: str
+    accepts: str
+    check: Callable[[Any], bool]
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def _is_gain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return bool(value) and all(is_number(x) for pair in value.items() for x in pair)
+    return value in ("linear", "exp")
+
+
+# Parameters that several measures share. A name means the same everywhere.
+SHARED: Mapping[str, Parameter] = {
+    "cutoff": Parameter(
+        "ranks below this are not looked at", "a whole number from 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1
+    ),
+    "rel": Parameter("least grade of a relevant document", "a number", is_number),
+    "beta": Parameter("weight of recall against precision", "a number from 0", lambda v: is_number(v) and v >= 0),
+    "gain": Parameter(
+        "what a grade is worth: itself (linear), 2^grade - 1 (exp), or as given: {1: 3, 2: 9}, other grades themselves",
+        "'linear', 'exp' or {grade: gain}",
+        _is_gain,
+    ),
+    "base": Parameter(
+        "None divides by log2(rank + 1); a number b divides by log_b(rank) from rank b on (Järvelin and Kekäläinen)",
+        "None or a number above 1",
+        lambda v: v is None or (is_number(v) and v > 1),
+    ),
+    "agg": Parameter(
+        f"how topics become one number; geometric takes values below {GEOMETRIC_FLOOR:g} as {GEOMETRIC_FLOOR:g}, "
+        "harmonic is 0 if any is",
+        ", ".join(AGGREGATES),
+        lambda v: v in AGGREGATES,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What the decorator recorded about a measure."""
+
+    name: str
+    function: Callable[..., Floats]
+    family: str
+    parameters: Mapping[str, Parameter]
+    defaults: Mapping[str, Any]
+    at: str | None  # the parameter written after @
+    aliases: tuple[str, ...]
+    averages: Mapping[str, tuple[str, str | None]]  # name: (aggregate, trec_eval's name)
+    trec: str | None  # trec_eval's name without a cutoff
+    trec_at: str | None  # and with one: P for P_10
+    trec_cutoffs: tuple[float, ...]  # those of trec_eval's bare name
+    range: tuple[float, float]
+
+    @property
+    def required(self) -> bool:
+        return self.at is not None and self.at not in self.defaults
+
+    def part(self, label: str) -> str:
+        """The text after `label:` in the docstring."""
+        for paragraph in inspect.cleandoc(self.function.__doc__ or "").split("\n\n"):
+            for line in paragraph.split("\n"):
+                if line.startswith(f"{label}: "):
+                    rest = paragraph[paragraph.index(line) + len(label) + 2 :].split("\n")
+                    taken = [rest[0]]
+                    for more in rest[1:]:
+                        if not more.startswith(" "):
+                            break
+                        taken.append(more.strip())
+                    return " ".join(taken)
+        return ""
+
+    @property
+    def summary(self) -> str:
+        return inspect.cleandoc(self.function.__doc__ or "").split("\n")[0]
+
+    @property
+    def description(self) -> str:
+        """The docstring before its formula."""
+        text = inspect.cleandoc(self.function.__doc__ or "")
+        return text.split("\n\nFormula: ")[0].split("\n\n>>>")[0]
+
+    @property
+    def example(self) -> str:
+        lines = inspect.cleandoc(self.function.__doc__ or "").split("\n")
+        first = next((i for i, line in enumerate(lines) if line.startswith(">>>")), len(lines))
+        return "\n".join(lines[first:])
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters: call it to set some, `@` for the cutoff.
+
+    >>> from cranfield.measures import nDCG
+    >>> nDCG(gain="exp") @ 20
+    nDCG(gain='exp')@20
+    """
+
+    definition: Definition = field(compare=False)
+    name: str
+    given: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, **parameters: Any) -> Measure:
+        """The same measure with these parameters set."""
+        definition = self.definition
+        values = {key: value for key, value in self.given} | {key: _frozen(value) for key, value in parameters.items()}
+        for key, value in parameters.items():
+            known = definition.parameters.get(key)
+            if known is None:
+                names = ", ".join(definition.parameters)
+                raise UsageError(f"{definition.name} has no parameter '{key}'; it has {names}")
+            if not known.check(value):
+                raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
+        kept = tuple(
+            (key, values[key])
+            for key in definition.parameters
+            if key in values and (key not in definition.defaults or values[key] != definition.defaults[key])
+        )
+        return Measure(definition, self.name, kept)
+
+    def __matmul__(self, value: float) -> Measure:
+        if self.definition.at is None:
+            raise UsageError(f"{self.definition.name} takes no cutoff")
+        return self(**{self.definition.at: value})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value."""
+        return dict(self.definition.defaults) | dict(self.given)
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.definition.required or self.definition.at in dict(self.given)
+
+    def per_topic(self, judged: Judged) -> Floats:
+        """The measure's value for each topic."""
+        if not self.is_complete:
+            raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
+        values = {key: value for key, value in self.parameters.items() if key != "agg"}
+        if isinstance(values.get("gain"), tuple):
+            values["gain"] = dict(values["gain"])
+        return self.definition.function(judged, **values)
+
+    def aggregate(self, scores: Floats) -> float:
+        """One number for all topics; those without a value (NaN) are left out."""
+        scores = scores[~np.isnan(scores)]
+        return AGGREGATES[self.parameters["agg"]](scores) if len(scores) else float("nan")
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the values are whole numbers."""
+        return self.definition.defaults["agg"] == "sum"
+
+    @property
+    def trec_name(self) -> str | None:
+        """trec_eval's name for exactly this measure, if it has one."""
+        definition, given = self.definition, dict(self.given)
+        at = given.pop(definition.at, None) if definition.at else None
+        if self.name in definition.averages:
+            trec = definition.averages[self.name][1]
+            return trec if at is None and not given else None
+        if given:
+            return None
+        if at is None:
+            return definition.trec
+        if definition.trec_at is None:
+            return None
+        return f"{definition.trec_at}_{at:.2f}" if isinstance(at, float) else f"{definition.trec_at}_{at}"
+
+    def __str__(self) -> str:
+        given = dict(self.given)
+        at = given.pop(self.definition.at, None) if self.definition.at else None
+        shown = ", ".join(f"{k}={dict(v) if isinstance(v, tuple) else v!r}" for k, v in given.items())
+        return self.name + (f"({shown})" if shown else "") + (f"@{at}" if at is not None else "")
+
+    __repr__ = __str__
+
+
+_DEFINITIONS: dict[str, Definition] = {}
+_NAMES: dict[str, Measure] = {}
+
+
+def measure(
+    *,
+    at: str | None = "cutoff",
+    aliases: tuple[str, ...] = (),
+    averages: Mapping[str, tuple[str, str | None]] | None = None,
+    trec: str | None = None,
+    trec_at: str | None = None,
+    trec_cutoffs: tuple[float, ...] = (),
+    agg: str = "mean",
+    range: tuple[float, float] = (0.0, 1.0),
+    **parameters: Parameter,
+) -> Callable[[Callable[..., Floats]], Measure]:
+    """Registers a function as a measure under its own name.
+
+    The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
+    is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
+    as GMAP is AP averaged geometrically.
+    """
+
+    def register(function: Callable[..., Floats]) -> Measure:
+        code = function.__code__
+        names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        known = {name: parameters.get(name) or SHARED[name] for name in names} | {"agg": SHARED["agg"]}
+        defaults = dict(function.__kwdefaults__ or {}) | {"agg": agg}
+        definition = Definition(
+            function.__name__,
+            function,
+            function.__module__.rpartition(".")[2],
+            known,
+            defaults,
+            at if at in names else None,
+            aliases,
+            averages or {},
+            trec,
+            trec_at,
+            trec_cutoffs,
+            range,
+        )
+        made = Measure(definition, definition.name)
+        _DEFINITIONS[definition.name] = definition
+        for name in (definition.name, *aliases):
+            _NAMES[name] = made
+        for name, (aggregate, _) in definition.averages.items():
+            _NAMES[name] = Measure(_with_average(definition, aggregate), name)
+        return made
+
+    return register
+
+
+def _with_average(definition: Definition, aggregate: str) -> Definition:
+    from dataclasses import replace
+
+    return replace(definition, defaults=dict(definition.defaults) | {"agg": aggregate})
+
+
+def all_measures() -> Iterator[Measure]:
+    """Every registered measure, by family, as defined: without the cutoff it may need."""
+    _load()
+    return (_NAMES[name] for name in _DEFINITIONS)
+
+
+def parse_measures(text: str) -> list[Measure]:
+    """The measures a text names: one in our notation, perhaps several in trec_eval's.
+
+    >>> parse_measures("nDCG@10"), parse_measures("P.5,10")
+    ([nDCG@10], [P@5, P@10])
+    """
+    _load()
+    text = text.strip()
+    trec = _parse_trec(text)
+    if trec:
+        return trec
+    return [_parse_notation(text)]
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure a text names.
+
+    >>> parse_measure("AP(rel=2)"), parse_measure("ndcg_cut_10"), parse_measure("MAP")
+    (AP(rel=2), nDCG@10, AP)
+    """
+    found = parse_measures(text)
+    if len(found) != 1:
+        raise UsageError(f"'{text}' names {len(found)} measures: {', '.join(map(str, found))}")
+    return found[0]
+
+
+def as_measures(wanted: Any) -> tuple[Measure, ...]:
+    """Measures from what a caller gives: a name, a Measure, or several of either; each once."""
+    if isinstance(wanted, str | Measure):
+        wanted = [wanted]
+    found: dict[Measure, None] = {}
+    for item in wanted:
+        if not isinstance(item, str | Measure):
+            item = str(item)  # ir_measures' objects print in the same notation
+        for one in [item] if isinstance(item, Measure) else parse_measures(item):
+            if not one.is_complete:
+                raise UsageError(f"{one.name} needs a {one.definition.at}: {one.name}@10")
+            found[one] = None
+    if not found:
+        raise UsageError("no measure given")
+    return tuple(found)
+
+
+def _parse_trec(text: str) -> list[Measure]:
+    for definition in _DEFINITIONS.values():
+        for name, (_, trec) in definition.averages.items():
+            if trec == text:
+                return [_NAMES[name]]
+        one = _NAMES[definition.name]
+        if definition.trec == text:
+            return [one]
+        stem = definition.trec_at
+        if stem is None or not text.startswith(stem):
+            continue
+        rest = text[len(stem) :]
+        if not rest and stem != definition.name:
+            return [one @ value for value in definition.trec_cutoffs]
+        if rest[:1] in ("_", "."):
+            number = int if definition.at == "cutoff" else float
+            try:
+                cutoffs = [number(part) for part in rest[1:].split(",")]
+            except ValueError:
+                continue
+            return [one @ value for value in cutoffs]
+    return []
+
+
+def _parse_notation(text: str) -> Measure:
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise UsageError(_unknown(text)) from None
+    at: ast.expr | None = None
+    keywords: list[ast.keyword] = []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        node, at = node.left, node.right
+    if isinstance(node, ast.Call):
+        if node.args:
+            raise UsageError(f"'{text}': parameters are given by name, as in RBP(p=0.8)")
+        keywords = node.keywords
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise UsageError(_unknown(text))
+    if node.id not in _NAMES:
+        raise UsageError(_unknown(node.id))
+    one = _NAMES[node.id]
+    parameters = {keyword.arg or "**": _literal(keyword.value, text) for keyword in keywords}
+    if "gains" in parameters:  # as ir_measures spells it
+        parameters["gain"] = parameters.pop("gains")
+    if parameters.pop("dcg", None) == "exp-log2":
+        parameters["gain"] = "exp"
+    one = one(**parameters)
+    if at is None:
+        return one
+    return one @ _literal(at, text)
+
+
+def _literal(node: ast.expr, text: str) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise UsageError(f"'{text}': a parameter is a number, a string in quotes, or a {{grade: gain}} table") from None
+
+
+def _unknown(text: str) -> str:
+    import difflib
+    import re
+
+    word = re.split(r"[(@.]", text, maxsplit=1)[0].strip()
+    ours = {name.lower(): name for name in reversed(_NAMES)}
+    trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}
+    close = difflib.get_close_matches
+    near = [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
+    near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near]
+    if not near:
+        return f"unknown measure '{text}'; `cranfield measures` lists them"
+    return f"unknown measure '{text}'; did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
+
+
+def _load() -> None:
+    import cranfield.measures  # noqa: F401  registers every family

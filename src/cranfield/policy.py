@@ -1,0 +1,41 @@
+"""The policy of an evaluation. It has a module of its own so that the command line can name the choices at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cranfield.errors import UsageError
+
+TIES = ("docid", "file")
+TOPICS = ("qrels", "common", "run")
+EMPTY_TOPICS = ("zero", "drop")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Every decision that changes a number, written into every result.
+
+    ties: documents of equal score stand by id descending ("docid", as in trec_eval) or as in the input ("file").
+    topics: those of the qrels, a missing answer scoring 0 ("qrels"); those every run answers ("common"); or for each
+    run those it answers ("run", as in trec_eval without -c).
+    depth: rankings are cut here; judged_only: unjudged documents are then taken out (condensed lists).
+    empty_topics: topics with no relevant document score 0 ("zero", as in trec_eval) or are left out ("drop").
+
+    >>> Policy(depth=0)
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: depth must be a whole number from 1, not 0
+    """
+
+    ties: str = "docid"
+    topics: str = "qrels"
+    depth: int | None = None
+    judged_only: bool = False
+    empty_topics: str = "zero"
+
+    def __post_init__(self) -> None:
+        choices = (("ties", self.ties, TIES), ("topics", self.topics, TOPICS), ("empty_topics", self.empty_topics, EMPTY_TOPICS))
+        for name, value, accepted in choices:
+            if value not in accepted:
+                raise UsageError(f"{name} must be one of {', '.join(accepted)}, not {value!r}")
+        if self.depth is not None and (isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1):
+            raise UsageError(f"depth must be a whole number from 1, not {self.depth!r}")

@@ -1,0 +1,38 @@
+"""The stable JSON form of results, `cranfield.evaluate/1`. docs/json.md documents it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.results import Results
+
+SCHEMA = "cranfield.evaluate/1"
+
+
+def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
+    """Results as plain Python that json can write: full precision, NaN never."""
+    means, topics = results.mean(), results.per_topic() if per_topic else {}
+    runs: list[dict[str, Any]] = []
+    for run in results.runs:
+        entry: dict[str, Any] = {"name": run, "mean": means[run]}
+        if per_topic:
+            entry["topics"] = topics[run]
+        runs.append(entry)
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "policy": asdict(results.policy) | {"unjudged": "nonrelevant", "negative_grades": "unjudged"},
+        "inputs": [
+            {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
+            for i in results.inputs
+        ],
+        "measures": [str(measure) for measure in results.measures],
+        "runs": runs,
+        "warnings": [
+            {"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in results.warnings
+        ],
+    }

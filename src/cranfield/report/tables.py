@@ -1,0 +1,155 @@
+"""Results as text that can be pasted: one function a format, found by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cranfield.report.json_form import to_document
+
+if TYPE_CHECKING:
+    from cranfield.measures.registry import Measure
+    from cranfield.results import Results
+
+Row = list[str]
+
+
+def render(results: Results, format: str, *, per_topic: bool = False) -> str:
+    """Results in a format, ending in a newline; `per_topic` adds a row for each topic."""
+    return FORMATS[format](results, per_topic)
+
+
+def shown(value: float, measure: Measure) -> str:
+    """A number as people read it: counts whole, everything else with four decimals."""
+    return f"{value:.0f}" if measure.is_count and value == round(value) else f"{value:.4f}"
+
+
+def _grid(results: Results, per_topic: bool) -> tuple[Row, list[Row]]:
+    """Header and rows: runs down, measures across; with topics, each run's mean last."""
+    names = [str(measure) for measure in results.measures]
+    header = ["run", *(["topic"] if per_topic else []), *names]
+    rows: list[Row] = []
+    topics = results.per_topic() if per_topic else {}
+    for r, run in enumerate(results.runs):
+        for topic, values in topics.get(run, {}).items():
+            rows.append([run, topic, *(shown(values[str(m)], m) for m in results.measures)])
+        means = [shown(float(value), m) for value, m in zip(results.means[r], results.measures, strict=True)]
+        rows.append([run, *(["all"] if per_topic else []), *means])
+    return header, rows
+
+
+def _table(results: Results, per_topic: bool) -> str:
+    header, rows = _grid(results, per_topic)
+    labels = 2 if per_topic else 1
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+
+    def line(row: Row) -> str:
+        cells = [cell.ljust(widths[i]) if i < labels else cell.rjust(widths[i]) for i, cell in enumerate(row)]
+        return "  ".join(cells).rstrip() + "\n"
+
+    return "".join(line(row) for row in [header, *rows])
+
+
+def _markdown(results: Results, per_topic: bool) -> str:
+    header, rows = _grid(results, per_topic)
+    labels = 2 if per_topic else 1
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in [header, *rows]]
+    rule = ["---" if i < labels else "---:" for i in range(len(header))]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [escaped[0], rule, *escaped[1:]])
+
+
+def _latex(results: Results, per_topic: bool) -> str:
+    header, rows = _grid(results, per_topic)
+    labels = 2 if per_topic else 1
+    special = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"})
+    lines = [" & ".join(cell.translate(special) for cell in row) + r" \\" for row in [header, *rows]]
+    columns = "l" * labels + "r" * (len(header) - labels)
+    body = "\n".join(lines[1:])
+    return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{lines[0]}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
+
+
+def _html(results: Results, per_topic: bool) -> str:
+    import html
+
+    header, rows = _grid(results, per_topic)
+    labels = 2 if per_topic else 1
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<th>{html.escape(cell)}</th>" if i < labels else f'<td style="text-align:right">{html.escape(cell)}</td>'
+            for i, cell in enumerate(row)
+        )
+        + "</tr>\n"
+        for row in rows
+    )
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
+
+
+def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
+    """Full precision for machines. With topics there are no means: they would be counted as one more topic."""
+    import csv
+    import io
+
+    names = [str(measure) for measure in results.measures]
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    if per_topic:
+        writer.writerow(["run", "topic", *names])
+        for run, topics in results.per_topic().items():
+            for topic, values in topics.items():
+                writer.writerow([run, topic, *(repr(values[name]) for name in names)])
+    else:
+        writer.writerow(["run", *names])
+        for run, means in results.mean().items():
+            writer.writerow([run, *(repr(means[name]) for name in names)])
+    return out.getvalue()
+
+
+def _json(results: Results, per_topic: bool) -> str:
+    return json.dumps(to_document(results, per_topic=per_topic), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _json_lines(results: Results, per_topic: bool) -> str:
+    """A line a run with topic null for its means; with topics, a line for each of them before it."""
+    lines = []
+    topics = results.per_topic() if per_topic else {}
+    for run, means in results.mean().items():
+        for topic, values in topics.get(run, {}).items():
+            lines.append({"run": run, "topic": topic, "scores": values})
+        lines.append({"run": run, "topic": None, "scores": means})
+    return "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
+
+
+def _trec(results: Results, per_topic: bool) -> str:
+    """trec_eval's columns: measure (its name for it where it has one), topic or all, value.
+
+    Averages of another kind (gm_map) and the number of topics are not per topic, as in trec_eval.
+    """
+    lines = []
+    topics = results.per_topic() if per_topic else {}
+    for r, run in enumerate(results.runs):
+        tag = results.inputs[1 + r].tag or run
+        for topic, values in topics.get(run, {}).items():
+            for m in results.measures:
+                if m.definition.name != "NumQ" and m.name not in m.definition.averages:
+                    lines.append((m.trec_name or str(m), topic, shown(values[str(m)], m)))
+        if len(results.runs) > 1:
+            lines.append(("runid", "all", tag))
+        for value, m in zip(results.means[r], results.measures, strict=True):
+            lines.append((m.trec_name or str(m), "all", shown(float(value), m)))
+    return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
+
+
+FORMATS: dict[str, Callable[[Results, bool], str]] = {
+    "table": _table,
+    "json": _json,
+    "jsonl": _json_lines,
+    "csv": lambda results, per_topic: _separated(results, per_topic, ","),
+    "tsv": lambda results, per_topic: _separated(results, per_topic, "\t"),
+    "markdown": _markdown,
+    "latex": _latex,
+    "html": _html,
+    "trec": _trec,
+}

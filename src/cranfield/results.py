@@ -1,0 +1,137 @@
+"""One result type, always: a score for each run, measure and topic, with the policy and provenance behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.findings import Finding
+from cranfield.judged import Floats
+from cranfield.measures.registry import Measure, parse_measure
+from cranfield.policy import Policy
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file or object that was read."""
+
+    name: str
+    path: str | None
+    digest: str | None
+    rows: int
+    topics: int
+    tag: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
+
+    >>> import cranfield
+    >>> results = cranfield.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
+    >>> results.mean()
+    {'run': {'RR': 0.75}}
+    >>> results.per_topic()
+    {'run': {'q1': {'RR': 1.0}, 'q2': {'RR': 0.5}}}
+    >>> print(results)
+    run      RR
+    run  0.7500
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    policy: Policy
+    inputs: tuple[Input, ...]
+    warnings: tuple[Finding, ...]
+
+    @cached_property
+    def means(self) -> Floats:
+        """means[run, measure]: each measure's topics as one number, by the measure's own average."""
+        rows = [[m.aggregate(self.scores[r, i]) for i, m in enumerate(self.measures)] for r in range(len(self.runs))]
+        return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """{run: {measure: number}}"""
+        names = [str(measure) for measure in self.measures]
+        return {run: dict(zip(names, self.means[r].tolist(), strict=True)) for r, run in enumerate(self.runs)}
+
+    def per_topic(self) -> dict[str, dict[str, dict[str, float]]]:
+        """{run: {topic: {measure: number}}}, without topics that do not count for a run."""
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: {topic: dict(zip(names, values, strict=True)) for topic, values in self._topic_rows(r)}
+            for r, run in enumerate(self.runs)
+        }
+
+    def of(self, measure: Measure | str, run: str | None = None) -> Floats:
+        """The per-topic scores of one measure; `run` may be left out if there is only one."""
+        wanted = parse_measure(measure) if isinstance(measure, str) else measure
+        if wanted not in self.measures:
+            raise UsageError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        if run is None and len(self.runs) > 1:
+            raise UsageError(f"which run? There are {', '.join(self.runs)}")
+        if run is not None and run not in self.runs:
+            raise UsageError(f"no run '{run}'; there are {', '.join(self.runs)}")
+        return self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
+
+    def rows(self) -> Iterator[tuple[str, str, str, float]]:
+        """(run, topic, measure, score), the long form every table library can take."""
+        names = [str(measure) for measure in self.measures]
+        for r, run in enumerate(self.runs):
+            for topic, values in self._topic_rows(r):
+                for name, value in zip(names, values, strict=True):
+                    yield run, topic, name, value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python, in the documented JSON form with topics."""
+        from cranfield.report.json_form import to_document
+
+        return to_document(self, per_topic=True)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with the columns run, topic, measure, score."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame with the columns run, topic, measure, score."""
+        import polars
+
+        return polars.DataFrame(self._columns())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table with the columns run, topic, measure, score."""
+        import pyarrow
+
+        return pyarrow.table(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = list(self.rows())
+        return {name: [row[i] for row in rows] for i, name in enumerate(("run", "topic", "measure", "score"))}
+
+    def _topic_rows(self, run: int) -> Iterator[tuple[str, list[float]]]:
+        for t, topic in enumerate(self.topics):
+            values = self.scores[run, :, t].tolist()
+            if not all(value != value for value in values):
+                yield topic, values
+
+    def __str__(self) -> str:
+        from cranfield.report.tables import render
+
+        return render(self, "table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self.runs)} runs, {len(self.measures)} measures, {len(self.topics)} topics>\n{self}"
+
+    def _repr_html_(self) -> str:
+        from cranfield.report.tables import render
+
+        return render(self, "html")

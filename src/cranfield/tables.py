@@ -1,0 +1,107 @@
+"""Runs and judgements as immutable tables, put in order and validated once, when they are read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from cranfield._core import Table
+
+AnyTable = TypeVar("AnyTable", bound="_Judgeable")
+
+
+def thread_count(threads: int | None = None) -> int:
+    """How many threads to use: as asked for, or CRANFIELD_THREADS, or every core this process may run on.
+
+    >>> thread_count(3)
+    3
+    """
+    if threads is None:
+        threads = int(os.environ.get("CRANFIELD_THREADS") or len(os.sched_getaffinity(0)))
+    return max(1, threads)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table came from, for provenance and for messages."""
+
+    name: str
+    path: str | None = None
+    digest: str | None = None
+    tag: str = ""
+    notes: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(frozen=True, eq=False)
+class _Judgeable:
+    """What runs and judgements share: topics, and for each its documents with a number, best first."""
+
+    table: Table
+    origin: Origin
+
+    @property
+    def name(self) -> str:
+        return self.origin.name
+
+    @property
+    def topics(self) -> list[str]:
+        """Topic ids: by number where all are numbers, otherwise as bytes."""
+        return self.table.topics()
+
+    def renamed(self: AnyTable, name: str) -> AnyTable:
+        """The same table under another name."""
+        return replace(self, origin=replace(self.origin, name=name))
+
+    def of(self, topic: str) -> dict[str, float]:
+        """The documents of one topic with their numbers, best first; empty if the topic is not there."""
+        return self.to_dict([topic]).get(topic, {})
+
+    def to_dict(self, topics: list[str] | None = None) -> dict[str, dict[str, float]]:
+        """All of it, or some topics, as a dict of dicts, best first."""
+        wanted = None if topics is None else set(topics)
+        values = self.table.values()
+        out: dict[str, dict[str, float]] = {}
+        start = 0
+        for topic, count in zip(self.topics, self.table.counts().tolist(), strict=True):
+            if wanted is None or topic in wanted:
+                documents = self.table.documents(topic.encode("utf-8", "surrogateescape"))
+                out[topic] = dict(zip(documents, values[start : start + count].tolist(), strict=True))
+            start += count
+        return out
+
+    def __len__(self) -> int:
+        return self.table.row_count
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        return f"<{kind} {self.name!r}: {len(self):,} rows, {len(self.topics):,} topics>"
+
+
+class Run(_Judgeable):
+    """What one system retrieved: for each topic, documents by score descending, ties by id descending.
+
+    >>> import cranfield
+    >>> run = cranfield.read_run({"q1": {"d1": 0.5, "d2": 2.0, "d3": 0.5}})
+    >>> run.of("q1")
+    {'d2': 2.0, 'd3': 0.5, 'd1': 0.5}
+    """
+
+
+class Qrels(_Judgeable):
+    """Relevance judgements: for each topic, documents by grade descending.
+
+    >>> import cranfield
+    >>> cranfield.read_qrels({"q1": {"d1": 0, "d2": 2}}).of("q1")
+    {'d2': 2.0, 'd1': 0.0}
+    """
+
+
+def describe_type(value: Any) -> str:
+    """A value's type as a person would write it.
+
+    >>> describe_type({}), describe_type(None)
+    ('dict', 'None')
+    """
+    return "None" if value is None else type(value).__qualname__
