@@ -38,6 +38,7 @@ def read_text(
     max_fields: int,
     header_lines: int,
     kind: str,
+    copy_ids: bool,
     threads: int,
     progress: Progress,
 ) -> tuple[Table, int, str, bool]: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def evaluate(
     policy = policy or Policy()
     threads = thread_count(threads)
     sources = named_runs(runs)
-    judgements = read_qrels(qrels, digest=digest, format=format, threads=threads, progress=progress)
+    judgements = read_qrels(qrels, digest=digest, format=format, transient=True, threads=threads, progress=progress)
     pooled = pool(judgements)
     warnings = findings.of_qrels(judgements, pooled)
     warnings += findings.unreachable_grade(wanted, pooled, judgements.name)
@@ -62,7 +61,7 @@ def evaluate(
 
     def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Judged, Floats]:
         name, given = source
-        run = read_run(given, name=name, digest=digest, format=format, threads=each, progress=progress)
+        run = read_run(given, name=name, digest=digest, format=format, transient=True, threads=each, progress=progress)
         judged = judge(run, judgements, policy, pooled=pooled, threads=each)
         scores = np.array([measure.per_topic(judged) for measure in wanted])
         return _input(run), findings.of_run(run, judged), judged, scores
@@ -70,6 +69,8 @@ def evaluate(
     if workers == 1:
         evaluated = [one(source) for source in sources]
     else:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(workers) as executor:
             evaluated = list(executor.map(one, sources))
 
@@ -131,9 +132,15 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     """Whether this is {topic: {document: score}} rather than {name: run}."""
     first = next(iter(runs.values()), None)
     if not isinstance(first, Mapping):
-        known = isinstance(first, Run | str | os.PathLike | tuple) or hasattr(first, "read") or hasattr(first, "__arrow_c_stream__")
+        known = (
+            isinstance(first, Run | str | os.PathLike | tuple)
+            or hasattr(first, "read")
+            or hasattr(first, "__arrow_c_stream__")
+        )
         if runs and not known:
-            raise TypeError(f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}")
+            raise TypeError(
+                f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}"
+            )
         return not runs
     return not any(isinstance(value, Mapping) for value in first.values())
 
@@ -145,7 +152,11 @@ def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
     ['a/bm25.run', 'b/bm25.run', 'x']
     """
     names = [name for name, _ in named]
-    unique = [name if names.count(name) == 1 else path or name for name, path in named] if len(set(names)) < len(names) else names
+    unique = (
+        [name if names.count(name) == 1 else path or name for name, path in named]
+        if len(set(names)) < len(names)
+        else names
+    )
     seen: dict[str, int] = {}
     out = []
     for name in unique:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
 DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One oddity: a stable code, which input it is about, a sentence, and whether it makes a number doubtful."""
 
     code: str

@@ -23,7 +23,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Pool:
     """The judgements alone: for each topic all grades, best first. One pool serves every run judged against it."""
 
@@ -31,7 +32,7 @@ class Pool:
     offsets: Integers
     grades: Floats
     max_grade: float
-    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
         """What depends on the judgements alone is computed for the first run only."""
@@ -55,7 +56,7 @@ class Pool:
         return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Judged:
     """One ranking for each topic of the judgements, seen through them.
 
@@ -213,5 +214,11 @@ def relstring(*rankings: str) -> Judged:
     judgements = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
     ranks = np.array(rank, dtype=np.int64)
     return Judged(
-        judgements, np.array(counts), ranks, np.array(grade, dtype=np.float64), ranks, np.ones_like(ranks), np.array(retrieved)
+        judgements,
+        np.array(counts),
+        ranks,
+        np.array(grade, dtype=np.float64),
+        ranks,
+        np.ones_like(ranks),
+        np.array(retrieved),
     )

@@ -33,9 +33,15 @@ class Policy:
     empty_topics: str = "zero"
 
     def __post_init__(self) -> None:
-        choices = (("ties", self.ties, TIES), ("topics", self.topics, TOPICS), ("empty_topics", self.empty_topics, EMPTY_TOPICS))
+        choices = (
+            ("ties", self.ties, TIES),
+            ("topics", self.topics, TOPICS),
+            ("empty_topics", self.empty_topics, EMPTY_TOPICS),
+        )
         for name, value, accepted in choices:
             if value not in accepted:
                 raise UsageError(f"{name} must be one of {', '.join(accepted)}, not {value!r}")
-        if self.depth is not None and (isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1):
+        if self.depth is not None and (
+            isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1
+        ):
             raise UsageError(f"depth must be a whole number from 1, not {self.depth!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from cranfield.measures.registry import Measure, parse_measure
 from cranfield.policy import Policy
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """A file or object that was read."""
 
     name: str
@@ -28,12 +27,13 @@ class Input:
     tag: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
 
     >>> import cranfield
-    >>> results = cranfield.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> results = cranfield.evaluate(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
     >>> results.mean()
     {'run': {'RR': 0.75}}
     >>> results.per_topic()
@@ -79,7 +79,8 @@ class Results:
             raise UsageError(f"which run? There are {', '.join(self.runs)}")
         if run is not None and run not in self.runs:
             raise UsageError(f"no run '{run}'; there are {', '.join(self.runs)}")
-        return self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
+        scores: Floats = self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
+        return scores
 
     def rows(self) -> Iterator[tuple[str, str, str, float]]:
         """(run, topic, measure, score), the long form every table library can take."""

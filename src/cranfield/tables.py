@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from cranfield._core import Table
@@ -23,18 +23,17 @@ def thread_count(threads: int | None = None) -> int:
     return max(1, threads)
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a table came from, for provenance and for messages."""
 
     name: str
     path: str | None = None
     digest: str | None = None
     tag: str = ""
-    notes: tuple[tuple[str, str], ...] = field(default=())
+    notes: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Judgeable:
     """What runs and judgements share: topics, and for each its documents with a number, best first."""
 
@@ -52,7 +51,7 @@ class _Judgeable:
 
     def renamed(self: AnyTable, name: str) -> AnyTable:
         """The same table under another name."""
-        return replace(self, origin=replace(self.origin, name=name))
+        return replace(self, origin=self.origin._replace(name=name))
 
     def of(self, topic: str) -> dict[str, float]:
         """The documents of one topic with their numbers, best first; empty if the topic is not there."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from cranfield.cli import options
-from cranfield.cli.progress import watched
+from cranfield.cli.progress import loading, watched
+from cranfield.formats import read_qrels, read_run
 from cranfield.policy import EMPTY_TOPICS, TIES, TOPICS, Policy
-from cranfield.report.tables import FORMATS
+from cranfield.report.tables import FORMATS, render
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -16,15 +19,43 @@ SHOW_DIGESTS = ("json",)
 @click.command("evaluate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.",
+)
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean.")
-@click.option("-f", "--output-format", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How to print.")
-@click.option("--ties", type=click.Choice(TIES), default="docid", show_default=True, help="Order of documents with equal scores: by id descending, as in trec_eval, or as in the file.")
-@click.option("--topics", type=click.Choice(TOPICS), default="qrels", show_default=True, help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's own.")
-@click.option("--empty-topics", type=click.Choice(EMPTY_TOPICS), default="zero", show_default=True, help="Topics without a relevant document: score 0, or leave them out.")
+@click.option(
+    "-f", "--output-format", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How to print."
+)
+@click.option(
+    "--ties",
+    type=click.Choice(TIES),
+    default="docid",
+    show_default=True,
+    help="Order of documents with equal scores: by id descending, as in trec_eval, or as in the file.",
+)
+@click.option(
+    "--topics",
+    type=click.Choice(TOPICS),
+    default="qrels",
+    show_default=True,
+    help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's own.",
+)
+@click.option(
+    "--empty-topics",
+    type=click.Choice(EMPTY_TOPICS),
+    default="zero",
+    show_default=True,
+    help="Topics without a relevant document: score 0, or leave them out.",
+)
 @click.option("--depth", type=click.IntRange(1), help="Cut every ranking here.")
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists).")
-@click.option("--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …")
+@click.option(
+    "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
+)
 @options.input_format
 @options.threads
 def command(
@@ -53,15 +84,19 @@ def command(
       $ cranfield evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'AP(rel=2)' -f markdown
       $ cranfield evaluate qrels.txt bm25.run -m map -m P.5,10 -q -f trec
     """
-    from cranfield.evaluation import evaluate
-    from cranfield.report.tables import render
-
     if digest is None and output_format in SHOW_DIGESTS:
         digest = "xxh3_128"
     with watched("reading") as progress:
+        # NumPy takes longer to load than most files take to read: both are done at once.
+        with loading("numpy"):
+            read: dict[str, Any] = {"format": input_format, "digest": digest, "threads": threads, "progress": progress}
+            judgements = read_qrels(qrels, transient=True, **read)
+            sources = [read_run(runs[0], transient=True, **read)] if len(runs) == 1 else list(runs)
+        from cranfield.evaluation import evaluate
+
         results = evaluate(
-            qrels,
-            list(runs),
+            judgements,
+            sources,
             measures or DEFAULT_MEASURES,
             policy=Policy(ties, topics, depth, judged_only, empty_topics),
             format=input_format,

@@ -1,4 +1,4 @@
-"""A bar for inputs that take longer than a second, on a terminal only."""
+"""What goes on beside the main work: a library loading, a bar for inputs that take longer than a second."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,17 @@ def watched(label: str) -> Iterator[Progress]:
     finally:
         finished.set()
         drawer.join()
+
+
+@contextmanager
+def loading(module: str) -> Iterator[None]:
+    """Imports a module in another thread while the block runs."""
+    loader = threading.Thread(target=import_module, args=(module,))
+    loader.start()
+    try:
+        yield
+    finally:
+        loader.join()
 
 
 def _draw(label: str, progress: Progress, finished: threading.Event) -> None:

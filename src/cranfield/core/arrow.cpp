@@ -174,7 +174,8 @@ Table Frame::table(unsigned threads) const {
             row += static_cast<std::size_t>(end - begin);
         }
     }
-    std::vector<Block> blocks(parts.size());
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(layout_.kind != ValueKind::grade);
     parallel_for(parts.size(), threads, [&](std::size_t p) {
         const Part& part = parts[p];
         const ArrowArray& batch = *batches_[part.batch];

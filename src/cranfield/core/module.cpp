@@ -168,8 +168,8 @@ NB_MODULE(_core, m) {
     m.def(
         "read_text",
         [](nb::object source, char delimiter, bool quotes, const std::vector<int>& fields, int min_fields, int max_fields,
-           int header_lines, const std::string& kind, unsigned threads, Progress& progress) {
-            const Buffer buffer(source);
+           int header_lines, const std::string& kind, bool copy_ids, unsigned threads, Progress& progress) {
+            auto buffer = std::make_shared<Buffer>(source);
             TextLayout layout;
             layout.delimiter = delimiter;
             layout.quotes = quotes;
@@ -182,15 +182,17 @@ NB_MODULE(_core, m) {
             layout.max_fields = max_fields;
             layout.header_lines = header_lines;
             layout.kind = kind_of(kind);
+            layout.copy_ids = copy_ids;
             TextTable read;
             {
                 nb::gil_scoped_release release;
-                read = read_text(buffer.bytes(), layout, threads, progress);
+                read = read_text(buffer->bytes(), layout, threads, progress);
             }
+            if (!copy_ids) read.table.owners.push_back(std::move(buffer));
             return nb::make_tuple(std::move(read.table), read.facts.comments, to_str(read.facts.tag), read.facts.several_tags);
         },
         "source"_a, "delimiter"_a, "quotes"_a, "fields"_a, "min_fields"_a, "max_fields"_a, "header_lines"_a, "kind"_a,
-        "threads"_a, "progress"_a);
+        "copy_ids"_a, "threads"_a, "progress"_a);
 
     m.def(
         "read_dict",

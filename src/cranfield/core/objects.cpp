@@ -104,7 +104,7 @@ ColumnsTable columns(const nb::list& topics, std::size_t per_topic, std::size_t 
         throw nb::value_error("topics, documents and values differ in length");
     }
     ColumnsTable out;
-    Block block;
+    Block block(kind != ValueKind::grade);
     block.reserve(count, false);
     PyObject* last = nullptr;
     Bytes last_topic;
@@ -133,7 +133,7 @@ ColumnsTable columns(const nb::list& topics, std::size_t per_topic, std::size_t 
 }  // namespace
 
 Table read_dict(nb::dict outer, ValueKind kind, unsigned threads) {
-    Block block;
+    Block block(kind != ValueKind::grade);
     std::size_t rows = 0;
     for (auto [topic, documents] : outer) {
         if (!PyDict_Check(documents.ptr())) {

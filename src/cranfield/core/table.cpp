@@ -1,6 +1,8 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 
 #include "numbers.hpp"
@@ -10,10 +12,14 @@ namespace cranfield {
 
 namespace {
 
-// Canonical order: value descending, then document id descending as bytes (trec_eval's rule).
-bool in_order(const Row& a, const Row& b) {
-    if (a.value != b.value) return a.value > b.value;
-    return a.id() > b.id();
+// Value descending; in a run then document id descending as bytes (trec_eval's rule).
+bool is_ordered(const Row* rows, std::size_t count, bool ids_break_ties) {
+    for (std::size_t i = 1; i < count; ++i) {
+        const Row &a = rows[i - 1], &b = rows[i];
+        if (a.value > b.value) continue;
+        if (a.value < b.value || (ids_break_ties && a.id() < b.id())) return false;
+    }
+    return true;
 }
 
 // Orders as the bytes do: if two prefixes differ, the ids compare as they do.
@@ -25,11 +31,12 @@ std::uint64_t prefix_of(Bytes id) {
     return prefix;
 }
 
-// Leaves out identical duplicates, stably, and returns how many rows remain. Slots hold hash and row number + 1.
+// Leaves out identical duplicates, stably, and returns how many rows remain. Slots hold row numbers + 1; there are so
+// many that almost every row finds its own empty.
 std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::uint32_t* positions, std::size_t count,
-                            std::vector<std::uint64_t>& slots) {
+                            std::vector<std::uint32_t>& slots) {
     std::size_t size = 16;
-    while (size < count * 2) size *= 2;
+    while (size < count * 4) size *= 2;
     slots.assign(size, 0);
     const std::size_t mask = size - 1;
     std::size_t kept = 0;
@@ -38,9 +45,8 @@ std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::ui
         bool repeated = false;
         std::size_t slot = row.hash & mask;
         for (; slots[slot] != 0; slot = (slot + 1) & mask) {
-            if (slots[slot] >> 32 != row.hash) continue;
-            const Row& earlier = rows[(slots[slot] & 0xFFFFFFFFu) - 1];
-            if (!same_bytes(earlier.id(), row.id())) continue;
+            const Row& earlier = rows[slots[slot] - 1];
+            if (earlier.hash != row.hash || !same_bytes(earlier.id(), row.id())) continue;
             if (earlier.value != row.value) throw ConflictingDuplicate(topic, row.id(), earlier.value, row.value);
             repeated = true;
             break;
@@ -52,22 +58,53 @@ std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::ui
             if (positions) positions[kept] = positions[i];
         }
         ++kept;
-        slots[slot] = static_cast<std::uint64_t>(row.hash) << 32 | kept;
+        slots[slot] = static_cast<std::uint32_t>(kept);
     }
     return kept;
 }
 
+// Sorts by value descending, keeping input order among equals, where there are only a few different values, as
+// grades have: counting, without the branches that make comparing slow. False if there are more.
+bool sort_few_values(const Row* rows, std::size_t count, std::vector<Scratch::Key>& keys) {
+    constexpr std::size_t most = 16;
+    std::array<double, most> levels{};
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        bool found = false;
+        for (std::size_t k = 0; k < known; ++k) found |= levels[k] == rows[i].value;
+        if (found) continue;
+        if (known == most) return false;
+        levels[known++] = rows[i].value;
+    }
+    std::sort(levels.begin(), levels.begin() + known, std::greater<>());
+    std::array<std::uint32_t, most + 1> next{};
+    const auto level_of = [&](double value) {
+        std::size_t above = 0;
+        for (std::size_t k = 0; k < known; ++k) above += levels[k] > value;
+        return above;
+    };
+    for (std::size_t i = 0; i < count; ++i) ++next[level_of(rows[i].value) + 1];
+    for (std::size_t k = 1; k <= known; ++k) next[k] += next[k - 1];
+    for (std::size_t i = 0; i < count; ++i) keys[next[level_of(rows[i].value)]++].row = static_cast<std::uint32_t>(i);
+    return true;
+}
+
 // Puts rows (and with them ranks and positions) into canonical order.
 void sort_rows(Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions, std::size_t count,
-               Scratch& scratch) {
+               bool ids_break_ties, Scratch& scratch) {
     auto& keys = scratch.keys;
     keys.resize(count);
-    for (std::size_t i = 0; i < count; ++i) keys[i] = {rows[i].value, prefix_of(rows[i].id()), static_cast<std::uint32_t>(i)};
-    std::sort(keys.begin(), keys.end(), [rows](const Scratch::Key& a, const Scratch::Key& b) {
-        if (a.value != b.value) return a.value > b.value;
-        if (a.prefix != b.prefix) return a.prefix > b.prefix;
-        return rows[a.row].id() > rows[b.row].id();
-    });
+    if (ids_break_ties || !sort_few_values(rows, count, keys)) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t prefix = ids_break_ties ? prefix_of(rows[i].id()) : 0;
+            keys[i] = {rows[i].value, prefix, static_cast<std::uint32_t>(i)};
+        }
+        std::sort(keys.begin(), keys.end(), [rows, ids_break_ties](const Scratch::Key& a, const Scratch::Key& b) {
+            if (a.value != b.value) return a.value > b.value;
+            if (a.prefix != b.prefix) return a.prefix > b.prefix;
+            return ids_break_ties ? rows[a.row].id() > rows[b.row].id() : a.row < b.row;
+        });
+    }
     scratch.rows.assign(rows, rows + count);
     for (std::size_t i = 0; i < count; ++i) rows[i] = scratch.rows[keys[i].row];
     if (ranks) {
@@ -108,12 +145,12 @@ void describe(const Row* rows, const std::int32_t* ranks, const std::vector<std:
 
 // All of the above for one topic; `positions` may be empty, meaning rows stand in input order.
 std::size_t put_in_order(Bytes topic, Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions,
-                         std::size_t count, Scratch& scratch, Facts& facts) {
+                         std::size_t count, bool ids_break_ties, Scratch& scratch, Facts& facts) {
     const std::size_t kept = drop_duplicates(topic, rows, ranks, positions.empty() ? nullptr : positions.data(), count,
                                              scratch.slots);
     facts.collapsed += static_cast<std::uint32_t>(count - kept);
     if (!positions.empty()) positions.resize(kept);
-    if (!std::is_sorted(rows, rows + kept, in_order)) sort_rows(rows, ranks, positions, kept, scratch);
+    if (!is_ordered(rows, kept, ids_break_ties)) sort_rows(rows, ranks, positions, kept, ids_break_ties, scratch);
     describe(rows, ranks, positions, kept, facts);
     return kept;
 }
@@ -148,7 +185,7 @@ void Block::finish(std::size_t index, Scratch& scratch) {
     scratch.positions.clear();
     std::int32_t* const ranks = ranks_.empty() ? nullptr : ranks_.data() + segment.begin;
     segment.count = static_cast<std::uint32_t>(put_in_order(topics_[segment.topic], rows, ranks, scratch.positions,
-                                                            segment.count, scratch, segment.facts));
+                                                            segment.count, ids_break_ties_, scratch, segment.facts));
 }
 
 Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(blocks)) {
@@ -201,7 +238,7 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
         }
         Scratch scratch;
         topic.count = put_in_order(topic.id, rows.data(), ranks.empty() ? nullptr : ranks.data(), positions, rows.size(),
-                                   scratch, topic.facts);
+                                   blocks_[0].ids_break_ties_, scratch, topic.facts);
         topic.rows = rows.data();
     });
 

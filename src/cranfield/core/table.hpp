@@ -1,5 +1,6 @@
 // A table is a run or a set of judgements: for each topic its documents, each with a value (score or grade),
-// best value first and equal values by document id descending, no document twice.
+// best value first, no document twice. In a run equal scores stand by document id descending; in judgements, where
+// order among equal grades means nothing, as in the input.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +51,7 @@ struct Segment {
 
 // Working memory of `Block::finish`, reused from topic to topic.
 struct Scratch {
-    std::vector<std::uint64_t> slots;
+    std::vector<std::uint32_t> slots;
     struct Key {
         double value;
         std::uint64_t prefix;  // the first bytes of the id, comparable as a number
@@ -65,6 +66,7 @@ struct Scratch {
 // A part of the input, filled by one thread.
 class Block {
 public:
+    explicit Block(bool ids_break_ties = true) : ids_break_ties_(ids_break_ties) {}
     void reserve(std::size_t rows, bool with_ranks) {
         rows_.reserve(rows);
         if (with_ranks) ranks_.reserve(rows);
@@ -89,6 +91,7 @@ public:
 
 private:
     friend class Table;
+    bool ids_break_ties_;
     std::vector<Row> rows_;
     std::vector<std::int32_t> ranks_;
     std::vector<Segment> segments_;

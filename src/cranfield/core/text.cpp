@@ -181,7 +181,11 @@ private:
             block_.open(topic);
             last_topic_ = topic;
         }
-        block_.add_copy(doc.data(), doc.size(), value);
+        if (layout_.copy_ids) {
+            block_.add_copy(doc.data(), doc.size(), value);
+        } else {
+            block_.add(doc.data(), doc.size(), value);
+        }
         if (at.rank >= 0) block_.add_rank(rank);
         if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
     }
@@ -300,7 +304,8 @@ TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Prog
     cuts.push_back(end);
 
     const std::size_t chunks = cuts.size() - 1;
-    std::vector<Block> blocks(chunks);
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < chunks; ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
     std::vector<TextFacts> facts(chunks);
     progress.total = size;
     TextTable out;

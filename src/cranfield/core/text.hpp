@@ -18,6 +18,7 @@ struct TextLayout {
     int topic = 0, doc = 2, value = 4, rank = 3, tag = 5;  // field numbers, -1 where there is none
     int min_fields = 6, max_fields = 0;                    // max 0: no limit
     int header_lines = 0;
+    bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
     ValueKind kind = ValueKind::score;
 };
 

@@ -38,6 +38,7 @@ def read_run(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     digest: str | None = None,
+    transient: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -46,7 +47,8 @@ def read_run(
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
     bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
     data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. `columns` says which column
-    is which where the names are unusual: {"topic": "my_query", …}.
+    is which where the names are unusual: {"topic": "my_query", …}. `transient` leaves ids in the mapped file: that saves
+    time and memory, but the file must not change while the run is in use.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
@@ -54,7 +56,7 @@ def read_run(
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
-    origin, reading = _read(source, "score", name, format, columns, digest, threads, progress)
+    origin, reading = _read(source, "score", name, format, columns, digest, transient, threads, progress)
     return Run(reading.table, origin)
 
 
@@ -65,6 +67,7 @@ def read_qrels(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     digest: str | None = None,
+    transient: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Qrels:
@@ -75,7 +78,7 @@ def read_qrels(
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
-    origin, reading = _read(source, "grade", name, format, columns, digest, threads, progress)
+    origin, reading = _read(source, "grade", name, format, columns, digest, transient, threads, progress)
     return Qrels(reading.table, origin)
 
 
@@ -86,6 +89,7 @@ def _read(
     format: str | None,
     columns: Mapping[str, str] | None,
     digest: str | None,
+    transient: bool,
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[Origin, Reading]:
@@ -93,7 +97,7 @@ def _read(
         from cranfield._core import Progress as NewProgress
 
         progress = NewProgress()
-    request = Request(kind, thread_count(threads), progress, columns or {})
+    request = Request(kind, thread_count(threads), progress, columns or {}, transient)
     path = digested = None
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, digest)

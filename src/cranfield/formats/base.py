@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cranfield.errors import DataError, shorten
 
@@ -14,22 +13,21 @@ if TYPE_CHECKING:
 Kind = Literal["score", "grade"]
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What is wanted of a reader: scores (a run) or grades (judgements), and by what means."""
 
     kind: Kind
     threads: int
     progress: Progress
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str]
+    transient: bool  # the table is used at once and let go: ids may stay in the mapped file
 
     @property
     def noun(self) -> str:
         return "run" if self.kind == "score" else "qrels"
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """A table as read, and what should be said about it: pairs of a code and a sentence."""
 
     table: Table
@@ -37,8 +35,7 @@ class Reading:
     tag: str = ""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A file format: its name, the suffixes and the first bytes that give it away, and its reader."""
 
     name: str

@@ -6,7 +6,7 @@ Names are compared without regard to case; where several fit, the first of the l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats.base import Kind
@@ -24,8 +24,7 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Column numbers. A run with ranks and no scores has `value` point at the rank, and `kind` say so."""
 
     topic: int
@@ -61,7 +60,9 @@ def require_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str], 
     """As find_columns, but an error that says what is accepted if they are not there."""
     unknown = sorted(set(given) - set(ACCEPTED))
     if unknown:
-        raise DataError(f"columns names the role '{unknown[0]}'", source=source, remedy=f"Roles: {', '.join(ACCEPTED)}.")
+        raise DataError(
+            f"columns names the role '{unknown[0]}'", source=source, remedy=f"Roles: {', '.join(ACCEPTED)}."
+        )
     columns = find_columns(names, kind, given)
     if columns is None:
         roles = ("topic", "document", kind)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError
 from cranfield.formats.base import Format, Reading, Request, decode
 from cranfield.formats.columns import require_columns
 from cranfield.formats.memory import read_lists, read_mapping
+
+if TYPE_CHECKING:
+    import json
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -28,12 +31,18 @@ def _refuse_constant(name: str) -> float:
     return float(name.replace("Infinity", "inf"))
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_refuse_constant)
+@cache
+def _decoder() -> json.JSONDecoder:
+    import json
+
+    return json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_refuse_constant)
 
 
 def _parse(text: str, source: str, line: int | None) -> Any:
+    import json
+
     try:
-        return _DECODER.decode(text)
+        return _decoder().decode(text)
     except json.JSONDecodeError as error:
         raise DataError(
             f"not JSON: {error.msg} at column {error.colno}",
@@ -88,6 +97,8 @@ def _is_json_line(head: bytes, request: Request) -> bool:
     first = head.lstrip().splitlines()[0] if head.strip() else b""
     if not first.startswith(b"{"):
         return False
+    import json
+
     try:
         entry = json.loads(first)
     except ValueError:
@@ -96,4 +107,11 @@ def _is_json_line(head: bytes, request: Request) -> bool:
 
 
 JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), _is_json_line, read_json_lines)
-JSON = Format("json", (".json",), lambda head, request: head.lstrip()[:1] == b"{" and head.lstrip()[1:].lstrip()[:1] == b'"', read_json)
+
+
+def _is_json(head: bytes, request: Request) -> bool:
+    start = head.lstrip()
+    return start[:1] == b"{" and start[1:].lstrip()[:1] == b'"'
+
+
+JSON = Format("json", (".json",), _is_json, read_json)

@@ -14,7 +14,9 @@ def read_parquet(data: Any, source: str, request: Request) -> Reading:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise DataError("reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'") from None
+        raise DataError(
+            "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
+        ) from None
     try:
         table = pyarrow.parquet.read_table(pyarrow.py_buffer(data))
     except (pyarrow.ArrowException, OSError) as error:

@@ -7,8 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cranfield.errors import DataError
 
@@ -16,9 +15,10 @@ from cranfield.errors import DataError
 class Decoder(Protocol):
     """What the decompressors of the standard library have in common."""
 
-    eof: bool
-    unused_data: bytes
-
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
     def decompress(self, data: Any, /) -> bytes: ...
 
 
@@ -40,12 +40,16 @@ def _xz() -> Decoder:
     return lzma.LZMADecompressor()
 
 
-def _zstd() -> Decoder:
+def _zstd_module() -> Any:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    decoder: Decoder = zstd.ZstdDecompressor()
+    return zstd
+
+
+def _zstd() -> Decoder:
+    decoder: Decoder = _zstd_module().ZstdDecompressor()
     return decoder
 
 
@@ -58,8 +62,7 @@ COMPRESSIONS: tuple[tuple[str, bytes, Callable[[], Decoder]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The bytes to parse, what to call them, and a digest of the file as it is stored."""
 
     data: Any
@@ -110,7 +113,7 @@ def _decompressed(stored: Any, label: str) -> Any:
         if stored[: len(magic)] == magic:
             try:
                 return _all_streams(stored, magic, new_decoder)
-            except (EOFError, OSError, ValueError, RuntimeError, *_decoder_errors(name)) as error:
+            except _decoder_errors(name) as error:
                 raise DataError(
                     f"damaged {name} data ({error})",
                     source=label,
@@ -122,21 +125,18 @@ def _decompressed(stored: Any, label: str) -> Any:
 
 
 def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
+    """What a decompressor raises on damaged data."""
     if name == "gzip":
         import zlib
 
-        return (zlib.error,)
+        return (EOFError, zlib.error)
     if name == "xz":
         import lzma
 
-        return (lzma.LZMAError,)
+        return (EOFError, lzma.LZMAError)
     if name == "zstd":
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-        return (zstd.ZstdError,)
-    return ()
+        return (EOFError, _zstd_module().ZstdError)
+    return (EOFError, OSError, ValueError)
 
 
 def _all_streams(stored: Any, magic: bytes, new_decoder: Callable[[], Decoder]) -> bytearray:

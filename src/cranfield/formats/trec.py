@@ -41,7 +41,17 @@ def read_fields(
     layout = "trec" if delimiter == " " else "csv" if quotes else "tsv"
     try:
         table, comments, tag, several_tags = read_text(
-            data, delimiter, quotes, fields, least, most, header_lines, kind or request.kind, request.threads, request.progress
+            data,
+            delimiter,
+            quotes,
+            fields,
+            least,
+            most,
+            header_lines,
+            kind or request.kind,
+            not request.transient,
+            request.threads,
+            request.progress,
         )
     except CoreError as error:
         raise text_error(error, source, request, layout) from None

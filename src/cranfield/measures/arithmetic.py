@@ -15,8 +15,11 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
     >>> ratio([1.0, 2.0], [2.0, 0.0])
     array([0.5, 0. ])
     """
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64))
-    return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
+    top, bottom = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    )
+    out: Floats = np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
+    return out
 
 
 def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:

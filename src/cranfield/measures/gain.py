@@ -73,9 +73,8 @@ def gains(grade: Floats, gain: Gain) -> Floats:
 
 def discount(rank: Integers, base: float | None) -> Floats:
     """What a gain at each rank is divided by."""
-    if base is None:
-        return np.log2(rank + 1.0)
-    return np.maximum(1.0, np.log(rank.astype(np.float64)) / np.log(base))
+    out: Floats = np.log2(rank + 1.0) if base is None else np.maximum(1.0, np.log(rank + 0.0) / np.log(base))
+    return out
 
 
 def within(rank: Integers, cutoff: int | None) -> Floats:

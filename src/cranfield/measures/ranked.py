@@ -53,7 +53,11 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
     return f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), beta)
 
 
-@measure(b=Parameter("0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0))
+@measure(
+    b=Parameter(
+        "0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0
+    )
+)
 def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     """Van Rijsbergen's E at rank k, a loss: 0 is perfect, 1 is worst.
 

@@ -9,7 +9,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ AGGREGATES: Mapping[str, Callable[[Floats], float]] = {
 }
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter's meaning, and the check that a value must pass; `accepts` says the check in words."""
 
     help: str
@@ -66,7 +65,9 @@ def _is_gain(value: Any) -> bool:
 # Parameters that several measures share. A name means the same everywhere.
 SHARED: Mapping[str, Parameter] = {
     "cutoff": Parameter(
-        "ranks below this are not looked at", "a whole number from 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1
+        "ranks below this are not looked at",
+        "a whole number from 1",
+        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
     ),
     "rel": Parameter("least grade of a relevant document", "a number", is_number),
     "beta": Parameter("weight of recall against precision", "a number from 0", lambda v: is_number(v) and v >= 0),
@@ -89,8 +90,7 @@ SHARED: Mapping[str, Parameter] = {
 }
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """What the decorator recorded about a measure."""
 
     name: str
@@ -145,7 +145,7 @@ def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """A measure with its parameters: call it to set some, `@` for the cutoff.
 
@@ -161,7 +161,7 @@ class Measure:
     def __call__(self, **parameters: Any) -> Measure:
         """The same measure with these parameters set."""
         definition = self.definition
-        values = {key: value for key, value in self.given} | {key: _frozen(value) for key, value in parameters.items()}
+        values = dict(self.given) | {key: _frozen(value) for key, value in parameters.items()}
         for key, value in parameters.items():
             known = definition.parameters.get(key)
             if known is None:
@@ -207,7 +207,7 @@ class Measure:
     @property
     def is_count(self) -> bool:
         """Whether the values are whole numbers."""
-        return self.definition.defaults["agg"] == "sum"
+        return bool(self.definition.defaults["agg"] == "sum")
 
     @property
     def trec_name(self) -> str | None:
@@ -288,9 +288,7 @@ def measure(
 
 
 def _with_average(definition: Definition, aggregate: str) -> Definition:
-    from dataclasses import replace
-
-    return replace(definition, defaults=dict(definition.defaults) | {"agg": aggregate})
+    return definition._replace(defaults=dict(definition.defaults) | {"agg": aggregate})
 
 
 def all_measures() -> Iterator[Measure]:
@@ -368,13 +366,13 @@ def _parse_trec(text: str) -> list[Measure]:
 
 def _parse_notation(text: str) -> Measure:
     try:
-        node = ast.parse(text, mode="eval").body
+        node: ast.expr = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise UsageError(_unknown(text)) from None
     at: ast.expr | None = None
     keywords: list[ast.keyword] = []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        node, at = node.left, node.right
+        at, node = node.right, node.left
     if isinstance(node, ast.Call):
         if node.args:
             raise UsageError(f"'{text}': parameters are given by name, as in RBP(p=0.8)")
@@ -393,7 +391,8 @@ def _parse_notation(text: str) -> Measure:
     one = one(**parameters)
     if at is None:
         return one
-    return one @ _literal(at, text)
+    made: Measure = one @ _literal(at, text)
+    return made
 
 
 def _literal(node: ast.expr, text: str) -> Any:

@@ -36,7 +36,13 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
     return judged.total(satisfied * reached / judged.rank)
 
 
-@measure(p=Parameter("persistence: the chance to go on to the next document", "a number between 0 and 1", lambda v: is_number(v) and 0 < v < 1))
+@measure(
+    p=Parameter(
+        "persistence: the chance to go on to the next document",
+        "a number between 0 and 1",
+        lambda v: is_number(v) and 0 < v < 1,
+    )
+)
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Rank-biased precision: the share of relevant documents a user sees who goes on with probability p.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -62,11 +61,16 @@ def _markdown(results: Results, per_topic: bool) -> str:
 def _latex(results: Results, per_topic: bool) -> str:
     header, rows = _grid(results, per_topic)
     labels = 2 if per_topic else 1
-    special = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"})
+    special = str.maketrans(
+        {c: f"\\{c}" for c in "&%$#_{}"}
+        | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    )
     lines = [" & ".join(cell.translate(special) for cell in row) + r" \\" for row in [header, *rows]]
     columns = "l" * labels + "r" * (len(header) - labels)
     body = "\n".join(lines[1:])
-    return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{lines[0]}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
+    return (
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{lines[0]}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
+    )
 
 
 def _html(results: Results, per_topic: bool) -> str:
@@ -108,12 +112,16 @@ def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
 
 
 def _json(results: Results, per_topic: bool) -> str:
+    import json
+
     return json.dumps(to_document(results, per_topic=per_topic), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def _json_lines(results: Results, per_topic: bool) -> str:
     """A line a run with topic null for its means; with topics, a line for each of them before it."""
-    lines = []
+    import json
+
+    lines: list[dict[str, object]] = []
     topics = results.per_topic() if per_topic else {}
     for run, means in results.mean().items():
         for topic, values in topics.get(run, {}).items():

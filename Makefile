@@ -1,0 +1,56 @@
+# `make demo` and `make test` set everything up on a fresh machine with Python 3.11+, a C++17 compiler and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
+# Compiler warnings are errors in our own builds, never in a user's.
+WERROR ?= OFF
+BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
+
+.PHONY: demo test check bench sanitize fuzz clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/cranfield evaluate examples/qrels.txt examples/bm25.run examples/dense.run
+	@echo; echo "Next: $(BIN)/cranfield evaluate --help"
+
+test: $(VENV)/.test-installed
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Times whole processes against other tools, side by side in one run. It takes a few minutes.
+bench: .venv-bench/.installed
+	.venv-bench/bin/python bench/run.py
+
+# The same tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: .venv-sanitize/.installed
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	CRANFIELD_FUZZ=$(or $(FUZZ),2000) .venv-sanitize/bin/python -m pytest -p no:cacheprovider
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml $(CORE)
+	$(BIN)/python -m pip install --quiet $(BUILD) -e .
+	@touch $@
+
+$(VENV)/.test-installed: $(BIN)/python pyproject.toml $(CORE)
+	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+.venv-bench/.installed: pyproject.toml $(CORE) $(shell find src -name '*.py')
+	test -d .venv-bench || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet '.[bench]'
+	@touch $@
+
+.venv-sanitize/.installed: pyproject.toml $(CORE)
+	test -d .venv-sanitize || $(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python -m pip install --quiet -C cmake.build-type=Debug -C cmake.define.CRANFIELD_SANITIZE=ON -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-bench .venv-sanitize build
