@@ -11,7 +11,7 @@ import numpy as np
 from cranfield import findings
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run
-from cranfield.judged import Floats, Judged, judge, pool
+from cranfield.judged import Floats, Mask, judge, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
 from cranfield.results import Input, Results
@@ -59,12 +59,12 @@ def evaluate(
     workers = min(threads, len(sources))
     each = threads if workers == 1 else 1
 
-    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Judged, Floats]:
+    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, Floats]:
         name, given = source
         run = read_run(given, name=name, digest=digest, format=format, transient=True, threads=each, progress=progress)
         judged = judge(run, judgements, policy, pooled=pooled, threads=each)
         scores = np.array([measure.per_topic(judged) for measure in wanted])
-        return _input(run), findings.of_run(run, judged), judged, scores
+        return _input(run), findings.of_run(run, judged), judged.answered, scores
 
     if workers == 1:
         evaluated = [one(source) for source in sources]
@@ -79,13 +79,13 @@ def evaluate(
     for _, found, _, _ in evaluated:
         warnings += found
     scores = np.stack([scores for _, _, _, scores in evaluated])
-    answered = np.stack([judged.retrieved > 0 for _, _, judged, _ in evaluated])
+    answered = np.stack([answered for _, _, answered, _ in evaluated])
     topics, scores = _choose_topics(policy, pooled.topics, scores, answered, pooled.total(pooled.grades > 0) > 0)
     return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings))
 
 
 def _choose_topics(
-    policy: Policy, topics: tuple[str, ...], scores: Floats, answered: Any, has_relevant: Any
+    policy: Policy, topics: tuple[str, ...], scores: Floats, answered: Mask, has_relevant: Mask
 ) -> tuple[tuple[str, ...], Floats]:
     """Which topics count: those of the qrels, those all runs answer, or for each run its own."""
     keep = np.ones(len(topics), dtype=bool)

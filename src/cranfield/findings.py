@@ -71,8 +71,7 @@ def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
 
 def of_run(run: Run, judged: Judged) -> list[Finding]:
     """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
-    answered = judged.retrieved > 0
-    if not np.any(answered):
+    if not judged.answered.any():
         theirs, ours = some(run.topics, 3), some(list(judged.topics), 3)
         raise DataError(
             f"no topic in common with the judgements: the run has {theirs}, the judgements have {ours}",
@@ -83,7 +82,7 @@ def of_run(run: Run, judged: Judged) -> list[Finding]:
         Finding(code, run.name, message, doubtful=code not in ("comments", "padding", "scores-from-ranks"))
         for code, message in run.origin.notes
     ]
-    missing = [judged.topics[t] for t in np.flatnonzero(~answered)]
+    missing = [judged.topics[t] for t in np.flatnonzero(~judged.answered)]
     if missing:
         message = f"no answer to {plural(len(missing), 'judged topic')}, scored 0: {some(missing)}"
         found.append(Finding("missing-topics", run.name, message))

@@ -62,7 +62,8 @@ class Judged:
 
     Arrays with an entry a hit (a retrieved document with a judgement, in rank order): `rank` from 1 in the full
     ranking, `grade` (negative means pooled but not judged), `tie_first` and `tie_size` of the ranks it shares with
-    documents of the same score. Topic t's hits are offsets[t] to offsets[t + 1]; `retrieved` counts all documents.
+    documents of the same score. Topic t's hits are offsets[t] to offsets[t + 1]; `retrieved` counts all documents, and
+    `answered` says whether the run has the topic at all, though its list may have been condensed to nothing.
     """
 
     pool: Pool
@@ -72,6 +73,7 @@ class Judged:
     tie_first: Integers
     tie_size: Integers
     retrieved: Integers
+    answered: Mask
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -140,6 +142,7 @@ class Judged:
             self.tie_first[chosen],
             self.tie_size[chosen],
             self.retrieved[topics],
+            self.answered[topics],
         )
 
     def _keep(self, kept: Mask) -> Judged:
@@ -182,7 +185,7 @@ def judge(
     policy = policy or Policy()
     pooled = pooled or pool(qrels)
     joined = _core.join(run.table, qrels.table, policy.ties == "file", thread_count(threads))
-    judged = Judged(pooled, *joined)
+    judged = Judged(pooled, *joined, answered=joined[-1] > 0)
     if policy.depth is not None:
         judged = judged.cut(policy.depth)
     return judged.condensed() if policy.judged_only else judged
@@ -212,13 +215,6 @@ def relstring(*rankings: str) -> Judged:
         retrieved.append(len(ranked))
     topics = tuple(str(i) for i in range(1, len(rankings) + 1))
     judgements = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
-    ranks = np.array(rank, dtype=np.int64)
-    return Judged(
-        judgements,
-        np.array(counts),
-        ranks,
-        np.array(grade, dtype=np.float64),
-        ranks,
-        np.ones_like(ranks),
-        np.array(retrieved),
-    )
+    ranks, lengths = np.array(rank, dtype=np.int64), np.array(retrieved)
+    grade_array = np.array(grade, dtype=np.float64)
+    return Judged(judgements, np.array(counts), ranks, grade_array, ranks, np.ones_like(ranks), lengths, lengths > 0)

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from cranfield.errors import UsageError
+
 if TYPE_CHECKING:
     from cranfield._core import Table
 
@@ -19,7 +21,11 @@ def thread_count(threads: int | None = None) -> int:
     3
     """
     if threads is None:
-        threads = int(os.environ.get("CRANFIELD_THREADS") or len(os.sched_getaffinity(0)))
+        wanted = os.environ.get("CRANFIELD_THREADS", "")
+        if wanted and not wanted.isdecimal():
+            raise UsageError(f"CRANFIELD_THREADS must be a whole number, not {wanted!r}")
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = int(wanted or available)
     return max(1, threads)
 
 

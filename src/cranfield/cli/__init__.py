@@ -5,6 +5,7 @@ Commands load when they are called for, and heavy libraries inside them: `cranfi
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -48,6 +49,9 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line; errors go to standard error with the exit code of their kind."""
+    for stream in (sys.stdout, sys.stderr):  # ids that are not UTF-8 leave as the bytes they came as
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape")
     try:
         cli(prog_name="cranfield")
     except CranfieldError as error:

@@ -47,25 +47,29 @@ def usage(measure: Measure) -> str:
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
     definition = measure.definition
-    lines = [
-        usage(measure),
-        "",
-        definition.description,
-        "",
-        f"Formula    {definition.part('Formula')}",
-        "",
-        "Parameters",
-    ]
+    parameters = []
     for name, parameter in definition.parameters.items():
         default = f"{definition.defaults[name]!r}" if name in definition.defaults else "required"
-        written = f"@ {name}" if name == definition.at else name
-        lines.append(f"  {written} = {default}: {parameter.help} ({parameter.accepts})")
-    names = [*definition.aliases, *(f"{name} ({agg})" for name, (agg, _) in definition.averages.items())]
-    if names:
-        lines += ["", f"Also       {', '.join(names)}"]
+        written = f"@{name}" if name == definition.at else name
+        text = f"{written} = {default}: {parameter.help} ({parameter.accepts})"
+        parameters.append(_labelled("" if parameters else "Parameters", text))
+    parts = [usage(measure), definition.description, _labelled("Formula", definition.part("Formula"))]
+    parts.append("\n".join(parameters))
+    names = [*definition.aliases, *(f"{name} (agg='{agg}')" for name, (agg, _) in definition.averages.items())]
     trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]
-    if trec:
-        lines += ["", f"trec_eval  {', '.join(trec)}"]
-    example = "\n".join(f"  {line}" for line in definition.example.split("\n"))
-    lines += ["", "Example", example, "", f"Reference  {definition.part('Reference')}"]
-    return "\n".join(lines)
+    parts += [_labelled("Also", ", ".join(names))] if names else []
+    parts += [_labelled("trec_eval", ", ".join(trec))] if trec else []
+    parts += [
+        _labelled("Example", definition.example, wrap=False),
+        _labelled("Reference", definition.part("Reference")),
+    ]
+    return "\n\n".join(parts)
+
+
+def _labelled(label: str, text: str, *, wrap: bool = True) -> str:
+    """A label in a margin of its own, the text beside it."""
+    import textwrap
+
+    margin = " " * 12
+    lines = textwrap.wrap(text, 88, break_on_hyphens=False) if wrap else text.split("\n")
+    return label.ljust(12) + f"\n{margin}".join(lines)

@@ -307,7 +307,7 @@ TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Prog
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < chunks; ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
     std::vector<TextFacts> facts(chunks);
-    progress.total = size;
+    progress.total += size;  // several files may be read with one progress
     TextTable out;
     try {
         parallel_for(chunks, threads, [&](std::size_t i) {

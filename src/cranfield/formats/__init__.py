@@ -47,8 +47,8 @@ def read_run(
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
     bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
     data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. `columns` says which column
-    is which where the names are unusual: {"topic": "my_query", …}. `transient` leaves ids in the mapped file: that saves
-    time and memory, but the file must not change while the run is in use.
+    is which where the names are unusual: {"topic": "my_query", …}. `transient` leaves ids in the mapped file:
+    that saves time and memory, but the file must not change while the run is in use.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
@@ -103,7 +103,8 @@ def _read(
         opened = open_source(source, digest)
         path, digested, label = opened.path, opened.digest, opened.label
         if len(opened.data) == 0:
-            raise DataError("is empty", source=label)
+            hint = "It can be read only once." if path == "-" else None
+            raise DataError("is empty", source=label, remedy=hint)
         reading = _choose(format, opened.data, label, request).read(opened.data, label, request)
     else:
         label = name or f"the {request.noun}"

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 
 
 class Decoder(Protocol):
@@ -167,7 +167,7 @@ def _text_of(data: Any, label: str) -> Any:
 
 
 def compute_digest(stored: Any, algorithm: str) -> str:
-    """`algorithm:hexdigits` of some bytes: xxh3_128, or any algorithm of hashlib.
+    """`algorithm:hexdigits` of some bytes: xxh3_128, or sha256 and others of hashlib.
 
     >>> compute_digest(b"abc", "sha256")[:20]
     'sha256:ba7816bf8f01c'
@@ -178,4 +178,7 @@ def compute_digest(stored: Any, algorithm: str) -> str:
         return f"xxh3_128:{xxhash.xxh3_128(stored).hexdigest()}"
     import hashlib
 
+    known = {"blake2b", "md5", "sha1", "sha256", "sha384", "sha512"}
+    if algorithm not in known:
+        raise UsageError(f"unknown digest '{algorithm}'; known: xxh3_128, {', '.join(sorted(known))}")
     return f"{algorithm}:{hashlib.new(algorithm, stored).hexdigest()}"

@@ -114,7 +114,7 @@ def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
 def _json(results: Results, per_topic: bool) -> str:
     import json
 
-    return json.dumps(to_document(results, per_topic=per_topic), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(to_document(results, per_topic=per_topic), allow_nan=False, indent=1) + "\n"
 
 
 def _json_lines(results: Results, per_topic: bool) -> str:
@@ -127,7 +127,7 @@ def _json_lines(results: Results, per_topic: bool) -> str:
         for topic, values in topics.get(run, {}).items():
             lines.append({"run": run, "topic": topic, "scores": values})
         lines.append({"run": run, "topic": None, "scores": means})
-    return "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
+    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
 def _trec(results: Results, per_topic: bool) -> str:

@@ -1,0 +1,201 @@
+"""The command line as a person meets it: help, examples, exit codes, output formats, progress."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import cranfield
+from cranfield.cli import COMMANDS, cli
+from cranfield.report.tables import FORMATS
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def cranfield_command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the real command in the folder with the example files."""
+    command = [sys.executable, "-m", "cranfield", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=EXAMPLES, check=False)
+
+
+def commands() -> dict[str, click.Command]:
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in COMMANDS}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def examples() -> list[str]:
+    texts = [cli.help or "", *(command.help or "" for command in commands().values())]
+    return [line.strip()[2:] for text in texts for line in text.splitlines() if line.strip().startswith("$ ")]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_in_help_run(example: str) -> None:
+    words = shlex.split(example)
+    assert words[0] == "cranfield"
+    done = cranfield_command(*words[1:])
+    assert done.returncode == (1 if words[1] == "check" else 0), done.stderr
+    assert done.stdout
+
+
+def test_every_command_and_option_has_help_and_every_command_an_example() -> None:
+    assert set(commands()) == set(COMMANDS)
+    for name, command in commands().items():
+        assert command.help, name
+        assert f"$ cranfield {name}" in command.help, name
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))
+def test_every_command_module_is_listed(module: str) -> None:
+    assert module in (*COMMANDS, "__init__", "options", "progress")
+
+
+def test_exit_codes() -> None:
+    assert cranfield_command("evaluate", "qrels.txt", "bm25.run").returncode == 0
+    assert cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "nope").returncode == 2
+    assert cranfield_command("evaluate", "qrels.txt").returncode == 2
+    assert cranfield_command("evaluate", "qrels.txt", "bm25.run", "--depth", "0").returncode == 2
+    assert cranfield_command("evaluate", "qrels.txt", "missing.run").returncode == 3
+    assert cranfield_command("evaluate", "bm25.run", "qrels.txt").returncode == 3
+    assert cranfield_command("check", "qrels.txt").returncode == 0
+    assert cranfield_command("nope").returncode == 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("per_topic", [False, True])
+def test_every_format_shows_every_number(format: str, per_topic: bool) -> None:
+    arguments = ["evaluate", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "-m", "P@5", "-f", format]
+    done = cranfield_command(*arguments, *(["-q"] if per_topic else []))
+    assert done.returncode == 0, done.stderr
+    results = cranfield.evaluate(EXAMPLES / "qrels.txt", [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"], ["AP", "P@5"])
+    per_topic_in_means = not (per_topic and format in ("csv", "tsv"))
+    wanted = results.means.ravel().tolist() if per_topic_in_means else []
+    if per_topic:
+        wanted += results.scores.ravel().tolist()
+    numbers = [float(number) for number in re.findall(r"(?<![\w.])\d+\.\d+", done.stdout)]
+    for value in wanted:
+        assert any(abs(number - value) < 5.1e-5 for number in numbers), value
+
+
+def test_json_form_is_as_documented() -> None:
+    done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "-m", "nDCG@10", "-f", "json", "-q")
+    document = json.loads(done.stdout)
+    assert list(document) == ["schema", "version", "policy", "inputs", "measures", "runs", "warnings"]
+    assert document["schema"] == "cranfield.evaluate/1"
+    assert document["version"] == cranfield.__version__
+    assert document["policy"]["ties"] == "docid"
+    assert document["measures"] == ["AP", "nDCG@10"]
+    assert [entry["path"] for entry in document["inputs"]] == ["qrels.txt", "bm25.run"]
+    assert [(entry["rows"], entry["topics"]) for entry in document["inputs"]] == [(147, 6), (120, 6)]
+    assert all(entry["digest"].startswith("xxh3_128:") for entry in document["inputs"])
+    results = cranfield.evaluate(EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run", ["AP", "nDCG@10"])
+    (run,) = document["runs"]
+    assert run["name"] == "bm25"
+    assert run["mean"] == results.mean()["bm25"]
+    assert run["topics"] == results.per_topic()["bm25"]
+    without = json.loads(cranfield_command("evaluate", "qrels.txt", "bm25.run", "-f", "json").stdout)
+    assert "topics" not in without["runs"][0]
+
+
+def test_digest_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
+    import gzip
+    import hashlib
+
+    packed = tmp_path / "bm25.run.gz"
+    packed.write_bytes(gzip.compress((EXAMPLES / "bm25.run").read_bytes()))
+    done = cranfield_command("evaluate", "qrels.txt", str(packed), "-f", "json", "--digest", "sha256")
+    digests = [entry["digest"] for entry in json.loads(done.stdout)["inputs"]]
+    assert digests[1] == f"sha256:{hashlib.sha256(packed.read_bytes()).hexdigest()}"
+
+
+def test_unknown_digest_is_refused_with_the_known_ones() -> None:
+    done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-f", "json", "--digest", "sha257")
+    assert done.returncode == 2
+    assert "sha256" in done.stderr
+    assert done.stdout == ""
+
+
+def test_csv_has_full_precision_and_one_row_a_topic() -> None:
+    done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "-f", "csv", "-q")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    results = cranfield.evaluate(EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run", "AP")
+    assert [float(row["AP"]) for row in rows] == results.of("AP").tolist()
+    assert [row["topic"] for row in rows] == list(results.topics)
+
+
+def test_warnings_go_to_standard_error_and_results_to_standard_output(tmp_path: Path) -> None:
+    run = tmp_path / "short.run"
+    run.write_text("1 Q0 D001 1 2.0 x\n")
+    done = cranfield_command("evaluate", "qrels.txt", str(run), "-m", "AP")
+    assert "no answer to 5 judged topics" in done.stderr
+    assert done.stdout.splitlines()[0].split() == ["run", "AP"]
+
+
+def test_standard_input_can_be_read_once() -> None:
+    text = (EXAMPLES / "bm25.run").read_text()
+    command = [sys.executable, "-m", "cranfield", "evaluate", "qrels.txt", "-", "-m", "AP"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=EXAMPLES, check=True)
+    assert "0.4739" in done.stdout
+    twice = subprocess.run([*command, "-"], input=text, capture_output=True, text=True, cwd=EXAMPLES, check=False)
+    assert twice.returncode == 3
+    assert "standard input" in twice.stderr
+
+
+def test_measures_lists_all_and_explains_one() -> None:
+    listing = cranfield_command("measures").stdout
+    for measure in cranfield.all_measures():
+        assert measure.name in listing
+        explained = cranfield_command("measures", measure.name) if measure.name in ("AP", "IPrec") else None
+        if explained is not None:
+            assert measure.definition.part("Formula") in explained.stdout
+            assert measure.definition.part("Reference")[:40] in explained.stdout
+    assert cranfield_command("measures", "nope").returncode == 2
+
+
+def test_check_names_what_is_odd(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("1 0 a 0.5\n1 0 b -1\n1 0 c 2\n2 0 a 1\n3 0 a 0\n")
+    run.write_text("1 Q0 a 1 3 x\n1 Q0 c 2 3 x\n1 Q0 c 2 3 x\n1 Q0 d 4 4 y\n9 Q0 a 1 1 x\n")
+    done = cranfield_command("check", str(qrels), str(run))
+    assert done.returncode == 1
+    for code in (
+        "no-relevant", "fractional-grades", "negative-grades", "duplicates-collapsed", "several-tags",
+        "missing-topics", "extra-topics", "rank-disagreement", "ties", "unjudged",
+    ):  # fmt: skip
+        assert code in done.stdout, code
+
+
+def test_output_to_a_closed_pipe_is_quiet() -> None:
+    command = f"{shlex.quote(sys.executable)} -m cranfield measures | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+def test_progress_bar_shows_only_on_a_terminal_and_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real pseudo-terminal, with the patience cut short so that the example is slow enough."""
+    code = (
+        "import time, cranfield.cli.progress as p\n"
+        "p.PATIENCE = 0.01\n"
+        "with p.watched('reading') as progress: time.sleep(0.6)\n"
+    )
+    monkeypatch.setenv("TERM", "xterm")
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True)
+    os.close(theirs)
+    assert b"reading" in os.read(ours, 65536)
+    os.close(ours)
+    silent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert silent.stderr == b""

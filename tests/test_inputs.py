@@ -1,0 +1,298 @@
+"""Every kind of input gives the same table: files in all formats, frames of four libraries, dicts, arrays, records."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+import threading
+from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cranfield
+from cranfield.errors import DataError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+# Ids short and long (string views keep 12 bytes inline), not ASCII, numeric, and a tie.
+RUN = {
+    "q1": {"d2": 9.5, "a-document-id-longer-than-twelve-bytes": 8.25, "dé": 8.25, "d1": -3.0},
+    "q10": {"d1": 2.0, "0001": 1.5, "1": 1.0},
+}
+QRELS = {"q1": {"d2": 1.0, "dé": 2.0, "d9": 0.0}, "q10": {"1": 1.0, "0001": 0.0}}
+
+
+def columns(table: dict[str, dict[str, float]], names: tuple[str, str, str]) -> dict[str, list[Any]]:
+    rows = [(topic, doc, value) for topic, docs in table.items() for doc, value in docs.items()]
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+RUN_COLUMNS = columns(RUN, ("qid", "docno", "score"))
+QRELS_COLUMNS = columns(QRELS, ("query_id", "doc_id", "relevance"))
+
+
+def trec_run() -> bytes:
+    lines = [
+        f"{topic} Q0 {doc} {rank} {score} tag\n"
+        for topic, docs in RUN.items()
+        for rank, (doc, score) in enumerate(docs.items(), start=1)
+    ]
+    return "".join(lines).encode()
+
+
+def delimited(table: dict[str, list[Any]], delimiter: str) -> bytes:
+    lines = [delimiter.join(table), *(delimiter.join(map(str, row)) for row in zip(*table.values(), strict=True))]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def json_lines(table: dict[str, list[Any]]) -> bytes:
+    rows = zip(*table.values(), strict=True)
+    return "".join(json.dumps(dict(zip(table, row, strict=True))) + "\n" for row in rows).encode()
+
+
+def parquet(table: dict[str, list[Any]]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(table), out)
+    return out.getvalue()
+
+
+FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "trec": ("a.run", trec_run),
+    "csv": ("a.csv", lambda: delimited(RUN_COLUMNS, ",")),
+    "tsv": ("a.tsv", lambda: delimited(RUN_COLUMNS, "\t")),
+    "jsonl": ("a.jsonl", lambda: json_lines(RUN_COLUMNS)),
+    "json": ("a.json", lambda: json.dumps(RUN).encode()),
+    "parquet": ("a.parquet", lambda: parquet(RUN_COLUMNS)),
+}
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("how", ["named", "nameless", "said"])
+def test_file_formats_are_recognised_by_content_name_or_word(tmp_path: Path, format: str, how: str) -> None:
+    name, content = FILES[format]
+    path = tmp_path / (name if how == "named" else "a")
+    path.write_bytes(content())
+    run = cranfield.read_run(path, format=format if how == "said" else None)
+    assert run.to_dict() == cranfield.read_run(RUN).to_dict()
+    assert run.name == "a"
+
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstd.compress,
+}
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("format", FILES)
+def test_every_format_compressed_in_every_way_and_in_several_pieces(tmp_path: Path, format: str, suffix: str) -> None:
+    name, content = FILES[format]
+    data = content()
+    path = tmp_path / f"{name}.{suffix}"
+    path.write_bytes(COMPRESS[suffix](data[:50]) + COMPRESS[suffix](data[50:]))
+    run = cranfield.read_run(path)
+    assert run.to_dict() == cranfield.read_run(RUN).to_dict()
+    assert run.name == "a"
+
+
+FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": pd.DataFrame,
+    "pandas objects": lambda table: pd.DataFrame(table).astype({next(iter(table)): object, list(table)[1]: object}),
+    "pandas categories": lambda table: pd.DataFrame(table).astype({next(iter(table)): "category"}),
+    "pandas index": lambda table: pd.DataFrame(table, index=range(100, 100 + len(next(iter(table.values()))))),
+    "polars": pl.DataFrame,
+    "polars lazy-like chunks": lambda table: pl.concat(
+        [pl.DataFrame(table)[:3], pl.DataFrame(table)[3:]], rechunk=False
+    ),
+    "polars sliced": lambda table: pl.concat([pl.DataFrame(table)[:2], pl.DataFrame(table)])[2:],
+    "pyarrow": pa.table,
+    "pyarrow large": lambda table: pa.table(table).cast(
+        pa.schema([(name, pa.float64() if i == 2 else pa.large_string()) for i, name in enumerate(table)])
+    ),
+    "pyarrow views": lambda table: pa.table(table).cast(
+        pa.schema([(name, pa.float64() if i == 2 else pa.string_view()) for i, name in enumerate(table)])
+    ),
+    "pyarrow dictionary": lambda table: pa.table(
+        {k: pa.array(v).dictionary_encode() if k != list(table)[2] else v for k, v in table.items()}
+    ),
+    "pyarrow sliced": lambda table: pa.concat_tables([pa.table(table), pa.table(table)]).slice(
+        0, len(next(iter(table.values())))
+    ),
+    "duckdb": lambda table: duckdb.from_arrow(pa.table(table)),
+}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_of_every_library(library: str) -> None:
+    assert cranfield.read_run(FRAMES[library](RUN_COLUMNS)).to_dict() == cranfield.read_run(RUN).to_dict()
+    assert cranfield.read_qrels(FRAMES[library](QRELS_COLUMNS)).to_dict() == cranfield.read_qrels(QRELS).to_dict()
+
+
+def test_pandas_without_pyarrow_falls_back_to_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: Any, requested: Any = None) -> Any:
+        raise ImportError("no pyarrow")
+
+    monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", missing)
+    assert cranfield.read_run(pd.DataFrame(RUN_COLUMNS)).to_dict() == cranfield.read_run(RUN).to_dict()
+
+
+def test_string_columns_are_not_copied() -> None:
+    """The table must keep the frame's memory alive after the frame is gone."""
+    frame = pl.DataFrame(
+        {"qid": ["q"] * 1000, "docno": [f"document-number-{i:06d}" for i in range(1000)], "score": range(1000)}
+    )
+    run = cranfield.read_run(frame)
+    del frame
+    junk = [bytes(100_000) for _ in range(50)]
+    assert next(iter(run.of("q"))) == "document-number-000999"
+    del junk
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_integer_ids_and_scores_of_every_width(dtype: str) -> None:
+    frame = pa.table(
+        {
+            "topic": pa.array([1, 1, 2], dtype),
+            "document": pa.array([7, 8, 7], dtype),
+            "score": pa.array([3, 4, 5], dtype),
+        }
+    )
+    assert cranfield.read_run(frame).to_dict() == {"1": {"8": 4.0, "7": 3.0}, "2": {"7": 5.0}}
+
+
+def test_arrays_as_dense_retrievers_give_them() -> None:
+    topics = ["q1", "q2"]
+    ids = np.array([[11, 12, 13], [21, 22, -1]])
+    scores = np.array([[0.9, 0.8, 0.7], [0.5, 0.4, -np.inf]], dtype=np.float32)
+    run = cranfield.read_run((topics, ids, scores))
+    assert list(run.of("q1")) == ["11", "12", "13"]
+    assert list(run.of("q2")) == ["21", "22"]
+    assert any(code == "padding" for code, _ in run.origin.notes)
+    strings = cranfield.read_run((np.array(topics), ids.astype(str)[:, :2], scores[:, :2]))
+    assert list(strings.of("q2")) == ["21", "22"]
+    as_bytes = cranfield.read_run((np.array([1, 2]), ids.astype("S")[:, :2], scores[:, :2]))
+    assert list(as_bytes.of("2")) == ["21", "22"]
+    flat = cranfield.read_run((["q1", "q1", "q2"], np.array([1, 2, 3]), np.array([0.1, 0.2, 0.3])))
+    assert flat.to_dict() == {"q1": {"2": 0.2, "1": 0.1}, "q2": {"3": 0.3}}
+
+
+@pytest.mark.parametrize("shapes", [((2,), (2, 3), (2, 2)), ((3,), (2, 3), (2, 3)), ((2, 1), (2, 3), (2, 3))])
+def test_arrays_that_do_not_fit_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
+    arrays = tuple(np.ones(shape) for shape in shapes)
+    with pytest.raises(DataError, match=r"shape|topics"):
+        cranfield.read_run(arrays)
+
+
+def test_records_of_other_libraries() -> None:
+    ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
+    rows = [ScoredDoc(topic, doc, score) for topic, docs in RUN.items() for doc, score in docs.items()]
+    assert cranfield.read_run(rows).to_dict() == cranfield.read_run(RUN).to_dict()
+    assert cranfield.read_run(iter(rows)).to_dict() == cranfield.read_run(RUN).to_dict()
+    assert cranfield.evaluate(QRELS, rows, "AP").runs == ("run",)
+
+
+def test_mappings_that_are_not_dicts() -> None:
+    frozen = MappingProxyType({topic: MappingProxyType(docs) for topic, docs in RUN.items()})
+    assert cranfield.read_run(frozen).to_dict() == cranfield.read_run(RUN).to_dict()
+
+
+def test_msmarco_runs_have_ranks_for_scores(tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    path.write_text("1\tp2\t2\n1\tp1\t1\n1\tp3\t3\n")
+    run = cranfield.read_run(path, format="msmarco")
+    assert list(run.of("1")) == ["p1", "p2", "p3"]
+    with pytest.raises(DataError, match="msmarco"):
+        cranfield.read_run(path)
+    headed = tmp_path / "headed.tsv"
+    headed.write_text("qid\tpid\trank\n1\tp2\t2\n1\tp1\t1\n")
+    assert list(cranfield.read_run(headed).of("1")) == ["p1", "p2"]
+
+
+def test_msmarco_and_beir_qrels(tmp_path: Path) -> None:
+    msmarco, beir = tmp_path / "qrels.dev.tsv", tmp_path / "test.tsv"
+    msmarco.write_text("300674\t0\t7067032\t1\n")
+    beir.write_text("query-id\tcorpus-id\tscore\nPLAIN-2\tMED-2427\t2\n")
+    assert cranfield.read_qrels(msmarco).to_dict() == {"300674": {"7067032": 1.0}}
+    assert cranfield.read_qrels(beir).to_dict() == {"PLAIN-2": {"MED-2427": 2.0}}
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("needle,hay,how much\nq1,d1,0.5\n")
+    with pytest.raises(DataError, match=r"no columns for topic, document, score among 'needle', 'hay', 'how much'"):
+        cranfield.read_run(path)
+    run = cranfield.read_run(path, columns={"topic": "needle", "document": "hay", "score": "how much"})
+    assert run.to_dict() == {"q1": {"d1": 0.5}}
+
+
+def test_quoted_csv(tmp_path: Path) -> None:
+    path = tmp_path / "quoted.csv"
+    path.write_text('"topic","document","score"\n"q 1","a, ""b""",1.5\nq2,plain,"2.5"\n')
+    assert cranfield.read_run(path).to_dict() == {"q 1": {'a, "b"': 1.5}, "q2": {"plain": 2.5}}
+
+
+def test_pipes_and_open_files(tmp_path: Path) -> None:
+    wanted = cranfield.read_run(RUN).to_dict()
+    assert cranfield.read_run(io.BytesIO(trec_run())).to_dict() == wanted
+    assert cranfield.read_run(io.StringIO(trec_run().decode())).to_dict() == wanted
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_bytes(gzip.compress(trec_run())))
+    writer.start()
+    assert cranfield.read_run(fifo).to_dict() == wanted
+    writer.join()
+
+
+def test_ids_that_are_not_utf8_survive(tmp_path: Path) -> None:
+    path = tmp_path / "latin1.run"
+    path.write_bytes("q1 Q0 caf\xe9 1 1.0 t\n".encode("latin-1"))
+    run = cranfield.read_run(path)
+    (doc,) = run.of("q1")
+    assert os.fsencode(doc) == b"caf\xe9"
+    assert cranfield.evaluate({"q1": {doc: 1}}, run, "AP").mean() == {"latin1": {"AP": 1.0}}
+
+
+def test_a_run_outlives_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_bytes(trec_run())
+    run = cranfield.read_run(path)
+    path.write_bytes(b"x" * 10)
+    assert run.to_dict() == cranfield.read_run(RUN).to_dict()
+
+
+def test_several_runs_in_every_form(tmp_path: Path) -> None:
+    paths = [tmp_path / "x" / "a.run", tmp_path / "y" / "a.run"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(trec_run())
+    results = cranfield.evaluate(QRELS, [*paths, RUN, pl.DataFrame(RUN_COLUMNS)], "AP")
+    assert results.runs == (str(paths[0]), str(paths[1]), "run3", "run4")
+    assert len(set(results.means.ravel().tolist())) == 1
+    assert cranfield.evaluate(QRELS, {"one": RUN, "two": paths[0]}, "AP").runs == ("one", "two")
+    assert cranfield.evaluate(QRELS, [RUN], "AP").runs == ("run",)
+
+
+@pytest.mark.parametrize("source", [None, 3, 2.5, b"bytes", object()], ids=lambda source: type(source).__name__)
+def test_other_types_are_refused_by_name(source: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected a path, an open file, a dict of dicts, a data frame"):
+        cranfield.read_run(source)

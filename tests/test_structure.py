@@ -1,0 +1,147 @@
+"""The shape of the project: imports go one way, public names exist and are explained, starting up stays light."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import cranfield
+import cranfield.measures
+
+PACKAGE = Path(cranfield.__file__).parent
+# Data flows this way: a module may import from its own layer or an earlier one.
+LAYERS = (
+    ("version", "errors", "_core"),
+    ("policy", "tables"),
+    ("formats",),
+    ("judged",),
+    ("measures",),
+    ("findings",),
+    ("results",),
+    ("evaluation",),
+    ("checking",),
+    ("report",),
+    ("cli", "__main__"),
+)
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+# What a lower layer may load late, inside a function: a result can print itself.
+LATE = {("results", "report")}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def layer_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "cranfield" and len(parts) > 1 else None
+
+
+def imports_of(path: Path) -> set[tuple[str, bool]]:
+    """Modules a file imports, and whether at the top (True) or inside a function; typing-only imports do not count."""
+    found: set[tuple[str, bool]] = set()
+
+    def visit(node: ast.AST, top: bool) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return
+        if isinstance(node, ast.Import):
+            found.update((alias.name, top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update((f"{node.module}.{alias.name}", top) for alias in node.names)
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for child in ast.iter_child_nodes(node):
+            visit(child, top and not inside)
+
+    visit(ast.parse(path.read_text()), True)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    for module, _ in imports_of(path):
+        other = layer_of(module)
+        if other is not None and (own, other) not in LATE:
+            assert RANK[other] <= RANK[own], f"{own} imports {module}"
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    tops = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES} - {"__init__"}
+    assert tops <= set(RANK)
+
+
+@pytest.mark.parametrize(
+    "heavy", ["numpy", "rich", "pandas", "polars", "pyarrow", "xxhash", "json", "concurrent.futures"]
+)
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str], heavy: str) -> None:
+    code = (
+        "import sys; sys.argv = ['cranfield', *sys.argv[2:]]\n"
+        "from cranfield.cli import main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        f"sys.exit({heavy!r} in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "-", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{heavy} was loaded: {done.stdout}{done.stderr}"
+    assert done.stdout
+
+
+def test_evaluating_text_does_not_load_optional_libraries() -> None:
+    code = (
+        "import sys, cranfield\n"
+        "cranfield.evaluate('examples/qrels.txt', 'examples/bm25.run', 'AP')\n"
+        "print(sorted({'rich', 'pandas', 'polars', 'pyarrow', 'xxhash', 'scipy', 'altair'} & set(sys.modules)))"
+    )
+    root = Path(__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_exported_names_exist_and_have_help() -> None:
+    for name in cranfield.__all__:
+        value = getattr(cranfield, name)
+        if name != "__version__":
+            assert inspect.getdoc(value), name
+    assert dir(cranfield) == cranfield.__all__
+    for name in cranfield.measures.__all__:
+        assert hasattr(cranfield.measures, name)
+
+
+def test_measures_exported_are_those_registered() -> None:
+    registered = {measure.name for measure in cranfield.all_measures()}
+    assert registered <= set(cranfield.measures.__all__)
+
+
+def test_unknown_attribute_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+        cranfield.evalute  # noqa: B018
+
+
+def python_modules() -> list[ModuleType]:
+    names = [".".join(("cranfield", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in MODULES]
+    return [importlib.import_module(name.removesuffix(".__init__")) for name in names if not name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("module", python_modules(), ids=lambda module: module.__name__)
+def test_examples_in_docstrings_run(module: ModuleType) -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+def test_every_public_function_has_an_example() -> None:
+    for name in cranfield.__all__:
+        value = getattr(cranfield, name)
+        if inspect.isfunction(value) and name not in ("all_measures", "measure"):
+            assert ">>>" in (inspect.getdoc(value) or ""), name
+
+
+def test_family_modules_stay_readable() -> None:
+    for path in (PACKAGE / "measures").glob("*.py"):
+        if path.name != "registry.py":
+            assert len(path.read_text().splitlines()) <= 320, path.name
