@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 from cranfield.formats import FORMATS
 from cranfield.formats.columns import ACCEPTED
 from cranfield.policy import Policy

@@ -47,7 +47,7 @@ def usage(measure: Measure) -> str:
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
     definition = measure.definition
-    parameters = []
+    parameters: list[str] = []
     for name, parameter in definition.parameters.items():
         default = f"{definition.defaults[name]!r}" if name in definition.defaults else "required"
         written = f"@{name}" if name == definition.at else name

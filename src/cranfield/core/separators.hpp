@@ -42,7 +42,7 @@ public:
             fill();
             if (line_ == lines_) return nullptr;
         }
-        if (!plain_ || line_ends_[line_] - first_ != fields - 1) return nullptr;
+        if (first_ < plain_from_ || line_ends_[line_] - first_ != fields - 1) return nullptr;
         const std::uint32_t* const ends = positions_.data() + first_;
         first_ = line_ends_[line_++] + 1;
         return ends;
@@ -50,6 +50,7 @@ public:
 
 private:
     static constexpr std::size_t text_ahead = 8192;
+    static constexpr std::uint32_t nothing_plain = 0xFFFFFFFFu;
 
     // What 64 bytes hold: a bit a byte.
     struct Marks {
@@ -58,13 +59,13 @@ private:
 
     void fill() {
         // Keep what is not consumed yet: less than a line.
+        const std::uint32_t left = filled_ - first_;
+        plain_from_ = plain_from_ <= first_ ? 0 : std::min(plain_from_ - first_, left);
         filled_ = static_cast<std::uint32_t>(std::copy(positions_.begin() + first_, positions_.begin() + filled_,
                                                        positions_.begin()) - positions_.begin());
         for (std::uint32_t i = line_; i < lines_; ++i) line_ends_[i - line_] = line_ends_[i] - first_;
         lines_ -= line_;
         first_ = line_ = 0;
-        // A window is plain or not as a whole; lines left over from one that was not are taken the slow way.
-        plain_ = filled_ == 0 || plain_;
         positions_.resize(std::max(positions_.size(), filled_ + text_ahead + 64));
         line_ends_.resize(std::max(line_ends_.size(), lines_ + text_ahead + 64));
 #if defined(__SSE2__) && defined(__GNUC__)
@@ -101,7 +102,7 @@ private:
             }
             out = stop;
         }
-        plain_ = plain_ && odd == 0;
+        if (odd != 0) plain_from_ = nothing_plain;  // a window is plain or not as a whole
         filled_ = static_cast<std::uint32_t>(out - positions_.data());
         lines_ = static_cast<std::uint32_t>(line_out - line_ends_.data());
     }
@@ -172,7 +173,7 @@ private:
     std::vector<std::uint32_t> line_ends_;  // which of the positions are newlines
     std::uint32_t first_ = 0, filled_ = 0, line_ = 0, lines_ = 0;
     std::uint64_t last_was_separator_ = 0;
-    bool plain_ = true;
+    std::uint32_t plain_from_ = 0;  // from this position on, one separator stands between two fields, and no odd byte
 };
 
 }  // namespace cranfield

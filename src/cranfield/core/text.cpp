@@ -29,6 +29,7 @@ public:
         : begin_(chunk.data()), end_(chunk.data() + chunk.size()), layout_(layout), block_(block) {}
 
     TextFacts read() {
+        if (end_ - begin_ > std::int64_t{0xFFFFFFFF}) fail(begin_, "long-line", {});  // positions have 32 bits
         reserve();
         lines();
         block_.finish_last(scratch_);
@@ -109,7 +110,8 @@ private:
         }
         if (stop > start || (!Blanks && fields.count > 0)) fields.add(start, stop);
         if (!Blanks && layout_.quotes && (quoted || (start < end_ && *start == '"'))) split_quoted(line, stop, fields);
-        if (fields.count > 0) {
+        const bool blank_line = fields.count == 1 && std::all_of(fields[0].begin(), fields[0].end(), is_blank);
+        if (fields.count > 0 && !blank_line) {
             const bool too_few = fields.count < layout_.min_fields;
             if (!too_few && (layout_.max_fields == 0 || fields.count <= layout_.max_fields)) {
                 take(line, fields.count, layout_, [&](int i) { return fields[i]; });
@@ -259,12 +261,13 @@ TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, co
     for (const char* line = text.data(); line < end;) {
         const char* const stop = line_end(line, end);
         ++number;
-        if (number > static_cast<std::size_t>(layout.header_lines)) {
+        const Bytes found(line, static_cast<std::size_t>(stop - line));
+        const bool possible = layout.quotes || found.find(duplicate.doc) != Bytes::npos;
+        if (possible && number > static_cast<std::size_t>(layout.header_lines)) {
             Block one;
             TextLayout body = layout;
             body.header_lines = 0;
-            ChunkReader(Bytes(line, static_cast<std::size_t>(stop - line)), body, one).read();
-            const Bytes found(line, static_cast<std::size_t>(stop - line));
+            ChunkReader(found, body, one).read();
             std::vector<Block> blocks;
             blocks.push_back(std::move(one));
             const Table table(std::move(blocks), 1);

@@ -76,6 +76,8 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
     elif code == "quote":
         message = "a quoted field does not end where it should"
         remedy = 'Inside quotes, write " as ""; a field may not run over the end of the line.'
+    elif code == "long-line":
+        message = "a line of more than 4 GB"
     elif code == "nul":
         message = f"NUL byte at offset {fault['offset']:,}"
         remedy = "This is not text, or it is UTF-16: convert it with iconv -f UTF-16 -t UTF-8."
