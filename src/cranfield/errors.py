@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class CranfieldError(Exception):
     """Base of every error that cranfield raises on purpose.
@@ -54,3 +56,13 @@ def shorten(text: str, length: int = 120) -> str:
     """
     visible = "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in text[: length + 1])
     return visible if len(visible) <= length else visible[: length - 1] + "…"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """A few names, and how many more there are.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(shorten(name, 40) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, shorten
+from cranfield.errors import DataError, some
 from cranfield.judged import Judged, Pool
 from cranfield.tables import Qrels, Run
 
@@ -25,16 +25,6 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.source}: {self.message}"
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """A few names, and how many more there are.
-
-    >>> some(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    shown = ", ".join(shorten(name, 40) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def plural(count: int, noun: str) -> str:

@@ -86,7 +86,7 @@ class Judged:
 
     def hits(self, rel: float, cutoff: int | None = None) -> Mask:
         """Which hits are relevant: grade at least `rel`, rank at most `cutoff`."""
-        relevant = self.grade >= rel
+        relevant = self.grade >= max(rel, 0)  # a negative grade says that nobody judged
         return relevant if cutoff is None else relevant & (self.rank <= cutoff)
 
     def total(self, x: Floats | Mask | Integers) -> Floats:
@@ -97,9 +97,9 @@ class Judged:
         """Sum of x from the top of the topic's ranking down to each hit, the hit included."""
         return _core.running_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
 
-    def running_product(self, x: Floats) -> Floats:
-        """Product of x from the top of the topic's ranking down to each hit, the hit included."""
-        return _core.running_product(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+    def product_above(self, x: Floats) -> Floats:
+        """Product of x over the hits above each hit in its topic's ranking; 1 for the first."""
+        return _core.product_above(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
 
     def best_from_here(self, x: Floats) -> Floats:
         """Largest x at each hit or below it in the topic's ranking."""
@@ -107,7 +107,7 @@ class Judged:
 
     def n_relevant(self, rel: float) -> Floats:
         """For each topic, the number of documents judged relevant."""
-        return self.pool.once(("relevant", rel), lambda: self.pool.total(self.pool.grades >= rel))
+        return self.pool.once(("relevant", rel), lambda: self.pool.total(self.pool.grades >= max(rel, 0)))
 
     def n_nonrelevant(self, rel: float) -> Floats:
         """For each topic, the number of documents judged and not relevant; negative grades are not judgements."""

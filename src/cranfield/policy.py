@@ -42,6 +42,6 @@ class Policy:
             if value not in accepted:
                 raise UsageError(f"{name} must be one of {', '.join(accepted)}, not {value!r}")
         if self.depth is not None and (
-            isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1
+            isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth < 2**62
         ):
             raise UsageError(f"depth must be a whole number from 1, not {self.depth!r}")

@@ -113,6 +113,16 @@ private:
     std::function<std::int64_t(std::int64_t)> integers_;
 };
 
+// A 16-bit float: sign, 5 bits of exponent, 10 of fraction.
+double half(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 31;
+    const int fraction = bits & 1023;
+    double value = exponent == 31 ? (fraction ? std::nan("") : HUGE_VAL)
+                   : exponent == 0 ? std::ldexp(fraction, -24)
+                                   : std::ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -value : value;
+}
+
 std::function<double(std::int64_t)> numbers(const Column& column) {
     const Bytes format = column.type.format;
     const std::int64_t offset = column.offset;
@@ -123,6 +133,15 @@ std::function<double(std::int64_t)> numbers(const Column& column) {
         if (format == "f") {
             return [values = column.buffer<float>(1), offset](std::int64_t i) {
                 return static_cast<double>(values[i + offset]);
+            };
+        }
+        if (format == "e") {
+            return [values = column.buffer<std::uint16_t>(1), offset](std::int64_t i) { return half(values[i + offset]); };
+        }
+        if (format == "b") {
+            return [bits = column.buffer<std::uint8_t>(1), offset](std::int64_t i) {
+                const auto at = static_cast<std::size_t>(i + offset);
+                return static_cast<double>(bits[at / 8] >> (at % 8) & 1);
             };
         }
         if (auto whole = integers(column)) {

@@ -4,9 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "arrow.hpp"
 #include "join.hpp"
 #include "objects.hpp"
@@ -93,10 +90,12 @@ ArrowArrayStream& stream_of(nb::capsule capsule) {
     return *static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
 }
 
-template <typename Combine>
-Array<double> scan(Offsets offsets, Numbers x, bool backwards, double start, const Combine& combine) {
-    std::vector<double> out(x.size());
-    segment_scan(offsets.data(), offsets.size() - 1, x.data(), out.data(), backwards, start, combine);
+using Segments = void (*)(const std::int64_t*, std::size_t, const double*, double*);
+
+// A function of segments as a function of arrays; `size` is that of the result.
+Array<double> over_segments(Segments function, const Offsets& offsets, const Numbers& x, std::size_t size) {
+    std::vector<double> out(size);
+    function(offsets.data(), offsets.size() - 1, x.data(), out.data());
     return to_numpy(std::move(out));
 }
 
@@ -244,25 +243,16 @@ NB_MODULE(_core, m) {
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);
 
     m.def(
-        "segment_sum",
-        [](Offsets offsets, Numbers x) {
-            std::vector<double> out(offsets.size() - 1);
-            segment_sum(offsets.data(), out.size(), x.data(), out.data());
-            return to_numpy(std::move(out));
-        },
-        "offsets"_a, "x"_a);
-    m.def(
-        "running_sum", [](Offsets o, Numbers x) { return scan(o, x, false, 0.0, [](double a, double b) { return a + b; }); },
-        "offsets"_a, "x"_a);
-    m.def(
-        "running_product",
-        [](Offsets o, Numbers x) { return scan(o, x, false, 1.0, [](double a, double b) { return a * b; }); }, "offsets"_a,
+        "segment_sum", [](Offsets o, Numbers x) { return over_segments(segment_sum, o, x, o.size() - 1); }, "offsets"_a,
         "x"_a);
     m.def(
-        "best_from_here",
-        [](Offsets o, Numbers x) {
-            return scan(o, x, true, -std::numeric_limits<double>::infinity(), [](double a, double b) { return std::max(a, b); });
-        },
+        "running_sum", [](Offsets o, Numbers x) { return over_segments(segment_running_sum, o, x, x.size()); },
+        "offsets"_a, "x"_a);
+    m.def(
+        "product_above", [](Offsets o, Numbers x) { return over_segments(segment_product_above, o, x, x.size()); },
+        "offsets"_a, "x"_a);
+    m.def(
+        "best_from_here", [](Offsets o, Numbers x) { return over_segments(segment_best_from_here, o, x, x.size()); },
         "offsets"_a, "x"_a);
 }
 

@@ -18,6 +18,27 @@ inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; 
 
 namespace detail {
 
+// Of a decimal number that is out of range: positive if it is too large, negative if it is too small.
+inline std::int64_t magnitude(const char* p, const char* end) {
+    std::int64_t places = 0;  // of the first digit that is not 0, counted from the point
+    bool after_point = false, significant = false;
+    for (; p < end && *p != 'e' && *p != 'E'; ++p) {
+        if (*p == '.') {
+            after_point = true;
+        } else if (is_digit(*p)) {
+            significant |= *p != '0';
+            if (!after_point && significant) ++places;
+            if (after_point && !significant) --places;
+        }
+    }
+    if (p == end) return places;
+    const bool negative = ++p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+')) ++p;
+    std::int64_t exponent = 0;
+    for (; p < end && exponent < (std::int64_t{1} << 40); ++p) exponent = exponent * 10 + (*p - '0');
+    return places + (negative ? -exponent : exponent);
+}
+
 inline NumberFault parse_any_decimal(const char* begin, const char* end, double& out) {
     const char* p = begin;
     if (p < end && *p == '+') {
@@ -27,18 +48,9 @@ inline NumberFault parse_any_decimal(const char* begin, const char* end, double&
     const auto [stop, fault] = std::from_chars(p, end, out, std::chars_format::general);
     if (fault == std::errc::invalid_argument || stop != end) return NumberFault::not_a_number;
     if (fault == std::errc::result_out_of_range) {
-        // Too large is an error; too small for a double is zero.
-        for (const char* q = p; q + 1 < end; ++q) {
-            if ((*q == 'e' || *q == 'E') && q[1] == '-') {
-                out = *p == '-' ? -0.0 : 0.0;
-                return NumberFault::none;
-            }
-        }
-        if (*p == '0' || *p == '.' || (*p == '-' && (p[1] == '0' || p[1] == '.'))) {
-            out = *p == '-' ? -0.0 : 0.0;
-            return NumberFault::none;
-        }
-        return NumberFault::overflow;
+        if (magnitude(p, end) > 0) return NumberFault::overflow;
+        out = *p == '-' ? -0.0 : 0.0;  // too small for a double is zero
+        return NumberFault::none;
     }
     if (std::isnan(out)) return NumberFault::nan;
     if (std::isinf(out)) {
@@ -102,7 +114,7 @@ inline bool parse_rank(const char* begin, const char* end, const char* limit, st
         return true;
     }
     double wide;
-    if (parse_decimal(begin, end, limit, wide) != NumberFault::none || wide != std::floor(wide)) return false;
+    if (parse_decimal(begin, end, limit, wide) != NumberFault::none || wide != std::floor(wide) || std::isinf(wide)) return false;
     constexpr double most = std::numeric_limits<std::int32_t>::max();
     out = static_cast<std::int32_t>(std::min(std::max(wide, -most), most));
     return true;

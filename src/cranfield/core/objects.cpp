@@ -10,49 +10,62 @@ namespace cranfield {
 
 namespace {
 
-// What the value of a str, int or integer-like object is as an id. The bytes live as long as the object, or in `arena`.
-Bytes id_of(PyObject* object, const char* what, Arena& arena) {
-    if (PyUnicode_Check(object)) {
-        if (PyUnicode_IS_COMPACT_ASCII(object)) {
-            return {static_cast<const char*>(PyUnicode_DATA(object)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(object))};
-        }
-        // surrogateescape: ids that came from bytes which are not UTF-8 go back to the same bytes
-        PyObject* const encoded = PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape");
-        if (!encoded) throw nb::python_error();
-        const Bytes kept = arena.keep(Bytes(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))));
-        Py_DECREF(encoded);
-        return kept;
-    }
-    if (PyIndex_Check(object) && !PyBool_Check(object)) {
-        PyObject* const whole = PyNumber_Index(object);
-        if (!whole) throw nb::python_error();
-        PyObject* const text = PyObject_Str(whole);
-        Py_DECREF(whole);
-        if (!text) throw nb::python_error();
-        const Bytes kept = arena.keep(id_of(text, what, arena));
-        Py_DECREF(text);
-        return kept;
-    }
-    throw nb::type_error((std::string(what) + " ids must be str or int, not " + Py_TYPE(object)->tp_name).c_str());
-}
-
-double value_of(PyObject* object, ValueKind kind) {
-    if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
-    const char* const what = kind == ValueKind::grade ? "grades" : "scores";
-    if (!PyFloat_Check(object) && !PyLong_Check(object) && (!Py_TYPE(object)->tp_as_number || !Py_TYPE(object)->tp_as_number->nb_float)) {
-        throw nb::type_error((std::string(what) + " must be numbers, not " + Py_TYPE(object)->tp_name).c_str());
-    }
-    const double value = PyFloat_AsDouble(object);
-    if (value == -1.0 && PyErr_Occurred()) throw nb::python_error();
-    return value;
-}
-
-// `where` names the entry for the error message only.
 template <typename Where>
 double checked(double value, ValueKind kind, const Where& where) {
     if (std::isnan(value)) throw where("nan");
     if (std::isinf(value) && kind != ValueKind::score) throw where("infinite");
     return kind == ValueKind::rank ? -value : value;
+}
+
+// The id that a str, int or integer-like object stands for. The bytes live as long as the object, or in `arena`.
+// `where` makes the error that names the entry.
+template <typename Where>
+Bytes id_of(PyObject* object, const char* what, Arena& arena, const Where& where) {
+    if (PyUnicode_Check(object)) {
+        if (PyUnicode_IS_COMPACT_ASCII(object)) {
+            return {static_cast<const char*>(PyUnicode_DATA(object)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(object))};
+        }
+        // surrogateescape: ids that came from bytes which are not UTF-8 go back to the same bytes
+        const nb::object encoded = nb::steal(PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape"));
+        if (!encoded.is_valid()) {
+            PyErr_Clear();
+            throw where("half-character");
+        }
+        return arena.keep(Bytes(PyBytes_AS_STRING(encoded.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded.ptr()))));
+    }
+    if (PyIndex_Check(object) && !PyBool_Check(object)) {
+        const nb::object whole = nb::steal(PyNumber_Index(object));
+        if (!whole.is_valid()) throw nb::python_error();
+        const nb::object text = nb::steal(PyObject_Str(whole.ptr()));
+        if (!text.is_valid()) {  // more digits than Python prints
+            PyErr_Clear();
+            throw where("overflow");
+        }
+        return arena.keep(id_of(text.ptr(), what, arena, where));
+    }
+    throw nb::type_error((std::string(what) + " ids must be str or int, not " + Py_TYPE(object)->tp_name).c_str());
+}
+
+template <typename Where>
+double value_of(PyObject* object, ValueKind kind, const Where& where) {
+    double value;
+    if (PyFloat_CheckExact(object)) {
+        value = PyFloat_AS_DOUBLE(object);
+    } else {
+        const auto* const number = Py_TYPE(object)->tp_as_number;
+        if (!PyLong_Check(object) && !(number && number->nb_float)) {
+            const char* const what = kind == ValueKind::grade ? "grades" : "scores";
+            throw nb::type_error((std::string(what) + " must be numbers, not " + Py_TYPE(object)->tp_name).c_str());
+        }
+        const nb::object kept = nb::borrow(object);  // its own code runs now, and may let go of it
+        value = PyFloat_AsDouble(object);
+        if (value == -1.0 && PyErr_Occurred()) {
+            if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+            PyErr_Clear();
+            throw where("overflow");
+        }
+    }
+    return checked(value, kind, where);
 }
 
 // Finishes all segments side by side, without the interpreter.
@@ -83,8 +96,10 @@ public:
         }
     }
     std::size_t size() const { return size_; }
-    double operator[](std::size_t i) const {
-        return list_ ? value_of(PyList_GET_ITEM(list_, static_cast<Py_ssize_t>(i)), kind_) : array_.data()[i];
+    template <typename Where>
+    double at(std::size_t i, const Where& where) const {
+        if (list_) return value_of(PyList_GET_ITEM(list_, static_cast<Py_ssize_t>(i)), kind_, where);
+        return checked(array_.data()[i], kind_, where);
     }
 
 private:
@@ -95,7 +110,7 @@ private:
     std::size_t size_ = 0;
 };
 
-// keep(i, block) gives the id of row i, kept in the block's arena, or an empty one to leave the row out.
+// keep(i, block, where) gives the id of row i, kept in the block's arena, or one without data to leave the row out.
 template <typename Keep>
 ColumnsTable columns(const nb::list& topics, std::size_t per_topic, std::size_t count, const nb::object& value_source,
                      ValueKind kind, unsigned threads, const Keep& keep) {
@@ -110,21 +125,23 @@ ColumnsTable columns(const nb::list& topics, std::size_t per_topic, std::size_t 
     Bytes last_topic;
     for (std::size_t i = 0; i < count; ++i) {
         PyObject* const topic_object = PyList_GET_ITEM(topics.ptr(), static_cast<Py_ssize_t>(i / per_topic));
+        const auto at = [i](const char* column) {
+            return [i, column](const char* code) { return RowError(code, column, i, {}); };
+        };
         if (topic_object != last) {
-            const Bytes topic = id_of(topic_object, "topic", block.arena);
-            if (topic.empty()) throw RowError("empty-id", "topic", i, {});
+            const Bytes topic = id_of(topic_object, "topic", block.arena, at("topic"));
+            if (topic.empty()) throw at("topic")("empty-id");
             if (!last || topic != last_topic) block.open(topic);
             last = topic_object;
             last_topic = topic;
         }
-        const Bytes doc = keep(i, block);
+        const Bytes doc = keep(i, block, at("document"));
         if (doc.data() == nullptr) {
             ++out.padded;
             continue;
         }
-        if (doc.empty()) throw RowError("empty-id", "document", i, {});
-        const auto where = [i](const char* code) { return RowError(code, "value", i, {}); };
-        block.add(doc.data(), doc.size(), checked(values[i], kind, where));
+        if (doc.empty()) throw at("document")("empty-id");
+        block.add(doc.data(), doc.size(), values.at(i, at("value")));
     }
     out.table = finished(std::move(block), threads);
     return out;
@@ -144,19 +161,23 @@ Table read_dict(nb::dict outer, ValueKind kind, unsigned threads) {
     }
     block.reserve(rows, false);
     for (auto [topic_key, documents] : outer) {
-        const Bytes topic = id_of(topic_key.ptr(), "topic", block.arena);
-        if (topic.empty()) throw RowError("empty-id", "topic", 0, {});
+        std::string place = "a topic";
+        const auto where = [&place](const char* code) { return RowError(code, "dict", 0, place); };
+        const Bytes topic = id_of(topic_key.ptr(), "topic", block.arena, where);
+        if (topic.empty()) throw where("empty-id");
         if (PyDict_Size(documents.ptr()) == 0) continue;
         block.open(topic);
         Py_ssize_t at = 0;
         PyObject *doc_key, *value;
         while (PyDict_Next(documents.ptr(), &at, &doc_key, &value)) {
-            const Bytes doc = id_of(doc_key, "document", block.arena);
-            const auto where = [&](const char* code) {
-                return RowError(code, "dict", 0, "topic '" + std::string(topic) + "', document '" + std::string(doc) + "'");
+            Bytes doc = "";
+            const auto in_topic = [&](const char* code) {
+                place = "topic '" + std::string(topic) + "', document '" + std::string(doc) + "'";
+                return where(code);
             };
-            if (doc.empty()) throw where("empty-id");
-            block.add_copy(doc.data(), doc.size(), checked(value_of(value, kind), kind, where));
+            doc = id_of(doc_key, "document", block.arena, in_topic);
+            if (doc.empty()) throw in_topic("empty-id");
+            block.add_copy(doc.data(), doc.size(), value_of(value, kind, in_topic));
         }
     }
     return finished(std::move(block), threads);
@@ -164,15 +185,17 @@ Table read_dict(nb::dict outer, ValueKind kind, unsigned threads) {
 
 ColumnsTable read_columns(nb::list topics, std::size_t per_topic, nb::list docs, nb::object values, ValueKind kind,
                           unsigned threads) {
-    return columns(topics, per_topic, nb::len(docs), values, kind, threads, [&](std::size_t i, Block& block) {
-        return block.arena.keep(id_of(PyList_GET_ITEM(docs.ptr(), static_cast<Py_ssize_t>(i)), "document", block.arena));
+    return columns(topics, per_topic, nb::len(docs), values, kind, threads, [&](std::size_t i, Block& block, const auto& where) {
+        PyObject* const doc = PyList_GET_ITEM(docs.ptr(), static_cast<Py_ssize_t>(i));
+        const Bytes id = id_of(doc, "document", block.arena, where);
+        return id.empty() ? Bytes("") : block.arena.keep(id);
     });
 }
 
 ColumnsTable read_integer_columns(nb::list topics, std::size_t per_topic,
                                   nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> docs,
                                   nb::object values, std::int64_t padding, ValueKind kind, unsigned threads) {
-    return columns(topics, per_topic, docs.size(), values, kind, threads, [&](std::size_t i, Block& block) -> Bytes {
+    return columns(topics, per_topic, docs.size(), values, kind, threads, [&](std::size_t i, Block& block, const auto&) -> Bytes {
         if (docs.data()[i] == padding) return {};
         char digits[24];
         const auto end = std::to_chars(digits, digits + sizeof digits, docs.data()[i]).ptr;

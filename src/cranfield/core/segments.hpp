@@ -2,8 +2,10 @@
 // that no topic's rounding leaks into another's, which a cumulative sum over everything would do.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace cranfield {
 
@@ -16,16 +18,29 @@ inline void segment_sum(const std::int64_t* offsets, std::size_t segments, const
     }
 }
 
-// out[i] = combine of x from the start of i's segment to i, or from i to the segment's end if `backwards`.
-template <typename Combine>
-void segment_scan(const std::int64_t* offsets, std::size_t segments, const double* x, double* out, bool backwards,
-                  double start, const Combine& combine) {
+// out[i] = sum of x from the start of i's segment to i.
+inline void segment_running_sum(const std::int64_t* offsets, std::size_t segments, const double* x, double* out) {
     for (std::size_t s = 0; s < segments; ++s) {
-        double state = start;
-        if (backwards) {
-            for (std::int64_t i = offsets[s + 1]; i-- > offsets[s];) out[i] = state = combine(state, x[i]);
-        } else {
-            for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) out[i] = state = combine(state, x[i]);
+        double sum = 0;
+        for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) out[i] = sum += x[i];
+    }
+}
+
+// out[i] = largest x from i to the end of i's segment.
+inline void segment_best_from_here(const std::int64_t* offsets, std::size_t segments, const double* x, double* out) {
+    for (std::size_t s = 0; s < segments; ++s) {
+        double best = -std::numeric_limits<double>::infinity();
+        for (std::int64_t i = offsets[s + 1]; i-- > offsets[s];) out[i] = best = std::max(best, x[i]);
+    }
+}
+
+// out[i] = product of x from the start of i's segment to the element before i.
+inline void segment_product_above(const std::int64_t* offsets, std::size_t segments, const double* x, double* out) {
+    for (std::size_t s = 0; s < segments; ++s) {
+        double product = 1;
+        for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) {
+            out[i] = product;
+            product *= x[i];
         }
     }
 }

@@ -1,6 +1,6 @@
 #include "text.hpp"
 
-#include <array>
+#include <algorithm>
 #include <type_traits>
 
 #include "numbers.hpp"
@@ -10,15 +10,10 @@ namespace cranfield {
 
 namespace {
 
-constexpr int max_kept_fields = 64;
-
 struct Fields {
-    std::array<Bytes, max_kept_fields> at;
-    int count = 0;
-    void add(const char* begin, const char* end) {
-        if (count < max_kept_fields) at[static_cast<std::size_t>(count)] = {begin, static_cast<std::size_t>(end - begin)};
-        ++count;
-    }
+    std::vector<Bytes> at;
+    int count() const { return static_cast<int>(at.size()); }
+    void add(const char* begin, const char* end) { at.emplace_back(begin, static_cast<std::size_t>(end - begin)); }
     Bytes operator[](int i) const { return at[static_cast<std::size_t>(i)]; }
 };
 
@@ -93,7 +88,7 @@ private:
     // Any line at all, and the place where errors are found. Returns the start of the next one.
     template <bool Blanks>
     const char* general_line(const char* line, Separators& separators, Fields& fields) {
-        fields.count = 0;
+        fields.at.clear();
         bool quoted = false;
         const char* start = line;
         const char* stop;
@@ -108,24 +103,24 @@ private:
                 fail(stop, "nul", {});
             }  // any other control character is part of a field
         }
-        if (stop > start || (!Blanks && fields.count > 0)) fields.add(start, stop);
+        if (stop > start || (!Blanks && fields.count() > 0)) fields.add(start, stop);
         if (!Blanks && layout_.quotes && (quoted || (start < end_ && *start == '"'))) split_quoted(line, stop, fields);
-        const bool blank_line = fields.count == 1 && std::all_of(fields[0].begin(), fields[0].end(), is_blank);
-        if (fields.count > 0 && !blank_line) {
-            const bool too_few = fields.count < layout_.min_fields;
-            if (!too_few && (layout_.max_fields == 0 || fields.count <= layout_.max_fields)) {
-                take(line, fields.count, layout_, [&](int i) { return fields[i]; });
+        const bool blank_line = fields.count() == 1 && std::all_of(fields[0].begin(), fields[0].end(), is_blank);
+        if (fields.count() > 0 && !blank_line) {
+            const bool too_few = fields.count() < layout_.min_fields;
+            if (!too_few && (layout_.max_fields == 0 || fields.count() <= layout_.max_fields)) {
+                take(line, fields.count(), layout_, [&](int i) { return fields[i]; });
             } else if (*line == '#') {
                 ++facts_.comments;
             } else {
-                fail(line, too_few ? "few-fields" : "many-fields", std::to_string(fields.count));
+                fail(line, too_few ? "few-fields" : "many-fields", std::to_string(fields.count()));
             }
         }
         return stop < end_ ? stop + 1 : end_;
     }
 
     void split_quoted(const char* line, const char* stop, Fields& fields) {
-        fields.count = 0;
+        fields.at.clear();
         const char* p = line;
         for (;;) {
             if (p < stop && *p == '"') {
@@ -291,7 +286,10 @@ TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, co
 
 }  // namespace
 
-TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Progress& progress) {
+TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Progress& progress) {
+    constexpr Bytes byte_order_mark = "\xEF\xBB\xBF";
+    const bool marked = whole.substr(0, 3) == byte_order_mark;
+    const Bytes text = marked ? whole.substr(3) : whole;
     const char* const end = text.data() + text.size();
     const char* body = text.data();
     for (int i = 0; i < layout.header_lines; ++i) body = after_newline(line_end(body, end), end);
@@ -326,6 +324,7 @@ TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Prog
         out.table = Table(std::move(blocks), threads);
     } catch (TextError& error) {
         locate(error, text);
+        if (marked) error.offset += byte_order_mark.size();
         throw;
     } catch (const ConflictingDuplicate& duplicate) {
         throw locate_duplicate(duplicate, text, layout);

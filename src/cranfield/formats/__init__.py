@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
-from cranfield.formats.base import Format, Kind, Reading, Request
-from cranfield.formats.sources import COMPRESSIONS, open_source
+from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Kind, Reading, Request
+from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ FORMATS: tuple[Format, ...] = (
     json_text.JSON,
     trec.MSMARCO,
     trec.TREC,
-)
-ACCEPTED = (
-    "a path, an open file, a dict of dicts, a data frame, a tuple (topics, documents, values) of arrays, "
-    "or an iterable of records"
 )
 
 
@@ -102,7 +98,7 @@ def _read(
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, digest)
         path, digested, label = opened.path, opened.digest, opened.label
-        if len(opened.data) == 0:
+        if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
         reading = _choose(format, opened.data, label, request).read(opened.data, label, request)
@@ -121,7 +117,8 @@ def _choose(name: str | None, data: Any, label: str, request: Request) -> Format
             if format.name == name:
                 return format
         raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in FORMATS)}")
-    head = bytes(data[: 1 << 16])
+    end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
+    head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK)
     for format in FORMATS:
         if format.recognise(head, request):
             return format
@@ -140,12 +137,12 @@ def _read_memory(source: Any, label: str, request: Request) -> Reading:
         return memory.read_arrays(source, label, request)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
         return memory.read_records(source, label, request)
-    raise TypeError(f"{label}: expected {ACCEPTED}, not {describe_type(source)}")
+    raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
 
 
 def _without_compression(path: str) -> str:
     base, suffix = os.path.splitext(path)
-    return base if suffix.lower() in (".gz", ".bz2", ".xz", ".zst") and COMPRESSIONS else path
+    return base if suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else path
 
 
 def stem(path: str) -> str:

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
 
 Kind = Literal["score", "grade"]
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+EXPECTED = (
+    "a path, an open file, a dict of dicts, a data frame, a tuple (topics, documents, values) of arrays, "
+    "or an iterable of records"
+)
 
 
 class Request(NamedTuple):
@@ -151,14 +156,14 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ty
             remedy="Each document may appear once for each topic.",
         )
     entry = decode(fault["field"])
-    if fault["column"] == "dict":
-        where = entry or "a topic"
-    else:
-        where = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
+    in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
+    where = entry if fault["column"] == "dict" else in_table
     what = {
         "null": "missing value",
         "nan": f"{kind} is NaN",
         "infinite": f"{kind} is infinite",
+        "overflow": "a number too large for a double",
+        "half-character": "an id with half a character (a lone surrogate)",
         "empty-id": "empty id",
         "rank": f"rank {entry} is not a whole number",
     }[code]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, some
 from cranfield.formats.base import Kind
 
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
@@ -41,11 +41,14 @@ def find_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> 
     >>> find_columns(["query-id", "corpus-id", "score"], "grade", {})
     Columns(topic=0, document=1, value=2, rank=-1, tag=-1, kind='grade')
     """
-    known = {name.strip().lower(): i for i, name in reversed(list(enumerate(names)))}
+    known = [name.strip().lower() for name in names]
 
     def find(role: str) -> int:
-        accepted = (given[role].lower(),) if role in given else ACCEPTED[role]
-        return next((known[name] for name in accepted if name in known), -1)
+        accepted = (given[role].strip().lower(),) if role in given else ACCEPTED[role]
+        name = next((name for name in accepted if name in known), None)
+        if name is not None and known.count(name) > 1:
+            raise DataError(f"more than one column is called '{name}'", remedy="Which one is meant? Rename the other.")
+        return -1 if name is None else known.index(name)
 
     topic, document, value = find("topic"), find("document"), find(kind)
     rank, tag = (find("rank"), find("tag")) if kind == "score" else (-1, -1)
@@ -68,7 +71,7 @@ def require_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str], 
         roles = ("topic", "document", kind)
         accepted = "\n    ".join(f"{role}: {', '.join(ACCEPTED[role])}" for role in roles)
         raise DataError(
-            f"no columns for {', '.join(roles)} among {', '.join(map(repr, names))}",
+            f"no columns for {', '.join(roles)} among {some([repr(name) for name in names], 12)}",
             source=source,
             remedy=f"Accepted names, or say which is which with columns={{'topic': 'your name', …}}:\n    {accepted}",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.formats.base import Format, Reading, Request, decode
+from cranfield.formats.base import BYTE_ORDER_MARK, Format, Reading, Request, decode
 from cranfield.formats.columns import find_columns, require_columns
 from cranfield.formats.trec import read_fields
 
@@ -15,12 +15,16 @@ def header(head: bytes, delimiter: str) -> list[str]:
     if delimiter == "," and '"' in line:
         import csv
 
-        return next(csv.reader([line]))
+        try:
+            return next(csv.reader([line], strict=True))
+        except csv.Error:
+            return []
     return line.split(delimiter)
 
 
 def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> Reading:
-    names = header(bytes(data[: 1 << 16]), delimiter)
+    end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=len(data))
+    names = header(bytes(data[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)
     return read_fields(
         data,

@@ -16,7 +16,10 @@ from cranfield.formats.memory import read_lists
 def read_frame(frame: Any, source: str, request: Request) -> Reading:
     try:
         stream = frame.__arrow_c_stream__()
-    except ImportError:  # pandas needs pyarrow for this; without it, its columns will do
+    except (ImportError, TypeError, ValueError):
+        if not hasattr(frame, "iloc"):
+            raise
+        # pandas needs pyarrow for this, and pyarrow needs columns of one type; without either, the columns will do
         return _read_pandas_columns(frame, source, request)
     try:
         columns = require_columns(arrow_columns(stream), request.kind, request.columns, source)

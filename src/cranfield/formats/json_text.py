@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cranfield.errors import DataError
-from cranfield.formats.base import Format, Reading, Request, decode
+from cranfield._core import CoreError, read_columns
+from cranfield.errors import DataError, shorten
+from cranfield.formats.base import BYTE_ORDER_MARK, Format, Reading, Request, collapsed_note, decode, row_error
 from cranfield.formats.columns import require_columns
-from cranfield.formats.memory import read_lists, read_mapping
+from cranfield.formats.memory import read_mapping
 
 if TYPE_CHECKING:
     import json
@@ -25,41 +27,62 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
-def _refuse_constant(name: str) -> float:
+def _constant(name: str) -> float:
     if name == "NaN":
         raise DataError("a value is NaN")
     return float(name.replace("Infinity", "inf"))
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise DataError(f"{shorten(digits, 60)} is too large for a double")
+    return value
+
+
+def _int(digits: str) -> int:
+    if len(digits) > 300:
+        raise DataError(f"{shorten(digits, 60)} is too large for a double")
+    return int(digits)
 
 
 @cache
 def _decoder() -> json.JSONDecoder:
     import json
 
-    return json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_refuse_constant)
+    return json.JSONDecoder(
+        object_pairs_hook=_no_duplicates, parse_constant=_constant, parse_float=_float, parse_int=_int
+    )
 
 
 def _parse(text: str, source: str, line: int | None) -> Any:
+    """One JSON value; `line` is its number where it is a line, and None where it is the whole text."""
     import json
 
+    shown = text if line is not None else None
     try:
         return _decoder().decode(text)
     except json.JSONDecodeError as error:
-        raise DataError(
-            f"not JSON: {error.msg} at column {error.colno}",
-            source=source,
-            line=line if line is not None else error.lineno,
-            text=text if line is not None else text.splitlines()[error.lineno - 1] if text else "",
-        ) from None
+        if line is None:
+            lines = text.split("\n")
+            line, shown = error.lineno, lines[error.lineno - 1]
+        message = f"not JSON: {error.msg} at column {error.colno}"
+        raise DataError(message, source=source, line=line, text=shown) from None
+    except RecursionError:
+        raise DataError("nested too deeply", source=source, line=line, text=shown) from None
     except DataError as error:
-        raise DataError(str(error), source=source, line=line, text=text if line is not None else None) from None
+        raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
 def read_json_lines(data: Any, source: str, request: Request) -> Reading:
+    text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     rows: list[list[Any]] = [[], [], []]
+    numbers: list[int] = []
     keys: tuple[str, ...] | None = None
     wanted: list[str] = []
     kind: str = request.kind
-    for number, line in enumerate(decode(bytes(data)).replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         entry = _parse(line, source, number)
@@ -69,22 +92,57 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
             keys = tuple(entry)
             columns = require_columns(keys, request.kind, request.columns, f"{source}:{number}")
             wanted, kind = [keys[i] for i in (columns.topic, columns.document, columns.value)], columns.kind
-        for column, name in zip(rows, wanted, strict=True):
-            column.append(entry[name])
-        _check_row([column[-1] for column in rows], source, number, line, request)
-    return read_lists(rows[0], rows[1], rows[2], source, request, kind=kind)
+        row = [entry[name] for name in wanted]
+        fault = _fault(row, request)
+        if fault:
+            raise DataError(fault, source=source, line=number, text=line)
+        for column, value in zip(rows, row, strict=True):
+            column.append(value)
+        numbers.append(number)
+    try:
+        table, _ = read_columns(rows[0], 1, rows[1], rows[2], kind, request.threads)
+    except CoreError as error:
+        raise _at_its_line(error, rows, numbers, lines, source, request) from None
+    return Reading(table, collapsed_note(table))
 
 
-def _check_row(row: list[Any], source: str, number: int, line: str, request: Request) -> None:
+def _fault(row: list[Any], request: Request) -> str | None:
     topic, document, value = row
-    if not isinstance(topic, str | int) or not isinstance(document, str | int) or isinstance(topic, bool):
-        raise DataError("ids must be strings or integers", source=source, line=number, text=line)
+    for what, found in (("topic", topic), ("document", document)):
+        if not isinstance(found, str | int) or isinstance(found, bool):
+            return f"{what} id {found!r} is neither a string nor an integer"
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise DataError(f"{request.kind} {value!r} is not a number", source=source, line=number, text=line)
+        return f"{request.kind} {value!r} is not a number"
+    return None
+
+
+def _at_its_line(
+    error: CoreError, rows: list[list[Any]], numbers: list[int], lines: list[str], source: str, request: Request
+) -> Exception:
+    """The core counts rows; people count lines."""
+    code, fault = error.args
+    if code != "duplicate":
+        number = numbers[fault["row"]]
+        plain = row_error(error, source, request)
+        return DataError(str(plain).split(": ", 2)[-1], source=source, line=number, text=lines[number - 1])
+    same = [
+        i
+        for i, pair in enumerate(zip(rows[0], rows[1], strict=True))
+        if (str(pair[0]), str(pair[1])) == (fault["topic"], fault["doc"])
+    ]
+    first = same[0]
+    second = next(i for i in same if rows[2][i] != rows[2][first])
+    return DataError(
+        f"document '{shorten(fault['doc'])}' is given a second {request.kind} for the same topic",
+        source=source,
+        line=numbers[second],
+        text=lines[numbers[second] - 1],
+        remedy=f"Line {numbers[first]} has another: {shorten(lines[numbers[first] - 1])}",
+    )
 
 
 def read_json(data: Any, source: str, request: Request) -> Reading:
-    outer = _parse(decode(bytes(data)), source, None)
+    outer = _parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)
     try:
@@ -93,25 +151,8 @@ def read_json(data: Any, source: str, request: Request) -> Reading:
         raise DataError(str(error), source=source) from None
 
 
-def _is_json_line(head: bytes, request: Request) -> bool:
-    first = head.lstrip().splitlines()[0] if head.strip() else b""
-    if not first.startswith(b"{"):
-        return False
-    import json
-
-    try:
-        entry = json.loads(first)
-    except ValueError:
-        return False
-    return isinstance(entry, dict) and not any(isinstance(value, dict) for value in entry.values())
-
-
-JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), _is_json_line, read_json_lines)
-
-
-def _is_json(head: bytes, request: Request) -> bool:
-    start = head.lstrip()
-    return start[:1] == b"{" and start[1:].lstrip()[:1] == b'"'
-
-
-JSON = Format("json", (".json",), _is_json, read_json)
+# An object whose first value is an object is a topic with its documents; otherwise it is a row.
+_TOPIC = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_ROW = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^{\s]')
+JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), lambda head, request: bool(_ROW.match(head)), read_json_lines)
+JSON = Format("json", (".json",), lambda head, request: bool(_TOPIC.match(head)), read_json)

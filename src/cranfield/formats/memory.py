@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from operator import getitem
 from typing import Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import DataError
-from cranfield.formats.base import Reading, Request, collapsed_note, row_error
+from cranfield.formats.base import EXPECTED, Reading, Request, collapsed_note, row_error
 from cranfield.formats.columns import require_columns
+from cranfield.tables import describe_type
 
 FAISS_PADDING = -1
 
@@ -20,9 +22,10 @@ def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Rea
         for topic, documents in outer.items()
     }
     try:
-        return Reading(read_dict(plain, request.kind, request.threads))
+        table = read_dict(plain, request.kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
+    return Reading(table, collapsed_note(table))
 
 
 def read_lists(
@@ -40,7 +43,16 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     """(topics, documents, values): documents and values are topics × k, or all three are columns of equal length."""
     import numpy as np
 
-    topics, documents, values = (np.asarray(array) for array in arrays)
+    if any(np.ma.isMaskedArray(array) for array in arrays):
+        raise TypeError(
+            f"{source}: masked arrays have holes; give plain arrays, or a data frame without missing values"
+        )
+    try:
+        topics, documents, values = (np.asarray(array) for array in arrays)
+    except ValueError:
+        raise DataError(
+            "the arrays are ragged", source=source, remedy="Every topic must have equally many ids."
+        ) from None
     if topics.ndim != 1 or documents.ndim not in (1, 2) or documents.shape != values.shape:
         shapes = ", ".join(str(array.shape) for array in (topics, documents, values))
         raise DataError(
@@ -56,7 +68,7 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     numbers = np.ascontiguousarray(values.ravel(), dtype=np.float64)
     table: Table
     try:
-        if documents.dtype.kind in "iu":
+        if documents.dtype.kind == "i" or (documents.dtype.kind == "u" and documents.dtype.itemsize < 8):
             ids = np.ascontiguousarray(documents.ravel(), dtype=np.int64)
             table, padded = read_integer_columns(
                 topics.tolist(), per_topic, ids, numbers, FAISS_PADDING, request.kind, request.threads
@@ -87,8 +99,18 @@ def read_records(records: Iterable[Any], source: str, request: Request) -> Readi
             source=source,
             remedy="An iterator can be read once: if it was read before, make it anew or keep it as a list.",
         )
-    names = tuple(getattr(rows[0], "_fields", None) or vars(rows[0]))
+    names: tuple[str, ...]
+    get: Callable[[Any, Any], Any]
+    if isinstance(rows[0], Mapping):
+        names, get = tuple(map(str, rows[0])), getitem
+    else:
+        names, get = tuple(getattr(rows[0], "_fields", ()) or getattr(rows[0], "__dict__", ())), getattr
+    if not names:
+        raise TypeError(f"{source}: expected {EXPECTED}, not a {describe_type(records)} of {describe_type(rows[0])}")
     columns = require_columns(names, request.kind, request.columns, source)
     wanted = [names[i] for i in (columns.topic, columns.document, columns.value)]
-    lists = [[getattr(row, name) for row in rows] for name in wanted]
+    try:
+        lists = [[get(row, name) for row in rows] for name in wanted]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(f"a record lacks a field ({error})", source=source) from None
     return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, shorten
 
 
 class Decoder(Protocol):
@@ -53,12 +54,12 @@ def _zstd() -> Decoder:
     return decoder
 
 
-# Recognised by their first bytes, whatever the file is called.
-COMPRESSIONS: tuple[tuple[str, bytes, Callable[[], Decoder]], ...] = (
-    ("gzip", b"\x1f\x8b", _gzip),
-    ("bzip2", b"BZh", _bzip2),
-    ("xz", b"\xfd7zXZ\x00", _xz),
-    ("zstd", b"\x28\xb5\x2f\xfd", _zstd),
+# Recognised by their first bytes, whatever the file is called. A topic may be called BZh9: bzip2 needs all ten.
+COMPRESSIONS: tuple[tuple[str, re.Pattern[bytes], Callable[[], Decoder]], ...] = (
+    ("gzip", re.compile(rb"\x1f\x8b"), _gzip),
+    ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), _bzip2),
+    ("xz", re.compile(rb"\xfd7zXZ\x00"), _xz),
+    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
 )
 
 
@@ -72,7 +73,7 @@ class Source(NamedTuple):
 
 
 def open_source(where: Any, digest: str | None = None) -> Source:
-    """Reads a path ('-' is standard input) or an open file, decompressed, without a byte order mark."""
+    """Reads a path ('-' is standard input) or an open file, decompressed."""
     if hasattr(where, "read"):
         stored = where.read()
         label, path = str(getattr(where, "name", "open file")), None
@@ -87,30 +88,29 @@ def open_source(where: Any, digest: str | None = None) -> Source:
         else:
             stored = _stored_bytes(label)
     digested = None if digest is None else compute_digest(stored, digest)
-    data = _decompressed(stored, label)
-    return Source(_text_of(data, label), label, path, digested)
+    return Source(_text(_decompressed(stored, label), label), label, path, digested)
 
 
 def _stored_bytes(path: str) -> Any:
     try:
         mode = os.stat(path)
         if stat.S_ISDIR(mode.st_mode):
-            raise DataError("is a directory", source=path, remedy="Name a file in it.")
+            raise IsADirectoryError(0, "is a directory; name a file in it")
         with open(path, "rb") as file:
             # A pipe cannot be mapped, and an empty file must not be.
             if not stat.S_ISREG(mode.st_mode) or mode.st_size == 0:
                 return file.read()
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError:
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         hint = "This looks like the text itself: wrap it in io.StringIO." if "\n" in path else None
-        raise DataError("no such file", source=path.split("\n")[0], remedy=hint) from None
-    except OSError as error:
-        raise DataError(error.strerror or str(error), source=path) from None
+        missing = isinstance(error, FileNotFoundError)
+        message = "no such file" if missing else getattr(error, "strerror", None) or str(error)
+        raise DataError(message, source=shorten(path.split("\n")[0]), remedy=hint) from None
 
 
 def _decompressed(stored: Any, label: str) -> Any:
     for name, magic, new_decoder in COMPRESSIONS:
-        if stored[: len(magic)] == magic:
+        if magic.match(stored[:10]):
             try:
                 return _all_streams(stored, magic, new_decoder)
             except _decoder_errors(name) as error:
@@ -139,13 +139,13 @@ def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
     return (EOFError, OSError, ValueError)
 
 
-def _all_streams(stored: Any, magic: bytes, new_decoder: Callable[[], Decoder]) -> bytearray:
+def _all_streams(stored: Any, magic: re.Pattern[bytes], new_decoder: Callable[[], Decoder]) -> bytearray:
     """Concatenated streams are one text; zero bytes may pad the end; anything else is damage."""
     view = memoryview(stored)
     out = bytearray()
     at = 0
     while at < len(view):
-        if view[at : at + len(magic)] != magic:
+        if not magic.match(view[at : at + 10]):
             if any(view[at:]):
                 raise EOFError("something else follows the compressed data")
             break
@@ -160,10 +160,10 @@ def _all_streams(stored: Any, magic: bytes, new_decoder: Callable[[], Decoder]) 
     return out
 
 
-def _text_of(data: Any, label: str) -> Any:
+def _text(data: Any, label: str) -> Any:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError("is UTF-16", source=label, remedy="Convert it: iconv -f UTF-16 -t UTF-8.")
-    return memoryview(data)[3:] if data[:3] == b"\xef\xbb\xbf" else data
+    return data
 
 
 def compute_digest(stored: Any, algorithm: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.judged import Floats
+from cranfield.judged import Floats, Integers
 
 
 def ratio(numerator: Any, denominator: Any) -> Floats:
@@ -26,3 +26,8 @@ def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:
     """(1 + b²) P R / (b² P + R), and 0 where both are 0."""
     weight = beta * beta
     return ratio((1 + weight) * precision * recall, weight * precision + recall)
+
+
+def within(rank: Integers, cutoff: int | None) -> Floats:
+    """1 down to the cutoff, 0 below."""
+    return np.ones(len(rank)) if cutoff is None else (rank <= cutoff).astype(np.float64)

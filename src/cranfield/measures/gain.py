@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cranfield.errors import DataError
 from cranfield.judged import Floats, Integers, Judged
-from cranfield.measures.arithmetic import ratio
+from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.registry import measure
 
 Gain = str | Mapping[float, float]
+MAX_EXPONENT = 1000
 
 
 @measure(range=(0, float("inf")))
@@ -63,6 +65,11 @@ def gains(grade: Floats, gain: Gain) -> Floats:
     if gain == "linear":
         return judged
     if gain == "exp":
+        if judged.max(initial=0.0) > MAX_EXPONENT:
+            raise DataError(
+                f"a grade of {judged.max():g} is too large for exponential gain",
+                remedy="2^grade must be a double: use linear gain, or a table of gains.",
+            )
         return np.exp2(judged) - 1
     assert isinstance(gain, Mapping)
     worth = judged.copy()
@@ -75,11 +82,6 @@ def discount(rank: Integers, base: float | None) -> Floats:
     """What a gain at each rank is divided by."""
     out: Floats = np.log2(rank + 1.0) if base is None else np.maximum(1.0, np.log(rank + 0.0) / np.log(base))
     return out
-
-
-def within(rank: Integers, cutoff: int | None) -> Floats:
-    """1 down to the cutoff, 0 below."""
-    return np.ones(len(rank)) if cutoff is None else (rank <= cutoff).astype(np.float64)
 
 
 def dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:

@@ -43,8 +43,7 @@ def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Float
     array([0.255])
     """
     levels = RECALL_LEVELS if points == 11 else RECALL_LEVELS[1:]
-    total: Floats = np.sum(interpolated(judged, rel, levels), axis=0)
-    return total / points
+    return sum(interpolated(judged, rel, levels), np.zeros(len(judged.topics))) / points
 
 
 def interpolated(judged: Judged, rel: float, levels: list[float] | tuple[float, ...]) -> list[Floats]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -53,22 +55,25 @@ class Parameter(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an int beyond every double
+        return False
 
 
 def _is_gain(value: Any) -> bool:
     if isinstance(value, dict):
         return bool(value) and all(is_number(x) for pair in value.items() for x in pair)
-    return value in ("linear", "exp")
+    return isinstance(value, str) and value in ("linear", "exp")
+
+
+def _is_cutoff(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**62
 
 
 # Parameters that several measures share. A name means the same everywhere.
 SHARED: Mapping[str, Parameter] = {
-    "cutoff": Parameter(
-        "ranks below this are not looked at",
-        "a whole number from 1",
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
-    ),
+    "cutoff": Parameter("ranks below this are not looked at", "a whole number from 1", _is_cutoff),
     "rel": Parameter("least grade of a relevant document", "a number", is_number),
     "beta": Parameter("weight of recall against precision", "a number from 0", lambda v: is_number(v) and v >= 0),
     "gain": Parameter(
@@ -85,7 +90,7 @@ SHARED: Mapping[str, Parameter] = {
         f"how topics become one number; geometric takes values below {GEOMETRIC_FLOOR:g} as {GEOMETRIC_FLOOR:g}, "
         "harmonic is 0 if any is",
         ", ".join(AGGREGATES),
-        lambda v: v in AGGREGATES,
+        lambda v: isinstance(v, str) and v in AGGREGATES,
     ),
 }
 
@@ -141,6 +146,15 @@ class Definition(NamedTuple):
         return "\n".join(lines[first:])
 
 
+def _plain(value: Any) -> Any:
+    """A value as Python's own type, and whole numbers without a point: equal parameters print alike."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
@@ -161,14 +175,16 @@ class Measure:
     def __call__(self, **parameters: Any) -> Measure:
         """The same measure with these parameters set."""
         definition = self.definition
-        values = dict(self.given) | {key: _frozen(value) for key, value in parameters.items()}
+        values = dict(self.given)
         for key, value in parameters.items():
             known = definition.parameters.get(key)
             if known is None:
                 names = ", ".join(definition.parameters)
                 raise UsageError(f"{definition.name} has no parameter '{key}'; it has {names}")
-            if not known.check(value):
+            # P@5.0 is refused although 5.0 would do: a cutoff is a rank
+            if not known.check(value.item() if isinstance(value, np.generic) else value):
                 raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
+            values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
             (key, values[key])
             for key in definition.parameters
@@ -223,7 +239,9 @@ class Measure:
             return definition.trec
         if definition.trec_at is None:
             return None
-        return f"{definition.trec_at}_{at:.2f}" if isinstance(at, float) else f"{definition.trec_at}_{at}"
+        if definition.at == "cutoff":
+            return f"{definition.trec_at}_{at}"
+        return f"{definition.trec_at}_{at:.2f}" if round(at, 2) == at else None  # trec_eval has two decimals
 
     def __str__(self) -> str:
         given = dict(self.given)
@@ -355,12 +373,11 @@ def _parse_trec(text: str) -> list[Measure]:
         if not rest and stem != definition.name:
             return [one @ value for value in definition.trec_cutoffs]
         if rest[:1] in ("_", "."):
-            number = int if definition.at == "cutoff" else float
-            try:
-                cutoffs = [number(part) for part in rest[1:].split(",")]
-            except ValueError:
-                continue
-            return [one @ value for value in cutoffs]
+            parts = rest[1:].split(",")
+            if definition.at == "cutoff" and all(part.isascii() and part.isdigit() for part in parts):
+                return [one @ int(part) for part in parts]
+            if definition.at != "cutoff" and all(re.fullmatch(r"[0-9]*\.?[0-9]+|nan|inf", part) for part in parts):
+                return [one @ float(part) for part in parts]
     return []
 
 
@@ -383,11 +400,12 @@ def _parse_notation(text: str) -> Measure:
     if node.id not in _NAMES:
         raise UsageError(_unknown(node.id))
     one = _NAMES[node.id]
-    parameters = {keyword.arg or "**": _literal(keyword.value, text) for keyword in keywords}
-    if "gains" in parameters:  # as ir_measures spells it
-        parameters["gain"] = parameters.pop("gains")
-    if parameters.pop("dcg", None) == "exp-log2":
-        parameters["gain"] = "exp"
+    parameters: dict[str, Any] = {}
+    for keyword in keywords:
+        name, value = _ours(keyword.arg or "**", _literal(keyword.value, text), one)
+        if name in parameters or (at is not None and name == one.definition.at):
+            raise UsageError(f"'{text}' gives {name} twice")
+        parameters[name] = value
     one = one(**parameters)
     if at is None:
         return one
@@ -395,22 +413,34 @@ def _parse_notation(text: str) -> Measure:
     return made
 
 
+def _ours(name: str, value: Any, one: Measure) -> tuple[str, Any]:
+    """A parameter as we spell it, where ir_measures spells it otherwise."""
+    if "gain" in one.definition.parameters:
+        if name == "gains":
+            return "gain", value
+        if name == "dcg":
+            known = {"log2": "linear", "exp-log2": "exp"}
+            if not isinstance(value, str) or value not in known:
+                raise UsageError(f"{one.name}: dcg must be {' or '.join(map(repr, known))}, not {value!r}")
+            return "gain", known[value]
+    return name, value
+
+
 def _literal(node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError):
         raise UsageError(f"'{text}': a parameter is a number, a string in quotes, or a {{grade: gain}} table") from None
 
 
 def _unknown(text: str) -> str:
     import difflib
-    import re
 
     word = re.split(r"[(@.]", text, maxsplit=1)[0].strip()
     ours = {name.lower(): name for name in reversed(_NAMES)}
     trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}
     close = difflib.get_close_matches
-    near = [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
+    near = [word] if word in trec else [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
     near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near]
     if not near:
         return f"unknown measure '{text}'; `cranfield measures` lists them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
+from cranfield.measures.arithmetic import within
 from cranfield.measures.registry import Parameter, is_number, measure
 
 
@@ -29,11 +30,8 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
     """
     highest = judged.pool.max_grade if max_grade is None else max_grade
     grade = np.clip(judged.grade, 0.0, highest)
-    satisfied = (np.exp2(grade) - 1) / np.exp2(highest)
-    if cutoff is not None:
-        satisfied = satisfied * (judged.rank <= cutoff)
-    reached = judged.running_product(1 - satisfied) / (1 - satisfied)
-    return judged.total(satisfied * reached / judged.rank)
+    satisfied = (np.exp2(grade - highest) - np.exp2(-highest)) * within(judged.rank, cutoff)
+    return judged.total(satisfied * judged.product_above(1 - satisfied) / judged.rank)
 
 
 @measure(
