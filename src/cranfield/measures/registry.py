@@ -440,8 +440,9 @@ def _unknown(text: str) -> str:
     ours = {name.lower(): name for name in reversed(_NAMES)}
     trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}
     close = difflib.get_close_matches
-    near = [word] if word in trec else [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
-    near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near]
+    exact = ours.get(word.lower()) or trec.get(word)
+    near = [exact] if exact else [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
+    near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near and name != word]
     if not near:
         return f"unknown measure '{text}'; `cranfield measures` lists them"
     return f"unknown measure '{text}'; did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"

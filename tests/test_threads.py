@@ -1,0 +1,109 @@
+"""How the work is spread over threads changes no digit: not of a score, not of a message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from generate import all_variants, collections
+
+from cranfield import Policy, evaluate
+from cranfield.cli import cli
+
+THREADS = [1, 2, 3, 8]
+CHUNK = 512 * 1024  # the least size of the pieces into which a reader cuts a file
+TOPICS, DEPTH = 90, 800
+MEASURES = list(all_variants())
+
+
+def write_collection(folder: Path, order: str) -> tuple[Path, Path]:
+    """Judgements, and a run of several pieces with ties, in the order of topics or with their lines mixed."""
+    random = Random(7)
+    documents = [f"document-{number:06}" for number in range(5000)]
+    judgements, rows = [], []
+    for topic in range(1, TOPICS + 1):
+        retrieved = random.sample(documents, DEPTH)
+        for rank, document in enumerate(retrieved, start=1):
+            rows.append(f"{topic} Q0 {document} {rank} {(DEPTH - rank) // 3 / 8} mixed\n")
+        judged = random.sample(retrieved, 40) + random.sample(documents, 40)
+        judgements += [f"{topic} 0 {document} {random.choice([0, 0, 1, 2, 3])}\n" for document in dict.fromkeys(judged)]
+    if order == "interleaved":
+        random.shuffle(rows)
+        random.shuffle(judgements)
+    qrels, run = folder / f"{order}.qrels", folder / f"{order}.run"
+    qrels.write_text("".join(judgements))
+    run.write_text("".join(rows))
+    return qrels, run
+
+
+@pytest.fixture(scope="module", params=["by topic", "interleaved"])
+def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_collection(tmp_path_factory.mktemp("threads"), request.param)
+
+
+def document(qrels: Any, runs: Any, threads: int | None, **policy: Any) -> dict[str, Any]:
+    """Everything that an evaluation says."""
+    return evaluate(qrels, runs, MEASURES, threads=threads, policy=Policy(**policy), digest="xxh3_128").to_dict()
+
+
+def test_the_file_is_read_in_several_pieces(files: tuple[Path, Path]) -> None:
+    _, run = files
+    assert run.stat().st_size > 4 * CHUNK
+
+
+@pytest.mark.parametrize("threads", THREADS[1:])
+@pytest.mark.parametrize("policy", [{}, {"ties": "file"}, {"judged_only": True, "depth": 100}], ids=str)
+def test_results_do_not_depend_on_the_number_of_threads(
+    files: tuple[Path, Path], threads: int, policy: dict[str, Any]
+) -> None:
+    assert document(*files, threads, **policy) == document(*files, 1, **policy)
+
+
+def test_results_do_not_depend_on_the_order_of_the_lines(tmp_path: Path) -> None:
+    by_topic, interleaved = (write_collection(tmp_path, order) for order in ("by topic", "interleaved"))
+    one, other = (evaluate(*files, MEASURES, threads=3) for files in (by_topic, interleaved))
+    assert one.topics == other.topics
+    assert one.scores.tolist() == other.scores.tolist()
+    assert one.means.tolist() == other.means.tolist()
+
+
+def test_output_of_the_command_line_does_not_depend_on_the_number_of_threads(files: tuple[Path, Path]) -> None:
+    outputs = set()
+    for threads in THREADS:
+        command = ["evaluate", *map(str, files), "-q", "-f", "json", "--threads", str(threads)]
+        result = CliRunner().invoke(cli, [*command, "-m", "nDCG@10", "-m", "AP", "-m", "Bpref", "-m", "InterpolatedAP"])
+        assert result.exit_code == 0, result.output
+        assert len(json.loads(result.stdout)["runs"][0]["topics"]) == TOPICS
+        outputs.add((result.stdout, result.stderr))
+    assert len(outputs) == 1
+
+
+def test_several_runs_in_one_call_are_each_evaluated_as_if_alone(files: tuple[Path, Path], tmp_path: Path) -> None:
+    qrels, run = files
+    lines = run.read_text().splitlines(keepends=True)
+    parts = {"all": run}
+    for number in range(1, 5):
+        parts[f"part{number}"] = tmp_path / f"part{number}.run"
+        parts[f"part{number}"].write_text("".join(lines[number - 1 :: number + 1]))
+    alone = {name: document(qrels, {name: path}, 1) for name, path in parts.items()}
+    for threads in THREADS:
+        together = document(qrels, parts, threads)
+        assert together["runs"] == [alone[name]["runs"][0] for name in parts]
+        assert together["inputs"][1:] == [alone[name]["inputs"][1] for name in parts]
+        told = [warning for name in parts for warning in alone[name]["warnings"] if warning["source"] == name]
+        assert [warning for warning in together["warnings"] if warning["source"] in parts] == told
+
+
+def test_several_runs_from_memory_are_each_evaluated_as_if_alone() -> None:
+    for made in collections(1):
+        runs = {f"run{number}": dict(list(made.run.items())[number:]) for number in range(3)}
+        together = evaluate(made.qrels, runs, MEASURES)
+        assert together.runs == tuple(runs)
+        for name, run in runs.items():
+            alone = evaluate(made.qrels, {name: run}, MEASURES)
+            assert together.per_topic()[name] == alone.per_topic()[name]
+            assert together.mean()[name] == alone.mean()[name]
