@@ -1,5 +1,5 @@
 """`python -m cranfield`"""
 
-from cranfield.cli import main
+from cranfield.cli import entry
 
-main()
+entry()

@@ -80,7 +80,7 @@ def evaluate(
         warnings += found
     scores = np.stack([scores for _, _, _, scores in evaluated])
     answered = np.stack([answered for _, _, answered, _ in evaluated])
-    topics, scores = _choose_topics(policy, pooled.topics, scores, answered, pooled.total(pooled.grades > 0) > 0)
+    topics, scores = _choose_topics(policy, pooled.topics, scores, answered, pooled.has_relevant)
     return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings))
 
 

@@ -37,14 +37,14 @@ def plural(count: int, noun: str) -> str:
 
 def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
-    if not np.any(pool.grades > 0):
+    if not pool.has_relevant.any():
         raise DataError(
             "nothing is relevant: no grade is above 0",
             source=qrels.origin.path or qrels.name,
             remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
         )
     found = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
-    empty = [pool.topics[t] for t in np.flatnonzero(pool.total(pool.grades > 0) == 0)]
+    empty = [pool.topics[t] for t in np.flatnonzero(~pool.has_relevant)]
     if empty:
         message = f"{plural(len(empty), 'topic')} without a relevant document, scored 0 for every run: {some(empty)}"
         found.append(Finding("no-relevant", qrels.name, message))

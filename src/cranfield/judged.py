@@ -50,6 +50,11 @@ class Pool:
         """Rank of each grade in the ideal ranking of its topic, from 1."""
         return np.arange(1, len(self.grades) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
+    @cached_property
+    def has_relevant(self) -> Mask:
+        """For each topic, whether any document is graded above 0."""
+        return self.total(self.grades > 0) > 0
+
     def select(self, topics: Integers) -> Pool:
         """Some topics only. The highest grade stays that of the whole collection."""
         offsets, chosen = _chosen_segments(self.offsets, topics)

@@ -6,6 +6,7 @@ Commands load when they are called for, and heavy libraries inside them: `cranfi
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib import import_module
 
@@ -45,6 +46,20 @@ def cli() -> None:
       $ cranfield measures nDCG
       $ cranfield check qrels.txt bm25.run
     """
+
+
+def entry() -> None:
+    """The `cranfield` program: `main`, then out at once, without taking apart what the system frees anyway."""
+    code: object = 0
+    try:
+        main()
+    except SystemExit as exit:
+        code = exit.code
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if not stream.closed:
+                stream.flush()
+    os._exit(code if isinstance(code, int) else 0)
 
 
 def main() -> None:

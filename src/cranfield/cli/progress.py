@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -36,7 +37,12 @@ def watched(label: str) -> Iterator[Progress]:
 
 @contextmanager
 def loading(module: str) -> Iterator[None]:
-    """Imports a module in another thread while the block runs."""
+    """Imports a module in another thread while the block runs.
+
+    NumPy's linear algebra is told not to start threads of its own: nothing here uses it, and starting them takes
+    longer than many an evaluation.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     loader = threading.Thread(target=import_module, args=(module,))
     loader.start()
     try:

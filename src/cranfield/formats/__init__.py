@@ -97,11 +97,12 @@ def _read(
     path = digested = None
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, digest)
-        path, digested, label = opened.path, opened.digest, opened.label
+        path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
         reading = _choose(format, opened.data, label, request).read(opened.data, label, request)
+        digested = opened.digest()
     else:
         label = name or f"the {request.noun}"
         reading = _read_memory(source, label, request)

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -64,12 +65,12 @@ COMPRESSIONS: tuple[tuple[str, re.Pattern[bytes], Callable[[], Decoder]], ...] =
 
 
 class Source(NamedTuple):
-    """The bytes to parse, what to call them, and a digest of the file as it is stored."""
+    """The bytes to parse, what to call them, and a digest of the file as it is stored, being computed meanwhile."""
 
     data: Any
     label: str
     path: str | None
-    digest: str | None
+    digest: Callable[[], str | None]
 
 
 def open_source(where: Any, digest: str | None = None) -> Source:
@@ -87,7 +88,7 @@ def open_source(where: Any, digest: str | None = None) -> Source:
             label, stored = "standard input", sys.stdin.buffer.read()
         else:
             stored = _stored_bytes(label)
-    digested = None if digest is None else compute_digest(stored, digest)
+    digested = digest_meanwhile(stored, digest)
     return Source(_text(_decompressed(stored, label), label), label, path, digested)
 
 
@@ -166,19 +167,42 @@ def _text(data: Any, label: str) -> Any:
     return data
 
 
-def compute_digest(stored: Any, algorithm: str) -> str:
-    """`algorithm:hexdigits` of some bytes: xxh3_128, or sha256 and others of hashlib.
+def digest_meanwhile(stored: Any, algorithm: str | None) -> Callable[[], str | None]:
+    """Starts computing a digest beside other work; the result is what calling it returns."""
+    if algorithm is None:
+        return lambda: None
+    new_hash(algorithm)  # an unknown name is refused before anything is read
+    found: list[str] = []
+    worker = threading.Thread(target=lambda: found.append(compute_digest(stored, algorithm)))
+    worker.start()
 
-    >>> compute_digest(b"abc", "sha256")[:20]
-    'sha256:ba7816bf8f01c'
-    """
+    def result() -> str:
+        worker.join()
+        return found[0]
+
+    return result
+
+
+def new_hash(algorithm: str) -> Any:
+    """A hash object: xxh3_128, which costs next to nothing, or sha256 and others of hashlib."""
     if algorithm == "xxh3_128":
         import xxhash
 
-        return f"xxh3_128:{xxhash.xxh3_128(stored).hexdigest()}"
+        return xxhash.xxh3_128()
     import hashlib
 
     known = {"blake2b", "md5", "sha1", "sha256", "sha384", "sha512"}
     if algorithm not in known:
         raise UsageError(f"unknown digest '{algorithm}'; known: xxh3_128, {', '.join(sorted(known))}")
-    return f"{algorithm}:{hashlib.new(algorithm, stored).hexdigest()}"
+    return hashlib.new(algorithm)
+
+
+def compute_digest(stored: Any, algorithm: str) -> str:
+    """`algorithm:hexdigits` of some bytes.
+
+    >>> compute_digest(b"abc", "sha256")[:20]
+    'sha256:ba7816bf8f01c'
+    """
+    made = new_hash(algorithm)
+    made.update(stored)
+    return f"{algorithm}:{made.hexdigest()}"

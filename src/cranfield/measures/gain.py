@@ -86,7 +86,15 @@ def discount(rank: Integers, base: float | None) -> Floats:
 
 def dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
     """DCG of each topic's ranking."""
-    return judged.total(gains(judged.grade, gain) / discount(judged.rank, base) * within(judged.rank, cutoff))
+    return judged.total(discounted(gains(judged.grade, gain), judged.rank, base, cutoff))
+
+
+def discounted(worth: Floats, rank: Integers, base: float | None, cutoff: int | None) -> Floats:
+    """Each gain divided by its rank's discount; logarithms are taken only where there is something to divide."""
+    counted = np.flatnonzero((worth != 0) & (within(rank, cutoff) > 0))
+    terms = np.zeros(len(worth))
+    terms[counted] = worth[counted] / discount(rank[counted], base)
+    return terms
 
 
 def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
@@ -98,11 +106,7 @@ def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None
         worth = gains(pool.grades, gain)
         if isinstance(gain, Mapping):  # a map need not grow with the grade
             topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
-            worth = worth[np.lexsort((-worth, topic))]
-        worth = np.maximum(worth, 0.0)
-        counted = (worth > 0) & (within(pool.place, cutoff) > 0)
-        terms = np.zeros(len(worth))
-        terms[counted] = worth[counted] / discount(pool.place[counted], base)
-        return pool.total(terms)
+            worth = np.maximum(worth[np.lexsort((-worth, topic))], 0.0)
+        return pool.total(discounted(worth, pool.place, base, cutoff))
 
     return pool.once(("ideal", key, base, cutoff), compute)
