@@ -48,7 +48,7 @@ def paths(folder: Path) -> tuple[Path, list[Path]]:
 def read_and_judge(qrels: Path, runs: list[Path]) -> Any:
     import cranfield
 
-    return cranfield.judge(cranfield.read_run(runs[0], transient=True), cranfield.read_qrels(qrels, transient=True))
+    return cranfield.judge(cranfield.read_run(runs[0]), cranfield.read_qrels(qrels))
 
 
 def dicts(folder: Path) -> tuple[Any, Any]:

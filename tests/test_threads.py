@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 from generate import all_variants, collections
 
-from cranfield import Policy, evaluate
+from cranfield import Policy, evaluate, judge, read_qrels, read_run
 from cranfield.cli import cli
+from cranfield.formats.base import Judging
 
 THREADS = [1, 2, 3, 8]
 CHUNK = 512 * 1024  # the least size of the pieces into which a reader cuts a file
@@ -107,3 +108,26 @@ def test_several_runs_from_memory_are_each_evaluated_as_if_alone() -> None:
             alone = evaluate(made.qrels, {name: run}, MEASURES)
             assert together.per_topic()[name] == alone.per_topic()[name]
             assert together.mean()[name] == alone.mean()[name]
+
+
+@pytest.mark.parametrize("policy", [{}, {"ties": "file"}], ids=str)
+def test_judging_while_reading_equals_reading_and_then_judging(
+    files: tuple[Path, Path], policy: dict[str, Any]
+) -> None:
+    """`evaluate` forgets a topic's rows once they are judged; a run read beforehand keeps them all."""
+    qrels, run = files
+    at_once, afterwards = (evaluate(qrels, r, MEASURES, policy=Policy(**policy)) for r in (run, read_run(run)))
+    assert at_once.scores.tolist() == afterwards.scores.tolist()
+    assert at_once.warnings == afterwards.warnings
+
+
+def test_a_run_read_to_be_judged_has_no_rows_to_show(files: tuple[Path, Path]) -> None:
+    qrels, path = files
+    judgements = read_qrels(qrels)
+    run = read_run(path, judging=Judging(judgements.table, "docid"))
+    assert len(run) == TOPICS * DEPTH
+    if path.name == "by topic.run":
+        with pytest.raises(ValueError, match="its rows are gone"):
+            run.to_dict()
+        with pytest.raises(RuntimeError, match="other judgements"):
+            judge(run, read_qrels(qrels))

@@ -39,6 +39,8 @@ def read_text(
     header_lines: int,
     kind: str,
     copy_ids: bool,
+    judgements: Table | None,
+    ties_in_input_order: bool,
     threads: int,
     progress: Progress,
 ) -> tuple[Table, int, str, bool]: ...

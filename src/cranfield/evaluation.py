@@ -11,6 +11,7 @@ import numpy as np
 from cranfield import findings
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.base import Judging
 from cranfield.judged import Floats, Mask, judge, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
@@ -50,7 +51,7 @@ def evaluate(
     policy = policy or Policy()
     threads = thread_count(threads)
     sources = named_runs(runs)
-    judgements = read_qrels(qrels, digest=digest, format=format, transient=True, threads=threads, progress=progress)
+    judgements = read_qrels(qrels, digest=digest, format=format, threads=threads, progress=progress)
     pooled = pool(judgements)
     warnings = findings.of_qrels(judgements, pooled)
     warnings += findings.unreachable_grade(wanted, pooled, judgements.name)
@@ -58,10 +59,11 @@ def evaluate(
     # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.
     workers = min(threads, len(sources))
     each = threads if workers == 1 else 1
+    judging = Judging(judgements.table, policy.ties)
 
     def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, Floats]:
         name, given = source
-        run = read_run(given, name=name, digest=digest, format=format, transient=True, threads=each, progress=progress)
+        run = read_run(given, name=name, digest=digest, format=format, judging=judging, threads=each, progress=progress)
         judged = judge(run, judgements, policy, pooled=pooled, threads=each)
         scores = np.array([measure.per_topic(judged) for measure in wanted])
         return _input(run), findings.of_run(run, judged), judged.answered, scores

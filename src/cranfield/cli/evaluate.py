@@ -9,6 +9,7 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import loading, watched
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.base import Judging
 from cranfield.policy import EMPTY_TOPICS, TIES, TOPICS, Policy
 from cranfield.report.tables import FORMATS, render
 
@@ -90,8 +91,10 @@ def command(
         # NumPy takes longer to load than most files take to read: both are done at once.
         with loading("numpy"):
             read: dict[str, Any] = {"format": input_format, "digest": digest, "threads": threads, "progress": progress}
-            judgements = read_qrels(qrels, transient=True, **read)
-            sources = [read_run(runs[0], transient=True, **read)] if len(runs) == 1 else list(runs)
+            judgements = read_qrels(qrels, **read)
+            sources = (
+                [read_run(runs[0], judging=Judging(judgements.table, ties), **read)] if len(runs) == 1 else list(runs)
+            )
         from cranfield.evaluation import evaluate
 
         results = evaluate(

@@ -50,6 +50,10 @@ Array<T> per_topic(const Table& table, const Visit& visit) {
     return to_numpy(std::move(values));
 }
 
+void with_rows(const Table& table) {
+    if (table.judged_against) throw nb::value_error("this run was read only to be judged: its rows are gone");
+}
+
 class Buffer {
 public:
     explicit Buffer(nb::handle source) {
@@ -147,6 +151,7 @@ NB_MODULE(_core, m) {
              [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.rank_disagrees; }); })
         .def("values",
              [](const Table& table) {
+                 with_rows(table);
                  std::vector<double> values;
                  values.reserve(table.row_count());
                  for (const auto& topic : table.topics()) {
@@ -156,6 +161,7 @@ NB_MODULE(_core, m) {
              })
         .def("documents",
              [](const Table& table, nb::bytes topic_id) {
+                 with_rows(table);
                  nb::list ids;
                  if (const Topic* topic = table.find(view(topic_id))) {
                      for (std::size_t i = 0; i < topic->count; ++i) ids.append(to_str(topic->rows[i].id()));
@@ -167,7 +173,8 @@ NB_MODULE(_core, m) {
     m.def(
         "read_text",
         [](nb::object source, char delimiter, bool quotes, const std::vector<int>& fields, int min_fields, int max_fields,
-           int header_lines, const std::string& kind, bool copy_ids, unsigned threads, Progress& progress) {
+           int header_lines, const std::string& kind, bool copy_ids, const Table* judgements, bool ties_in_input_order, unsigned threads,
+           Progress& progress) {
             auto buffer = std::make_shared<Buffer>(source);
             TextLayout layout;
             layout.delimiter = delimiter;
@@ -182,6 +189,8 @@ NB_MODULE(_core, m) {
             layout.header_lines = header_lines;
             layout.kind = kind_of(kind);
             layout.copy_ids = copy_ids;
+            layout.judgements = judgements;
+            layout.ties_in_input_order = ties_in_input_order;
             TextTable read;
             {
                 nb::gil_scoped_release release;
@@ -191,7 +200,7 @@ NB_MODULE(_core, m) {
             return nb::make_tuple(std::move(read.table), read.facts.comments, to_str(read.facts.tag), read.facts.several_tags);
         },
         "source"_a, "delimiter"_a, "quotes"_a, "fields"_a, "min_fields"_a, "max_fields"_a, "header_lines"_a, "kind"_a,
-        "copy_ids"_a, "threads"_a, "progress"_a);
+        "copy_ids"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a);
 
     m.def(
         "read_dict",
@@ -231,14 +240,15 @@ NB_MODULE(_core, m) {
     m.def(
         "join",
         [](const Table& run, const Table& qrels, bool ties_in_input_order, unsigned threads) {
-            Hits hits;
+            Joined joined;
             {
                 nb::gil_scoped_release release;
-                hits = join(run, qrels, ties_in_input_order, threads);
+                joined = join(run, qrels, ties_in_input_order, threads);
             }
-            return nb::make_tuple(to_numpy(std::move(hits.offsets)), to_numpy(std::move(hits.rank)),
+            Hits& hits = joined.hits;
+            return nb::make_tuple(to_numpy(std::move(joined.offsets)), to_numpy(std::move(hits.rank)),
                                   to_numpy(std::move(hits.grade)), to_numpy(std::move(hits.tie_first)),
-                                  to_numpy(std::move(hits.tie_size)), to_numpy(std::move(hits.retrieved)));
+                                  to_numpy(std::move(hits.tie_size)), to_numpy(std::move(joined.retrieved)));
         },
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "join.hpp"
 #include "numbers.hpp"
 #include "parallel.hpp"
 
@@ -175,7 +176,9 @@ void Block::open(Bytes topic) {
         topics_.push_back(arena.keep(topic));
         found = topic_numbers_.emplace(topics_.back(), static_cast<std::uint32_t>(topics_.size() - 1)).first;
     }
-    segments_.push_back({found->second, 0, rows_.size(), {}});
+    segments_.emplace_back();
+    segments_.back().topic = found->second;
+    segments_.back().begin = rows_.size();
 }
 
 void Block::finish(std::size_t index, Scratch& scratch) {
@@ -186,6 +189,27 @@ void Block::finish(std::size_t index, Scratch& scratch) {
     std::int32_t* const ranks = ranks_.empty() ? nullptr : ranks_.data() + segment.begin;
     segment.count = static_cast<std::uint32_t>(put_in_order(topics_[segment.topic], rows, ranks, scratch.positions,
                                                             segment.count, ids_break_ties_, scratch, segment.facts));
+}
+
+void Block::judge_last(Joiner& joiner) {
+    auto& segment = segments_.back();
+    segment.first_hit = hits_.size();
+    joiner.join(topics_[segment.topic], rows_.data() + segment.begin, segment.count, segment.facts, hits_);
+    segment.end_hit = hits_.size();
+    segment.judged = true;
+    segment.facts.input_order.reset();
+    rows_.resize(segment.begin);
+    if (!ranks_.empty()) ranks_.resize(segment.begin);
+}
+
+void Hits::append(const Hits& from, std::size_t begin, std::size_t end) {
+    const auto copy = [begin, end](auto& to, const auto& source) {
+        to.insert(to.end(), source.begin() + static_cast<std::ptrdiff_t>(begin), source.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    copy(rank, from.rank);
+    copy(tie_first, from.tie_first);
+    copy(tie_size, from.tie_size);
+    copy(grade, from.grade);
 }
 
 Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(blocks)) {
@@ -200,7 +224,8 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
             const auto [found, fresh] = by_id_.emplace(block.topics_[t], places.size());
             if (fresh) {
                 places.emplace_back();
-                topics_.push_back({block.topics_[t], nullptr, 0, {}});
+                topics_.emplace_back();
+                topics_.back().id = block.topics_[t];
             }
             numbers[t] = found->second;
         }
@@ -218,7 +243,16 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
             topic.rows = block.rows_.data() + segment.begin;
             topic.count = segment.count;
             topic.facts = std::move(segment.facts);
+            if (segment.judged) {
+                topic.rows = nullptr;
+                topic.hits = &block.hits_;
+                topic.first_hit = segment.first_hit;
+                topic.end_hit = segment.end_hit;
+            }
             return;
+        }
+        for (const auto& place : places[t]) {
+            if (blocks_[place.block].segments_[place.segment].judged) throw ScatteredTopic();
         }
         // The topic stands in several places of the input: bring its rows together and order them once more.
         auto& rows = gathered_[t];

@@ -23,6 +23,16 @@ struct Row {
     Bytes id() const { return {doc, length}; }
 };
 
+// Retrieved documents that are judged, in rank order. A tie group is the ranks that documents of equal score share.
+struct Hits {
+    std::vector<std::int64_t> rank, tie_first, tie_size;
+    std::vector<double> grade;
+    std::size_t size() const { return rank.size(); }
+    void append(const Hits& from, std::size_t begin, std::size_t end);
+};
+
+class Joiner;
+
 // What was odd about a topic's rows, found while they were put in order.
 struct Facts {
     std::uint32_t tied = 0;              // rows that share their value with another
@@ -41,12 +51,14 @@ struct ConflictingDuplicate : std::runtime_error {
     double first, second;
 };
 
-// Consecutive input rows of one topic.
+// Consecutive input rows of one topic; once judged, only its hits are left of them.
 struct Segment {
-    std::uint32_t topic;
-    std::uint32_t count;
-    std::size_t begin;
+    std::uint32_t topic = 0;
+    std::uint32_t count = 0;
+    std::size_t begin = 0;
     Facts facts;
+    bool judged = false;
+    std::size_t first_hit = 0, end_hit = 0;
 };
 
 // Working memory of `Block::finish`, reused from topic to topic.
@@ -86,6 +98,9 @@ public:
     void finish_last(Scratch& scratch) {
         if (!segments_.empty()) finish(segments_.size() - 1, scratch);
     }
+    // Joins the last segment with the judgements and forgets its rows. The first and the last segment of a block stay
+    // as they are: they may go on in the neighbouring ones.
+    void judge_last(Joiner& joiner);
 
     Arena arena;
 
@@ -94,6 +109,7 @@ private:
     bool ids_break_ties_;
     std::vector<Row> rows_;
     std::vector<std::int32_t> ranks_;
+    Hits hits_;
     std::vector<Segment> segments_;
     std::vector<Bytes> topics_;
     std::unordered_map<Bytes, std::uint32_t> topic_numbers_;
@@ -104,9 +120,16 @@ public:
 
 struct Topic {
     Bytes id;
-    const Row* rows;
-    std::size_t count;
+    const Row* rows = nullptr;  // none once judged
+    std::size_t count = 0;
     Facts facts;
+    const Hits* hits = nullptr;  // of a topic judged while it was read
+    std::size_t first_hit = 0, end_hit = 0;
+};
+
+// A topic stands in several places of the input, and was judged at one of them before the others were seen.
+struct ScatteredTopic : std::runtime_error {
+    ScatteredTopic() : std::runtime_error("scattered topic") {}
 };
 
 class Table {
@@ -122,6 +145,8 @@ public:
     const std::vector<Topic>& topics() const { return topics_; }
     const Topic* find(Bytes id) const;
     std::size_t row_count() const { return row_count_; }
+    // The judgements that some topics were joined with as they were read; their rows are gone.
+    const Table* judged_against = nullptr;
     // Keeps alive what rows point into when ids were not copied (Arrow buffers).
     std::vector<std::shared_ptr<void>> owners;
 

@@ -1,8 +1,10 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
+#include "join.hpp"
 #include "numbers.hpp"
 #include "separators.hpp"
 
@@ -21,11 +23,13 @@ struct Fields {
 class ChunkReader {
 public:
     ChunkReader(Bytes chunk, const TextLayout& layout, Block& block)
-        : begin_(chunk.data()), end_(chunk.data() + chunk.size()), layout_(layout), block_(block) {}
+        : begin_(chunk.data()), end_(chunk.data() + chunk.size()), layout_(layout), block_(block) {
+        if (layout.judgements) joiner_.emplace(*layout.judgements, layout.ties_in_input_order);
+    }
 
     TextFacts read() {
         if (end_ - begin_ > std::int64_t{0xFFFFFFFF}) fail(begin_, "long-line", {});  // positions have 32 bits
-        reserve();
+        if (!joiner_) reserve();
         lines();
         block_.finish_last(scratch_);
         return std::move(facts_);
@@ -152,12 +156,15 @@ private:
         const Bytes doc = field(at.doc);
         const Bytes value_text = field(at.value);
         double value = 0;
-        const NumberFault fault = parse_decimal(value_text.data(), value_text.data() + value_text.size(), end_, value);
+        const char* const value_end = value_text.data() + value_text.size();
+        const char* const limit = layout_.quotes ? value_end : end_;  // a field without its quotes is not in the text
+        const NumberFault fault = parse_decimal(value_text.data(), value_end, limit, value);
         std::int32_t rank = 0;
         bool rank_fault = false;
         if (at.rank >= 0) {
             const Bytes text = field(at.rank);
-            rank_fault = !parse_rank(text.data(), text.data() + text.size(), end_, rank);
+            const char* const text_end = text.data() + text.size();
+            rank_fault = !parse_rank(text.data(), text_end, layout_.quotes ? text_end : end_, rank);
         }
         if (fault != NumberFault::none || rank_fault) {
             // "# written by …" with as many words as a row has; a topic named "#2" is not taken for one.
@@ -175,6 +182,7 @@ private:
         if (layout_.kind == ValueKind::rank) value = -value;
         if (last_topic_.empty() || !same_bytes(topic, last_topic_)) {
             block_.finish_last(scratch_);
+            if (joiner_ && block_.segments().size() > 1) block_.judge_last(*joiner_);
             block_.open(topic);
             last_topic_ = topic;
         }
@@ -205,6 +213,7 @@ private:
     const char* const end_;
     const TextLayout& layout_;
     Block& block_;
+    std::optional<Joiner> joiner_;
     Scratch scratch_;
     TextFacts facts_;
     Bytes last_topic_;
@@ -262,6 +271,7 @@ TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, co
             Block one;
             TextLayout body = layout;
             body.header_lines = 0;
+            body.judgements = nullptr;
             ChunkReader(found, body, one).read();
             std::vector<Block> blocks;
             blocks.push_back(std::move(one));
@@ -322,6 +332,11 @@ TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Pro
             progress.done += chunk.size();
         });
         out.table = Table(std::move(blocks), threads);
+        out.table.judged_against = layout.judgements;
+    } catch (const ScatteredTopic&) {
+        TextLayout all_rows = layout;
+        all_rows.judgements = nullptr;
+        return read_text(whole, all_rows, threads, progress);
     } catch (TextError& error) {
         locate(error, text);
         if (marked) error.offset += byte_order_mark.size();

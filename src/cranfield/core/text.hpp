@@ -19,6 +19,10 @@ struct TextLayout {
     int min_fields = 6, max_fields = 0;                    // max 0: no limit
     int header_lines = 0;
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
+    // Where the rows are wanted only to be joined with these judgements, that is done topic by topic as they are read,
+    // and the rows are forgotten: it saves the time to write millions of rows to memory and to fetch them again.
+    const Table* judgements = nullptr;
+    bool ties_in_input_order = false;
     ValueKind kind = ValueKind::score;
 };
 

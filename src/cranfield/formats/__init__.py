@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
-from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Kind, Reading, Request
+from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 
@@ -34,7 +34,7 @@ def read_run(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     digest: str | None = None,
-    transient: bool = False,
+    judging: Judging | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -43,8 +43,8 @@ def read_run(
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
     bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
     data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. `columns` says which column
-    is which where the names are unusual: {"topic": "my_query", …}. `transient` leaves ids in the mapped file:
-    that saves time and memory, but the file must not change while the run is in use.
+    is which where the names are unusual: {"topic": "my_query", …}. `judging` is for runs that are judged at
+    once and then let go: their rows are not kept.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
@@ -52,7 +52,7 @@ def read_run(
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
-    origin, reading = _read(source, "score", name, format, columns, digest, transient, threads, progress)
+    origin, reading = _read(source, "score", name, format, columns, digest, judging, threads, progress)
     return Run(reading.table, origin)
 
 
@@ -63,7 +63,6 @@ def read_qrels(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     digest: str | None = None,
-    transient: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Qrels:
@@ -74,7 +73,7 @@ def read_qrels(
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
-    origin, reading = _read(source, "grade", name, format, columns, digest, transient, threads, progress)
+    origin, reading = _read(source, "grade", name, format, columns, digest, None, threads, progress)
     return Qrels(reading.table, origin)
 
 
@@ -85,7 +84,7 @@ def _read(
     format: str | None,
     columns: Mapping[str, str] | None,
     digest: str | None,
-    transient: bool,
+    judging: Judging | None,
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[Origin, Reading]:
@@ -93,7 +92,7 @@ def _read(
         from cranfield._core import Progress as NewProgress
 
         progress = NewProgress()
-    request = Request(kind, thread_count(threads), progress, columns or {}, transient)
+    request = Request(kind, thread_count(threads), progress, columns or {}, judging)
     path = digested = None
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, digest)

@@ -18,6 +18,13 @@ EXPECTED = (
 )
 
 
+class Judging(NamedTuple):
+    """Says that a run is read only to be judged, now and against these: its rows need not be kept."""
+
+    qrels: Table
+    ties: str
+
+
 class Request(NamedTuple):
     """What is wanted of a reader: scores (a run) or grades (judgements), and by what means."""
 
@@ -25,7 +32,7 @@ class Request(NamedTuple):
     threads: int
     progress: Progress
     columns: Mapping[str, str]
-    transient: bool  # the table is used at once and let go: ids may stay in the mapped file
+    judging: Judging | None
 
     @property
     def noun(self) -> str:

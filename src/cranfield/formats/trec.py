@@ -38,6 +38,7 @@ def read_fields(
     header_lines: int = 0,
 ) -> Reading:
     """Any delimited text; `fields` are the numbers of topic, document, value, rank and tag."""
+    judging = request.judging
     layout = "trec" if delimiter == " " else "csv" if quotes else "tsv"
     try:
         table, comments, tag, several_tags = read_text(
@@ -49,7 +50,9 @@ def read_fields(
             most,
             header_lines,
             kind or request.kind,
-            not request.transient,
+            judging is None,  # what is judged at once may stay in the mapped file meanwhile
+            judging.qrels if judging else None,
+            judging is not None and judging.ties == "file",
             request.threads,
             request.progress,
         )
