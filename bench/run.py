@@ -135,7 +135,7 @@ def main() -> None:
     rows = [row for row in ROWS if wanted(row.workload, row.against, row.shape)]
     scaling, digest = wanted("scaling"), wanted("digest")
     shapes = {row.shape for row in rows} | ({"marco"} if digest else set()) | (set(SCALES) if scaling else set())
-    subprocess.run([sys.executable, str(BENCH / "generate.py"), "small", *sorted(shapes)], check=True)
+    subprocess.run([sys.executable, str(BENCH / "make_data.py"), "small", *sorted(shapes)], check=True)
 
     report = Report()
     report.say("# Speed and memory", "", *machine(), "")

@@ -145,8 +145,13 @@ NB_MODULE(_core, m) {
              })
         .def("counts", [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.count; }); })
         .def("tied", [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.tied; }); })
-        .def("collapsed",
-             [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.collapsed; }); })
+        // A number, not an array: it is asked for while NumPy may still be loading in another thread.
+        .def_prop_ro("collapsed_count",
+                     [](const Table& t) {
+                         std::size_t count = 0;
+                         for (const auto& topic : t.topics()) count += topic.facts.collapsed;
+                         return count;
+                     })
         .def("rank_disagreements",
              [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.rank_disagrees; }); })
         .def("values",

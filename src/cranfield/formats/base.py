@@ -179,7 +179,7 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ty
 
 def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:
     """Said where lines that repeat another were left out."""
-    count = int(table.collapsed().sum())
+    count = table.collapsed_count
     if not count:
         return ()
     lines = "line repeats" if count == 1 else "lines repeat"

@@ -1,4 +1,4 @@
-"""Writes the data of the benchmarks into bench/data, from a seed: `python bench/generate.py marco deep …`
+"""Writes the data of the benchmarks into bench/data, from a seed: `python bench/make_data.py marco deep …`
 
 A shape that is there already is left alone.
 """
