@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check bench sanitize clean
+.PHONY: demo test check docs bench sanitize clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/cranfield evaluate examples/qrels.txt examples/bm25.run examples/dense.run
@@ -20,6 +20,10 @@ check: $(VENV)/.test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The pages that are written by the program itself; a test checks that they are current.
+docs: $(VENV)/.installed
+	$(BIN)/cranfield measures --markdown > docs/measures.md
 
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed

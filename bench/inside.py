@@ -30,6 +30,15 @@ def evaluate(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
     return cranfield.evaluate(qrels, runs, MEASURES).mean()
 
 
+def evaluate_everything(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
+    """Every registered measure as it stands, with a cutoff or level where one is required."""
+    import cranfield
+
+    at = {"cutoff": 10, "recall": 0.5}
+    measures = [m @ at.get(str(m.definition.at), 1.0) if m.definition.required else m for m in cranfield.all_measures()]
+    return cranfield.evaluate(qrels, runs, measures).mean()
+
+
 def one_by_one(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
     """What a loop over files costs: the judgements are read again for each."""
     return {name: means for run in runs for name, means in evaluate(qrels, run).items()}
@@ -124,6 +133,8 @@ CONTENDERS = {
     "pandas, ir_measures": Contender(pandas_frames, evaluate_with_ir_measures, ir_measures_means),
     "one call": Contender(paths, evaluate, flat),
     "single calls": Contender(paths, one_by_one, flat),
+    "five measures": Contender(paths, evaluate, lambda means: {}),
+    "every measure": Contender(paths, evaluate_everything, lambda means: {}),
     "read and judge": Contender(paths, read_and_judge, lambda judged: {}),
 }
 

@@ -117,6 +117,17 @@ ROWS = (
         "6,980 × 1,000, peak memory", PYTREC_EVAL, "marco", script("pytrec_eval", "marco"), 0.5, 1, "memory"
     ),
 )
+ALL_TREC = Row(
+    "6,980 × 1,000, `trec_eval -m all_trec`",
+    "`evaluate`, five measures",
+    "marco",
+    [command_line("marco")[0], "trec_eval", "-m", "all_trec", *command_line("marco")[2:4]],
+    command_line("marco"),
+    1.5,
+    7,
+    (command_line("marco", "json"), script("pytrec_eval", "marco")),
+    at_most=True,
+)
 SCALES = {"rows-1e5": 100_000, "rows-1e6": 1_000_000, "rows-1e7": 10_000_000}
 
 
@@ -132,9 +143,10 @@ def main() -> None:
     def repetitions(full: int) -> int:
         return max(1, full // 5) if options.quick else full
 
-    rows = [row for row in ROWS if wanted(row.workload, row.against, row.shape)]
-    scaling, digest = wanted("scaling"), wanted("digest")
-    shapes = {row.shape for row in rows} | ({"marco"} if digest else set()) | (set(SCALES) if scaling else set())
+    rows = [row for row in (*ROWS, ALL_TREC) if wanted(row.workload, row.against, row.shape)]
+    scaling, digest, every = wanted("scaling"), wanted("digest"), wanted("every measure")
+    shapes = {row.shape for row in rows} | ({"marco"} if digest else set()) | ({"deep"} if every else set())
+    shapes |= set(SCALES) if scaling else set()
     subprocess.run([sys.executable, str(BENCH / "make_data.py"), "small", *sorted(shapes)], check=True)
 
     report = Report()
@@ -157,6 +169,8 @@ def main() -> None:
         report.say("")
     if digest:
         report.say(digest_line(repetitions(11)), "")
+    if every:
+        report.say(every_measure_line(repetitions(5)), "")
     if options.only is None and not options.quick:
         (BENCH / "results.md").write_text("\n".join(report.lines))
 
@@ -223,6 +237,14 @@ def digest_line(repetitions: int) -> str:
     return (
         f"Digest of the inputs, 6,980 × 1,000: {as_time(with_digest)} with it (`-f json`), {as_time(without)} without "
         f"(`-f table`): {with_digest / without - 1:+.1%}."
+    )
+
+
+def every_measure_line(repetitions: int) -> str:
+    every, five = medians(*take_turns(inside("every measure", "deep"), inside("five measures", "deep"), repetitions))
+    return (
+        f"Every registered measure at its defaults, 250 × 1,000, in process: {as_time(every)}, against {as_time(five)} "
+        f"for the five: {as_time(every - five)} more (bar: 1.5 s)."
     )
 
 

@@ -141,9 +141,12 @@ def ranking(scores: dict[str, float]) -> list[str]:
 
 
 # What is written after @, by the name of the parameter that it sets.
-AT: dict[str, Any] = {"cutoff": 10, "recall": 0.3}
-# Values to vary parameters with: the first of each type that the parameter's own check accepts.
-VALUES: tuple[Any, ...] = (2, 10, 0.5, 1.5, "exp", {1: 3, 2: 9})
+AT: dict[str, Any] = {"cutoff": 10, "recall": 0.3, "multiple": 0.5}
+# Values to vary parameters with: of each type the first that the parameter's own check accepts, and every word.
+VALUES: tuple[Any, ...] = (
+    *(2, 10, 0.5, 1.5, {1: 3, 2: 9}),
+    *("exp", "linear", "retrieved", "ETU", "ED", "residual"),
+)
 
 
 def other_values(measure: Measure, name: str) -> list[Any]:
@@ -153,7 +156,7 @@ def other_values(measure: Measure, name: str) -> list[Any]:
         value for value in VALUES if definition.parameters[name].check(value) and value != definition.defaults.get(name)
     ]
     assert legal, f"no value for {definition.name}({name}=…): add one to VALUES in tests/generate.py"
-    return list({type(value): value for value in reversed(legal)}.values())
+    return list({value if isinstance(value, str) else type(value): value for value in reversed(legal)}.values())
 
 
 def variants(measure: Measure) -> list[Measure]:

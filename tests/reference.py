@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,11 +18,15 @@ Gain = str | Mapping[float, float]
 
 @dataclass
 class Topic:
-    """Grades in rank order with None for an unjudged document, and the grades of all judged documents."""
+    """Grades in rank order with None for an unjudged document, and the grades of all judged documents.
+
+    Scores stand in rank order too, if they are needed to tell which documents are tied.
+    """
 
     ranked: list[float | None]
     judged: list[float]
     max_grade: float
+    scores: list[float] = field(default_factory=list)
     length_was_read: bool = False
 
     @property

@@ -75,3 +75,9 @@ def test_every_layer_is_in_the_architecture() -> None:
     for module in (ROOT / "src" / "cranfield" / "core").glob("*.[ch]pp"):
         if module.stem not in ("module", "bytes", "parallel", "text", "table", "arrow", "objects", "join"):
             assert module.name in text, module.name
+
+
+def test_the_page_of_measures_is_current() -> None:
+    from cranfield.report.measures_page import page
+
+    assert (ROOT / "docs" / "measures.md").read_text() == page(), "run `make docs`"

@@ -4,7 +4,9 @@ Left out, line by line:
 - measures that are not in the registry, and runid and relstring, which are not numbers;
 - interpolated precision (iprec_at_recall, 11pt_avg) on topics where the version's rule for how many documents reach a
   recall level is not the exact one, and its means when that holds for any topic. 10.0 rounds to the nearest number,
-  9.0.8 adds 0.9 and truncates; precision at recall c needs at least c of the relevant documents.
+  9.0.8 adds 0.9 and truncates; precision at recall c needs at least c of the relevant documents;
+- rbp, which 10.0 scales by variables that it never sets, and rbp_resid, which it gives as 0 for a topic without an
+  answer, where everything is in doubt.
 """
 
 from __future__ import annotations
@@ -130,7 +132,7 @@ def test_every_known_line_of_trec_eval_is_met(golden: Golden) -> None:
     measures = {
         name: measure(rel=golden.rel) if "rel" in measure.parameters else measure
         for name in dict.fromkeys(name for name, _, _ in lines)
-        if (measure := known(name)) is not None
+        if (measure := known(name)) is not None and not name.startswith("rbp")
     }
     results = evaluated(golden, qrels, list(measures.values()))
     per_topic, means = results.per_topic()["run"], results.mean()["run"]

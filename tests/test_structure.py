@@ -24,11 +24,12 @@ LAYERS = (
     ("formats",),
     ("judged",),
     ("measures",),
-    ("findings",),
+    ("expected", "findings"),
     ("results",),
     ("evaluation",),
     ("checking",),
     ("report",),
+    ("trec_eval",),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -80,7 +81,9 @@ def test_every_module_belongs_to_a_layer() -> None:
 @pytest.mark.parametrize(
     "heavy", ["numpy", "rich", "pandas", "polars", "pyarrow", "xxhash", "json", "concurrent.futures"]
 )
-@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["evaluate", "--help"], ["trec_eval", "--help"], ["--version"]], ids=" ".join
+)
 def test_help_loads_nothing_heavy(arguments: list[str], heavy: str) -> None:
     code = (
         "import sys; sys.argv = ['cranfield', *sys.argv[2:]]\n"

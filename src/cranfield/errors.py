@@ -17,9 +17,9 @@ class UsageError(CranfieldError, ValueError):
     """The request makes no sense: an unknown measure, a cutoff below 1. Exit code 2 on the command line.
 
     >>> import cranfield
-    >>> cranfield.parse_measure("nDGC@10")
+    >>> cranfield.parse_measure("P@0")
     Traceback (most recent call last):
-    cranfield.errors.UsageError: unknown measure 'nDGC'; did you mean nDCG or DCG?
+    cranfield.errors.UsageError: P: cutoff must be a whole number from 1, not 0
     """
 
 
@@ -46,6 +46,14 @@ class DataError(CranfieldError, ValueError):
         shown = "" if text is None else f"\n    {line} | {shorten(text)}"
         advice = "" if remedy is None else f"\n    {remedy}"
         super().__init__(f"{where}{message}{shown}{advice}")
+
+
+class DuplicateError(DataError):
+    """A document has two values for the same topic.
+
+    >>> issubclass(DuplicateError, DataError)
+    True
+    """
 
 
 def shorten(text: str, length: int = 120) -> str:

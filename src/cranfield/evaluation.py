@@ -10,9 +10,10 @@ import numpy as np
 
 from cranfield import findings
 from cranfield.errors import DataError, UsageError
+from cranfield.expected import expected_scores
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
-from cranfield.judged import Floats, Mask, judge, pool
+from cranfield.judged import Floats, Mask, joined, judge, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
 from cranfield.results import Input, Results
@@ -28,6 +29,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure],
     *,
     policy: Policy | None = None,
+    bounds: bool = False,
     format: str | None = None,
     digest: str | None = None,
     threads: int | None = None,
@@ -37,7 +39,8 @@ def evaluate(
 
     `qrels` and each run are anything `read_qrels` and `read_run` take: a path, a dict of dicts, a data frame, arrays.
     Several runs come as a list, or as {name: run}. `measures` are names ("nDCG@10") or Measure objects. `policy`
-    holds every decision that changes a number. The result is always a `Results`.
+    holds every decision that changes a number. `bounds` adds the least and the most each score could be, whatever the
+    unjudged documents retrieved are worth. The result is always a `Results`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -49,6 +52,8 @@ def evaluate(
     """
     wanted = as_measures(measures)
     policy = policy or Policy()
+    if bounds and policy.ties == "expected":
+        raise UsageError("bounds are those of one order: choose another policy for ties than expected")
     threads = thread_count(threads)
     sources = named_runs(runs)
     judgements = read_qrels(qrels, digest=digest, format=format, threads=threads, progress=progress)
@@ -61,12 +66,22 @@ def evaluate(
     each = threads if workers == 1 else 1
     judging = Judging(judgements.table, policy.ties)
 
-    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, Floats]:
+    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, list[Floats]]:
         name, given = source
         run = read_run(given, name=name, digest=digest, format=format, judging=judging, threads=each, progress=progress)
-        judged = judge(run, judgements, policy, pooled=pooled, threads=each)
-        scores = np.array([measure.per_topic(judged) for measure in wanted])
-        return _input(run), findings.of_run(run, judged), judged.answered, scores
+        if policy.ties == "expected":
+            judged = joined(run, judgements, policy.ties, pooled=pooled, threads=each)
+            expected, errors = expected_scores(judged, wanted, policy)
+            scores = [expected]
+            told = findings.of_sampling(run, wanted, errors, policy)
+        else:
+            judged = judge(run, judgements, policy, pooled=pooled, threads=each)
+            scores = [np.array([measure.per_topic(judged) for measure in wanted])]
+            if bounds:
+                pairs = [measure.bounds(judged) for measure in wanted]
+                scores += [np.array([pair[side] for pair in pairs]) for side in (0, 1)]
+            told = []
+        return _input(run), findings.of_run(run, judged, policy.ties) + told, judged.answered, scores
 
     if workers == 1:
         evaluated = [one(source) for source in sources]
@@ -80,15 +95,16 @@ def evaluate(
     names = distinct_names([(run_input.name, run_input.path) for run_input in inputs[1:]])
     for _, found, _, _ in evaluated:
         warnings += found
-    scores = np.stack([scores for _, _, _, scores in evaluated])
+    cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
     answered = np.stack([answered for _, _, answered, _ in evaluated])
-    topics, scores = _choose_topics(policy, pooled.topics, scores, answered, pooled.has_relevant)
-    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings))
+    topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, pooled.has_relevant)
+    scores, lower, upper = cubes if bounds else (cubes[0], None, None)
+    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings), lower, upper)
 
 
 def _choose_topics(
-    policy: Policy, topics: tuple[str, ...], scores: Floats, answered: Mask, has_relevant: Mask
-) -> tuple[tuple[str, ...], Floats]:
+    policy: Policy, topics: tuple[str, ...], cubes: list[Floats], answered: Mask, has_relevant: Mask
+) -> tuple[tuple[str, ...], list[Floats]]:
     """Which topics count: those of the qrels, those all runs answer, or for each run its own."""
     keep = np.ones(len(topics), dtype=bool)
     if policy.empty_topics == "drop":
@@ -96,14 +112,16 @@ def _choose_topics(
     if policy.topics == "common":
         keep &= answered.all(axis=0)
     elif policy.topics == "run":
-        scores = np.where(answered[:, None, :], scores, np.nan)
+        cubes = [np.where(answered[:, None, :], cube, np.nan) for cube in cubes]
         keep &= answered.any(axis=0)
     if not keep.any():
         raise DataError(
             f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
             remedy="The runs share no judged topic, or none of those they share has a relevant document.",
         )
-    return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), scores[:, :, keep]
+    return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), [
+        cube[:, :, keep] for cube in cubes
+    ]
 
 
 def _input(table: Run | Qrels) -> Input:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DataError, some
-from cranfield.judged import Judged, Pool
+from cranfield.judged import Floats, Judged, Pool
+from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
 
 DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
@@ -59,7 +60,7 @@ def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
     return found
 
 
-def of_run(run: Run, judged: Judged) -> list[Finding]:
+def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
     """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
     if not judged.answered.any():
         theirs, ours = some(run.topics, 3), some(list(judged.topics), 3)
@@ -89,10 +90,20 @@ def of_run(run: Run, judged: Judged) -> list[Finding]:
         message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
         found.append(Finding("rank-disagreement", run.name, message))
     tied = int(np.count_nonzero(judged.tie_size > 1))
-    if tied:
+    if tied and ties in ("docid", "file"):  # otherwise every order is accounted for
         total = int(run.table.tied().sum())
         message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
         found.append(Finding("ties", run.name, message))
+    return found
+
+
+def of_sampling(run: Run, measures: Sequence[object], errors: Floats, policy: Policy) -> list[Finding]:
+    """Which scores are means over random orders of ties, and how far their means may be off."""
+    found = []
+    for measure, error in zip(measures, errors.tolist(), strict=True):
+        if error:
+            message = f"{measure} is a mean over {policy.samples} random orders of ties: standard error {error:.1g}"
+            found.append(Finding("sampled-ties", run.name, message, doubtful=False))
     return found
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cranfield import _core
+from cranfield.errors import UsageError
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run, thread_count
 
@@ -61,6 +62,32 @@ class Pool:
         return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade)
 
 
+class Unjudged(NamedTuple):
+    """The retrieved documents that nobody judged, topic by topic, from the top."""
+
+    offsets: Integers
+    topic: Integers
+    rank: Integers
+
+    @property
+    def counts(self) -> Integers:
+        """How many a topic has."""
+        return np.diff(self.offsets)
+
+    @property
+    def place(self) -> Integers:
+        """Of each among those of its topic, from 1."""
+        return np.arange(1, len(self.rank) + 1) - self.offsets[self.topic]
+
+    def total(self, x: Floats | Mask) -> Floats:
+        """Sum of x over each topic."""
+        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+    def running(self, x: Floats) -> Floats:
+        """Sum of x from the topic's first to each."""
+        return _core.running_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged:
     """One ranking for each topic of the judgements, seen through them.
@@ -69,6 +96,9 @@ class Judged:
     ranking, `grade` (negative means pooled but not judged), `tie_first` and `tie_size` of the ranks it shares with
     documents of the same score. Topic t's hits are offsets[t] to offsets[t + 1]; `retrieved` counts all documents, and
     `answered` says whether the run has the topic at all, though its list may have been condensed to nothing.
+
+    `expected` asks for the mean over all orders of tied documents: `within` and `at_rank` then give means over the
+    ranks that a hit may take, so that a measure which is a sum over hits is exact without more ado.
     """
 
     pool: Pool
@@ -79,6 +109,7 @@ class Judged:
     tie_size: Integers
     retrieved: Integers
     answered: Mask
+    expected: bool = False
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -89,10 +120,60 @@ class Judged:
         """For each hit the number of its topic."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))
 
+    @cached_property
+    def unjudged(self) -> Unjudged:
+        """All ranks of the lists but those of judged documents; a negative grade is no judgement."""
+        offsets = np.concatenate(([0], np.cumsum(self.retrieved))).astype(np.int64)
+        is_open = np.ones(offsets[-1], dtype=bool)
+        known = self.grade >= 0
+        is_open[offsets[self.topic[known]] + self.rank[known] - 1] = False
+        topic = np.repeat(np.arange(len(self.topics)), self.retrieved)[is_open]
+        rank = np.flatnonzero(is_open) - offsets[topic] + 1
+        counts = np.bincount(topic, minlength=len(self.topics))
+        return Unjudged(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), topic, rank)
+
     def hits(self, rel: float, cutoff: int | None = None) -> Mask:
         """Which hits are relevant: grade at least `rel`, rank at most `cutoff`."""
         relevant = self.grade >= max(rel, 0)  # a negative grade says that nobody judged
         return relevant if cutoff is None else relevant & (self.rank <= cutoff)
+
+    def within(self, cutoff: int | Floats | None) -> Floats:
+        """1 for each hit that stands at the cutoff or above, 0 for the others; a cutoff for each hit may be given."""
+        if cutoff is None:
+            return np.ones(len(self.rank))
+        if not self.expected:
+            return (self.rank <= cutoff).astype(np.float64)
+        share: Floats = np.clip((cutoff - self.tie_first + 1) / self.tie_size, 0.0, 1.0)
+        return share
+
+    def at_rank(self, value: Callable[[Integers], Floats]) -> Floats:
+        """The value of each hit's rank, a function of ranks."""
+        if not self.expected:
+            return value(self.rank)
+        last = self.tie_first + self.tie_size - 1
+        up_to = np.concatenate(([0.0], np.cumsum(value(np.arange(1, last.max(initial=0) + 1)))))
+        mean: Floats = (up_to[last] - up_to[self.tie_first - 1]) / self.tie_size
+        # A sum that is taken apart again is not quite what it was; a hit that is not tied needs no sum.
+        alone = self.tie_size == 1
+        mean[alone] = value(self.rank[alone])
+        return mean
+
+    @cached_property
+    def group(self) -> Integers:
+        """For each hit the number of its tie group, counted over all topics."""
+        starts = np.ones(len(self.rank), dtype=np.int64)
+        starts[1:] = (self.tie_first[1:] != self.tie_first[:-1]) | (self.topic[1:] != self.topic[:-1])
+        return np.cumsum(starts) - 1
+
+    def in_group(self, x: Mask) -> Floats:
+        """For each hit, the sum of x over its tie group."""
+        sums: Floats = np.bincount(self.group, x, minlength=1).astype(np.float64)
+        return sums[self.group]
+
+    def above_group(self, x: Mask) -> Floats:
+        """For each hit, the sum of x over the hits above its tie group in the topic's ranking."""
+        first = np.flatnonzero(np.diff(self.group, prepend=-1))
+        return (self.running(x) - x)[first][self.group]
 
     def total(self, x: Floats | Mask | Integers) -> Floats:
         """Sum of x, a value for each hit, over each topic."""
@@ -119,6 +200,35 @@ class Judged:
         grades = self.pool.grades
         return self.pool.once(("nonrelevant", rel), lambda: self.pool.total((grades >= 0) & (grades < rel)))
 
+    def ordered(self, ties: str) -> Judged:
+        """Tied documents with the better grades first ("best") or last ("worst"), unjudged ones between them."""
+        sign = 1 if ties == "best" else -1
+        relevant = self.grade > 0
+        order = np.lexsort((-sign * self.grade, self.group))
+        place = np.arange(len(order)) - np.flatnonzero(np.diff(self.group, prepend=-1))[self.group]
+        # Hits of one group in their new order: those that stand in front count from its start, the others from its end.
+        in_front = relevant[order] if sign > 0 else ~relevant[order]
+        behind = self.in_group(np.ones(len(order), dtype=bool))[order] - 1 - place
+        first, size = self.tie_first[order], self.tie_size[order]
+        rank = np.where(in_front, first + place, first + size - 1 - behind).astype(np.int64)
+        return replace(self, rank=rank, grade=self.grade[order])
+
+    def shuffled(self, rng: np.random.Generator) -> Judged:
+        """Tied documents in a random order."""
+        tied = np.flatnonzero(self.tie_size > 1)
+        if not len(tied):
+            return self
+        first = np.flatnonzero(np.diff(self.group, prepend=-1))
+        sizes = self.tie_size[first]
+        # Every rank of every group that holds a hit gets a random number; hits take the ranks of the smallest.
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        start = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        drawn = np.argsort(owner + rng.random(len(owner))) - np.repeat(start, sizes)
+        place = np.arange(len(self.group)) - first[self.group]
+        rank = self.tie_first + drawn[start[self.group] + place]
+        order = np.lexsort((rank, self.topic))
+        return replace(self, rank=rank[order], grade=self.grade[order])
+
     def cut(self, depth: int) -> Judged:
         """The rankings down to a depth."""
         kept = self._keep(self.rank <= depth)
@@ -127,13 +237,10 @@ class Judged:
     def condensed(self) -> Judged:
         """The rankings without their unjudged documents: what is judged moves up."""
         kept = self._keep(self.grade >= 0)
-        ones = np.ones(len(kept.rank))
-        rank = kept.running(ones).astype(np.int64)
-        starts = np.ones(len(rank), dtype=bool)
-        starts[1:] = (kept.tie_first[1:] != kept.tie_first[:-1]) | (kept.topic[1:] != kept.topic[:-1])
-        group = np.cumsum(starts) - 1
-        size = np.bincount(group) if len(group) else np.zeros(0, dtype=np.int64)
-        tie_first, tie_size = (rank[starts][group], size[group]) if len(group) else (rank, rank)
+        every = np.ones(len(kept.rank), dtype=bool)
+        rank = kept.running(every).astype(np.int64)
+        tie_first = kept.above_group(every).astype(np.int64) + 1
+        tie_size = kept.in_group(every).astype(np.int64)
         return replace(kept, rank=rank, tie_first=tie_first, tie_size=tie_size, retrieved=np.diff(kept.offsets))
 
     def select(self, topics: Integers) -> Judged:
@@ -188,9 +295,22 @@ def judge(
     ([1, 3], [0.0, 1.0])
     """
     policy = policy or Policy()
-    pooled = pooled or pool(qrels)
-    joined = _core.join(run.table, qrels.table, policy.ties == "file", thread_count(threads))
-    judged = Judged(pooled, *joined, answered=joined[-1] > 0)
+    if policy.ties == "expected" and policy.depth is not None:
+        raise UsageError("a depth cuts through ties in every order differently: `evaluate` draws orders and cuts each")
+    judged = joined(run, qrels, policy.ties, pooled=pooled, threads=threads)
+    if policy.ties in ("best", "worst"):
+        judged = judged.ordered(policy.ties)
+    return trimmed(replace(judged, expected=policy.ties == "expected"), policy)
+
+
+def joined(run: Run, qrels: Qrels, ties: str, *, pooled: Pool | None = None, threads: int | None = None) -> Judged:
+    """A run seen through judgements, whole: ties as in the input for "file", otherwise by document id."""
+    found = _core.join(run.table, qrels.table, ties == "file", thread_count(threads))
+    return Judged(pooled or pool(qrels), *found, answered=found[-1] > 0)
+
+
+def trimmed(judged: Judged, policy: Policy) -> Judged:
+    """The rankings cut at the policy's depth, then without their unjudged documents if it says so."""
     if policy.depth is not None:
         judged = judged.cut(policy.depth)
     return judged.condensed() if policy.judged_only else judged

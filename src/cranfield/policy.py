@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cranfield.errors import UsageError
 
-TIES = ("docid", "file")
+TIES = ("docid", "file", "best", "worst", "expected")
 TOPICS = ("qrels", "common", "run")
 EMPTY_TOPICS = ("zero", "drop")
 
@@ -15,7 +15,9 @@ EMPTY_TOPICS = ("zero", "drop")
 class Policy:
     """Every decision that changes a number, written into every result.
 
-    ties: documents of equal score stand by id descending ("docid", as in trec_eval) or as in the input ("file").
+    ties: documents of equal score stand by id descending ("docid", as in trec_eval), as in the input ("file"), with the
+    better grades first ("best") or last ("worst"); "expected" is the mean over all their orders, exact where a formula
+    exists, otherwise over `samples` random orders drawn from `seed`.
     topics: those of the qrels, a missing answer scoring 0 ("qrels"); those every run answers ("common"); or for each
     run those it answers ("run", as in trec_eval without -c).
     depth: rankings are cut here; judged_only: unjudged documents are then taken out (condensed lists).
@@ -31,6 +33,8 @@ class Policy:
     depth: int | None = None
     judged_only: bool = False
     empty_topics: str = "zero"
+    samples: int = 200
+    seed: int = 0
 
     def __post_init__(self) -> None:
         choices = (
@@ -41,7 +45,8 @@ class Policy:
         for name, value, accepted in choices:
             if value not in accepted:
                 raise UsageError(f"{name} must be one of {', '.join(accepted)}, not {value!r}")
-        if self.depth is not None and (
-            isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth < 2**62
-        ):
-            raise UsageError(f"depth must be a whole number from 1, not {self.depth!r}")
+        numbers = [("samples", self.samples, 2), ("seed", self.seed, 0)]
+        numbers += [] if self.depth is None else [("depth", self.depth, 1)]
+        for name, number, least in numbers:
+            if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 2**62:
+                raise UsageError(f"{name} must be a whole number from {least}, not {number!r}")

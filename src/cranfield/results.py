@@ -27,9 +27,21 @@ class Input(NamedTuple):
     tag: str = ""
 
 
+class Column(NamedTuple):
+    """A column of a table: scores[run, topic] and means[run]."""
+
+    label: str
+    measure: Measure
+    scores: Floats
+    means: Floats
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
+
+    `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
+    whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -50,12 +62,45 @@ class Results:
     policy: Policy
     inputs: tuple[Input, ...]
     warnings: tuple[Finding, ...]
+    lower: Floats | None = None
+    upper: Floats | None = None
 
     @cached_property
     def means(self) -> Floats:
         """means[run, measure]: each measure's topics as one number, by the measure's own average."""
-        rows = [[m.aggregate(self.scores[r, i]) for i, m in enumerate(self.measures)] for r in range(len(self.runs))]
+        return self._means_of(self.scores)
+
+    def _means_of(self, scores: Floats) -> Floats:
+        rows = [[m.aggregate(scores[r, i]) for i, m in enumerate(self.measures)] for r in range(len(self.runs))]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What a table shows: each measure, followed by its bounds if there are any."""
+        kinds = [("", self.scores)]
+        if self.lower is not None and self.upper is not None:
+            kinds += [(" low", self.lower), (" high", self.upper)]
+        means = [self._means_of(scores) for _, scores in kinds]
+        return tuple(
+            Column(f"{measure}{suffix}", measure, scores[:, i], mean[:, i])
+            for i, measure in enumerate(self.measures)
+            for (suffix, scores), mean in zip(kinds, means, strict=True)
+        )
+
+    def bounds(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """{run: {measure: (lowest, highest)}} of the means; empty if bounds were not asked for."""
+        if self.lower is None or self.upper is None:
+            return {}
+        low, high = self._means_of(self.lower).tolist(), self._means_of(self.upper).tolist()
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: dict(zip(names, zip(low[r], high[r], strict=True), strict=True)) for r, run in enumerate(self.runs)
+        }
+
+    def topics_of(self, run: int) -> list[int]:
+        """The numbers of the topics that count for a run."""
+        counted = ~np.isnan(self.scores[run]).all(axis=0)
+        return [int(t) for t in np.flatnonzero(counted)]
 
     def mean(self) -> dict[str, dict[str, float]]:
         """{run: {measure: number}}"""
@@ -119,10 +164,8 @@ class Results:
         return {name: [row[i] for row in rows] for i, name in enumerate(("run", "topic", "measure", "score"))}
 
     def _topic_rows(self, run: int) -> Iterator[tuple[str, list[float]]]:
-        for t, topic in enumerate(self.topics):
-            values = self.scores[run, :, t].tolist()
-            if not all(value != value for value in values):
-                yield topic, values
+        for t in self.topics_of(run):
+            yield self.topics[t], self.scores[run, :, t].tolist()
 
     def __str__(self) -> str:
         from cranfield.report.tables import render

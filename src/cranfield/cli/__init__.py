@@ -15,7 +15,7 @@ import click
 from cranfield.errors import CranfieldError, UsageError
 from cranfield.version import __version__
 
-COMMANDS = ("check", "evaluate", "measures")
+COMMANDS = ("check", "evaluate", "measures", "trec_eval")
 USAGE, BAD_DATA = 2, 3
 
 
@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
-    Exit codes: 0 fine, 1 `check` found something doubtful, 2 wrong usage, 3 bad data.
+    Exit codes: 0 fine, 1 `check` found something doubtful, 2 wrong usage, 3 bad data; `trec_eval` has its own.
 
     \b
     Examples:

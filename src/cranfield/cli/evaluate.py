@@ -36,8 +36,17 @@ SHOW_DIGESTS = ("json",)
     type=click.Choice(TIES),
     default="docid",
     show_default=True,
-    help="Order of documents with equal scores: by id descending, as in trec_eval, or as in the file.",
+    help="Order of documents with equal scores: by id descending, as in trec_eval; as in the file; better grades "
+    "first or last; or the mean over all orders.",
 )
+@click.option(
+    "--samples",
+    type=click.IntRange(2),
+    default=200,
+    show_default=True,
+    help="Random orders for --ties expected, where a measure has no formula.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random orders.")
 @click.option(
     "--topics",
     type=click.Choice(TOPICS),
@@ -55,6 +64,11 @@ SHOW_DIGESTS = ("json",)
 @click.option("--depth", type=click.IntRange(1), help="Cut every ranking here.")
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists).")
 @click.option(
+    "--bounds",
+    is_flag=True,
+    help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
+)
+@click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
 )
 @options.input_format
@@ -66,10 +80,13 @@ def command(
     per_topic: bool,
     output_format: str,
     ties: str,
+    samples: int,
+    seed: int,
     topics: str,
     empty_topics: str,
     depth: int | None,
     judged_only: bool,
+    bounds: bool,
     digest: str | None,
     input_format: str | None,
     threads: int | None,
@@ -101,7 +118,8 @@ def command(
             judgements,
             sources,
             measures or DEFAULT_MEASURES,
-            policy=Policy(ties, topics, depth, judged_only, empty_topics),
+            policy=Policy(ties, topics, depth, judged_only, empty_topics, samples, seed),
+            bounds=bounds,
             format=input_format,
             digest=digest,
             threads=threads,

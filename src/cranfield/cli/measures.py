@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @click.command("measures")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@click.option("--markdown", is_flag=True, help="Everything about all measures as one page, as in docs/measures.md.")
+def command(name: str | None, markdown: bool) -> None:
     """List the measures, or explain the one called NAME: formula, parameters, example, reference.
 
     \b
@@ -21,6 +22,12 @@ def command(name: str | None) -> None:
       $ cranfield measures nDCG
     """
     from cranfield.measures.registry import all_measures, parse_measures
+
+    if markdown:
+        from cranfield.report.measures_page import page
+
+        click.echo(page(), nl=False)
+        return
 
     if name is not None:
         click.echo(explained(parse_measures(name)[0]))

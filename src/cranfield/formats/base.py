@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cranfield.errors import DataError, shorten
+from cranfield.errors import DataError, DuplicateError, shorten
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
@@ -101,7 +101,8 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
             f"Line {other} has another: {shorten(decode(fault['other_text']))}\n    "
             "Each document may appear once for each topic: decide which line is right."
         )
-    return DataError(message, source=source, line=fault["line"], text=text, remedy=remedy)
+    kind_of_error = DuplicateError if code == "duplicate" else DataError
+    return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy)
 
 
 def _needs(layout: str, request: Request) -> str:

@@ -1,14 +1,79 @@
 """Every measure, by family. To add one, write one decorated function in the module of its family."""
 
-from cranfield.measures.counts import Judged, NumQ, NumRel, NumRelRet, NumRet
-from cranfield.measures.gain import CG, DCG, nDCG
+from cranfield.measures.counts import Judged, NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, Unjudged
+from cranfield.measures.cwl import AP_CWL, BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, P_CWL, RBP_CWL, RR_CWL, SDCG
+from cranfield.measures.gain import CG, DCG, IdealDCG, nDCG
 from cranfield.measures.interpolated import InterpolatedAP, IPrec
+from cranfield.measures.lecture import (
+    ESL,
+    NCG,
+    AreaNCG,
+    AreaNDCG,
+    Frustration,
+    IdealCG,
+    PFirst,
+    PLast,
+    RecallEffort,
+    RelativeRecall,
+    Satisfaction,
+)
 from cranfield.measures.ranked import AP, RR, Bpref, E, F, P, R, Rprec, Success
 from cranfield.measures.registry import Measure, all_measures, as_measures, measure, parse_measure, parse_measures
-from cranfield.measures.sets import SetF, SetP, SetR
+from cranfield.measures.sets import SetAP, SetF, SetP, SetR, SetRelP, Utility
+from cranfield.measures.trec import (
+    BinG,
+    G,
+    GradedRBP,
+    RBPResidual,
+    RelP,
+    RnDCG,
+    RprecMult,
+    Yaap,
+    infAP,
+    nDCGRel,
+)
 from cranfield.measures.user_models import ERR, RBP
 
 __all__ = [
+    "AP_CWL",
+    "BPM",
+    "INSQ",
+    "INST",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
+    "P_CWL",
+    "RBP_CWL",
+    "RR_CWL",
+    "SDCG",
+    "AreaNCG",
+    "AreaNDCG",
+    "ESL",
+    "Frustration",
+    "IdealCG",
+    "NCG",
+    "PFirst",
+    "PLast",
+    "RecallEffort",
+    "RelativeRecall",
+    "Satisfaction",
+    "NumNonrelRet",
+    "Unjudged",
+    "IdealDCG",
+    "SetAP",
+    "SetRelP",
+    "Utility",
+    "infAP",
+    "RprecMult",
+    "RelP",
+    "BinG",
+    "G",
+    "nDCGRel",
+    "RnDCG",
+    "Yaap",
+    "GradedRBP",
+    "RBPResidual",
     "AP",
     "CG",
     "DCG",

@@ -6,11 +6,14 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.judged import Judged as JudgedRun
+from cranfield.measures import bounded
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
 
 
-@measure(trec="num_q", agg="sum", range=(1, 1))
+@measure(
+    trec="num_q", agg="sum", range=(1, 1), exact_ties=True, bounds=lambda judged: (np.ones(len(judged.topics)),) * 2
+)
 def NumQ(judged: JudgedRun) -> Floats:
     """Number of topics.
 
@@ -23,7 +26,13 @@ def NumQ(judged: JudgedRun) -> Floats:
     return np.ones(len(judged.topics))
 
 
-@measure(trec="num_ret", agg="sum", range=(0, float("inf")))
+@measure(
+    trec="num_ret",
+    agg="sum",
+    range=(0, float("inf")),
+    exact_ties=True,
+    bounds=lambda judged: (judged.retrieved * 1.0,) * 2,
+)
 def NumRet(judged: JudgedRun) -> Floats:
     """Number of documents retrieved.
 
@@ -36,7 +45,7 @@ def NumRet(judged: JudgedRun) -> Floats:
     return judged.retrieved.astype(np.float64)
 
 
-@measure(trec="num_rel", agg="sum", range=(0, float("inf")))
+@measure(trec="num_rel", agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_relevant)
 def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
     """Number of relevant documents, retrieved or not.
 
@@ -49,7 +58,7 @@ def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
     return judged.n_relevant(rel)
 
 
-@measure(trec="num_rel_ret", agg="sum", range=(0, float("inf")))
+@measure(trec="num_rel_ret", agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_found)
 def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Number of relevant documents retrieved.
 
@@ -59,10 +68,10 @@ def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -
     >>> NumRelRet.per_topic(relstring("10-1/1"))
     array([2.])
     """
-    return judged.total(judged.hits(rel, cutoff))
+    return judged.total(judged.hits(rel) * judged.within(cutoff))
 
 
-@measure()
+@measure(exact_ties=True)
 def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
     """Share of the documents down to the cutoff that are judged.
 
@@ -77,4 +86,32 @@ def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
     array([0.75, 0.5 ])
     """
     depth = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
-    return ratio(judged.total(judged.hits(0, cutoff)), depth)
+    return ratio(judged.total(judged.hits(0) * judged.within(cutoff)), depth)
+
+
+@measure(trec_at="unj", trec_cutoffs=(5, 10, 20))
+def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
+    """Share of the first k ranks that hold an unjudged document.
+
+    Ranks below the end of a shorter list hold none.
+
+    Formula: (number of unjudged documents in the top k) / k
+    Reference: trec_eval's unj.
+
+    >>> (Unjudged @ 4).per_topic(relstring("10-1", "1-"))
+    array([0.25, 0.25])
+    """
+    return (np.minimum(judged.retrieved, cutoff) - judged.total(judged.hits(0, cutoff))) / cutoff
+
+
+@measure(trec="num_nonrel_judged_ret", agg="sum", range=(0, float("inf")))
+def NumNonrelRet(judged: JudgedRun, *, rel: float = 1) -> Floats:
+    """Number of documents retrieved that are judged and not relevant.
+
+    Formula: number of retrieved documents with a judgement, less those that are relevant
+    Reference: trec_eval's num_nonrel_judged_ret.
+
+    >>> NumNonrelRet.per_topic(relstring("10-1/0"))
+    array([1.])
+    """
+    return judged.total((judged.grade >= 0) & ~judged.hits(rel))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
 from cranfield.errors import DataError
 from cranfield.judged import Floats, Integers, Judged
+from cranfield.measures import bounded
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.registry import measure
 
 Gain = str | Mapping[float, float]
 MAX_EXPONENT = 1000
+UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DCG is CG
 
 
-@measure(range=(0, float("inf")))
+@measure(
+    range=(0, float("inf")),
+    exact_ties=True,
+    bounds=lambda judged, **given: bounds_of_dcg(judged, base=UNDISCOUNTED, **given),
+)
 def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """Cumulated gain: the gains of the retrieved documents added up.
 
@@ -25,10 +31,10 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
     >>> (CG @ 3).per_topic(relstring("32301"))
     array([8.])
     """
-    return judged.total(gains(judged.grade, gain) * within(judged.rank, cutoff))
+    return judged.total(gains(judged.grade, gain) * judged.within(cutoff))
 
 
-@measure(range=(0, float("inf")))
+@measure(trec="dcg", range=(0, float("inf")), bounds=lambda judged, **given: bounds_of_dcg(judged, **given))
 def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """Discounted cumulated gain: gains added up, each divided by a discount that grows with rank.
 
@@ -44,7 +50,27 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     return dcg(judged, gain, base, cutoff)
 
 
-@measure(aliases=("NDCG",), trec="ndcg", trec_at="ndcg_cut", trec_cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
+@measure(trec="ideal_dcg", range=(0, float("inf")))
+def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
+    """The highest DCG that any ranking of the judged documents can have.
+
+    Formula: Σ g_i / log2(i + 1) over all judged documents, best first; with base b: Σ g_i / max(1, log_b(i))
+    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
+
+    >>> IdealDCG.per_topic(relstring("1/3"))
+    array([3.63092975])
+    """
+    return ideal_dcg(judged, gain, base, cutoff)
+
+
+@measure(
+    aliases=("NDCG",),
+    trec="ndcg",
+    trec_at="ndcg_cut",
+    trec_cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000),
+    exact_ties=True,
+    bounds=lambda judged, **given: bounds_of_ndcg(judged, **given),
+)
 def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """DCG divided by that of the ideal ranking, which has all judged documents, best first.
 
@@ -86,7 +112,10 @@ def discount(rank: Integers, base: float | None) -> Floats:
 
 def dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
     """DCG of each topic's ranking."""
-    return judged.total(discounted(gains(judged.grade, gain), judged.rank, base, cutoff))
+    worth = gains(judged.grade, gain)
+    if judged.expected:
+        return judged.total(worth * judged.at_rank(lambda rank: within(rank, cutoff) / discount(rank, base)))
+    return judged.total(discounted(worth, judged.rank, base, cutoff))
 
 
 def discounted(worth: Floats, rank: Integers, base: float | None, cutoff: int | None) -> Floats:
@@ -97,16 +126,51 @@ def discounted(worth: Floats, rank: Integers, base: float | None, cutoff: int | 
     return terms
 
 
-def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
-    """DCG of each topic's ideal ranking: all positive gains, largest first."""
+def ideal_gains(judged: Judged, gain: Gain) -> Floats:
+    """The gains of each topic's ideal ranking, largest first; negative ones are left out of it as 0."""
     pool = judged.pool
-    key = tuple(sorted(gain.items())) if isinstance(gain, Mapping) else gain
 
     def compute() -> Floats:
         worth = gains(pool.grades, gain)
         if isinstance(gain, Mapping):  # a map need not grow with the grade
             topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
             worth = np.maximum(worth[np.lexsort((-worth, topic))], 0.0)
-        return pool.total(discounted(worth, pool.place, base, cutoff))
+        return worth
 
-    return pool.once(("ideal", key, base, cutoff), compute)
+    return pool.once(("ideal gains", _key(gain)), compute)
+
+
+def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
+    """DCG of each topic's ideal ranking: all positive gains, largest first."""
+    pool = judged.pool
+    return pool.once(
+        ("ideal", _key(gain), base, cutoff),
+        lambda: pool.total(discounted(ideal_gains(judged, gain), pool.place, base, cutoff)),
+    )
+
+
+def _key(gain: Gain) -> Hashable:
+    return tuple(sorted(gain.items())) if isinstance(gain, Mapping) else gain
+
+
+def highest_gain(judged: Judged, gain: Gain) -> float:
+    """What a document may be worth at most: as much as the best grade of the judgements, or of a table of gains."""
+    table = gain.values() if isinstance(gain, Mapping) else ()
+    return float(max([*gains(np.array([judged.pool.max_grade]), gain), *table]))
+
+
+def bounds_of_dcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int | None) -> bounded.Bounds:
+    """Every unjudged document can only add."""
+    rank = judged.unjudged.rank
+    added = judged.unjudged.total(within(rank, cutoff) / discount(rank, base))
+    found = dcg(judged, gain, base, cutoff)
+    return found, found + highest_gain(judged, gain) * added
+
+
+def bounds_of_ndcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int | None) -> bounded.Bounds:
+    """An unjudged document adds to DCG and to the ideal."""
+    longest = int((np.diff(judged.pool.offsets) + judged.retrieved).max(initial=0))
+    ranks = np.arange(1, longest + 1)
+    weight = within(ranks, cutoff) / discount(ranks, base)
+    worth = np.maximum(gains(judged.pool.grades, gain), 0.0)
+    return bounded.of_ratio_to_ideal(judged, dcg(judged, gain, base, cutoff), worth, highest_gain(judged, gain), weight)

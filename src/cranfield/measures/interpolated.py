@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cranfield.judged import Floats, Judged
@@ -46,15 +48,24 @@ def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Float
     return sum(interpolated(judged, rel, levels), np.zeros(len(judged.topics))) / points
 
 
-def interpolated(judged: Judged, rel: float, levels: list[float] | tuple[float, ...]) -> list[Floats]:
+def interpolated(judged: Judged, rel: float, levels: Sequence[float]) -> list[Floats]:
     """Interpolated precision of every topic at each recall level."""
-    hit = judged.hits(rel)
-    found = judged.running(hit)
-    best = judged.best_from_here(found / judged.rank * hit)
     relevant = judged.n_relevant(rel)
+    # The fewest documents that reach the level; 0.7 * 10 is a little above 7 in binary.
+    return reached(judged, rel, [np.ceil(level * relevant - 1e-9) for level in levels])
+
+
+def reached(judged: Judged, rel: float, needed: Sequence[Floats]) -> list[Floats]:
+    """Highest precision of every topic from where as many relevant documents are found as it needs; 0 if they are not.
+
+    Needing none is as needing one: precision is highest at a relevant document.
+    """
+    hit = judged.hits(rel)
+    best = np.append(judged.best_from_here(judged.running(hit) / judged.rank * hit)[hit], 0.0)
+    found = judged.total(hit).astype(np.int64)
+    start = np.cumsum(found) - found
     curves = []
-    for level in levels:
-        # The fewest documents that reach the level; 0.7 * 10 is a little above 7 in binary.
-        needed = np.maximum(np.ceil(level * relevant - 1e-9), 1)
-        curves.append(judged.total(best * (hit & (found == needed[judged.topic]))))
+    for count in needed:
+        place = np.clip(count, 1, found + 1).astype(np.int64)
+        curves.append(np.where(place <= found, best[np.minimum(start + place - 1, len(best) - 1)], 0.0))
     return curves

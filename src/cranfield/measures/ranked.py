@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
+from cranfield.measures import bounded
 from cranfield.measures.arithmetic import f_beta, ratio
 from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.tied import chance_of_one, expected_minimum, expected_precision, expected_reciprocal
 
 TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
-@measure(aliases=("Precision",), trec_at="P", trec_cutoffs=TREC_CUTOFFS)
+@measure(aliases=("Precision",), trec_at="P", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, bounds=bounded.of_precision)
 def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Share of the first k documents that is relevant.
 
@@ -23,10 +25,10 @@ def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     >>> (P @ 5).per_topic(relstring("10101", "11"))
     array([0.6, 0.4])
     """
-    return judged.total(judged.hits(rel, cutoff)) / cutoff
+    return judged.total(judged.hits(rel) * judged.within(cutoff)) / cutoff
 
 
-@measure(aliases=("Recall",), trec_at="recall", trec_cutoffs=TREC_CUTOFFS)
+@measure(aliases=("Recall",), trec_at="recall", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, bounds=bounded.of_recall)
 def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Share of the relevant documents that the first k contain.
 
@@ -36,10 +38,10 @@ def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     >>> (R @ 3).per_topic(relstring("10101"))
     array([0.66666667])
     """
-    return ratio(judged.total(judged.hits(rel, cutoff)), judged.n_relevant(rel))
+    return ratio(judged.total(judged.hits(rel) * judged.within(cutoff)), judged.n_relevant(rel))
 
 
-@measure()
+@measure(exact_ties=True, bounds=bounded.of_f)
 def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats:
     """Weighted harmonic mean of precision and recall at rank k.
 
@@ -49,14 +51,16 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
     >>> (F @ 5).per_topic(relstring("10101"))
     array([0.75])
     """
-    found = judged.total(judged.hits(rel, cutoff))
+    found = judged.total(judged.hits(rel) * judged.within(cutoff))
     return f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), beta)
 
 
 @measure(
+    exact_ties=True,
     b=Parameter(
         "0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0
-    )
+    ),
+    bounds=bounded.of_e,
 )
 def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     """Van Rijsbergen's E at rank k, a loss: 0 is perfect, 1 is worst.
@@ -67,11 +71,11 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     >>> (E @ 5).per_topic(relstring("10101"))
     array([0.25])
     """
-    found = judged.total(judged.hits(rel, cutoff))
+    found = judged.total(judged.hits(rel) * judged.within(cutoff))
     return 1 - f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), b)
 
 
-@measure(trec_at="success", trec_cutoffs=(1, 5, 10))
+@measure(trec_at="success", trec_cutoffs=(1, 5, 10), exact_ties=True, bounds=bounded.of_success)
 def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Whether the first k documents contain a relevant one.
 
@@ -81,6 +85,8 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     >>> (Success @ 2).per_topic(relstring("001", "01"))
     array([0., 1.])
     """
+    if judged.expected:
+        return chance_of_one(judged, rel, cutoff)
     return (judged.total(judged.hits(rel, cutoff)) > 0).astype(np.float64)
 
 
@@ -90,6 +96,8 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     trec="map",
     trec_at="map_cut",
     trec_cutoffs=TREC_CUTOFFS,
+    exact_ties=True,
+    bounds=bounded.of_ap,
 )
 def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Mean, over the relevant documents, of the precision where each one is found.
@@ -104,11 +112,13 @@ def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     >>> AP.per_topic(relstring("101", "101/1"))
     array([0.83333333, 0.55555556])
     """
+    if judged.expected:
+        return ratio(judged.total(expected_precision(judged, rel, cutoff)), judged.n_relevant(rel))
     hit = judged.hits(rel, cutoff)
     return ratio(judged.total(judged.running(hit) / judged.rank * hit), judged.n_relevant(rel))
 
 
-@measure(aliases=("MRR",), trec="recip_rank")
+@measure(aliases=("MRR",), trec="recip_rank", exact_ties=True, bounds=bounded.of_reciprocal)
 def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """One over the rank of the first relevant document; 0 if there is none by the cutoff.
 
@@ -118,12 +128,14 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     >>> RR.per_topic(relstring("0010", "00"))
     array([0.33333333, 0.        ])
     """
+    if judged.expected:
+        return expected_reciprocal(judged, rel, cutoff)
     hit = judged.hits(rel, cutoff)
     first = hit & (judged.running(hit) == 1)
     return judged.total(first / judged.rank)
 
 
-@measure(aliases=("RPrec",), trec="Rprec")
+@measure(aliases=("RPrec",), trec="Rprec", exact_ties=True, bounds=bounded.of_rprec)
 def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision at rank R, where R is the number of relevant documents: there precision and recall are equal.
 
@@ -134,10 +146,10 @@ def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
     array([0.33333333])
     """
     relevant = judged.n_relevant(rel)
-    return ratio(judged.total(judged.hits(rel) & (judged.rank <= relevant[judged.topic])), relevant)
+    return ratio(judged.total(judged.hits(rel) * judged.within(relevant[judged.topic])), relevant)
 
 
-@measure(aliases=("BPref",), averages={"GBpref": ("geometric", "gm_bpref")}, trec="bpref")
+@measure(aliases=("BPref",), averages={"GBpref": ("geometric", "gm_bpref")}, trec="bpref", exact_ties=True)
 def Bpref(judged: Judged, *, rel: float = 1) -> Floats:
     """How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not count.
 
@@ -151,7 +163,8 @@ def Bpref(judged: Judged, *, rel: float = 1) -> Floats:
     """
     relevant, nonrelevant = judged.n_relevant(rel), judged.n_nonrelevant(rel)
     hit = judged.hits(rel)
-    above = judged.running((judged.grade >= 0) & ~hit)
     most = relevant[judged.topic]
-    penalty = ratio(np.minimum(above, most), np.minimum(nonrelevant[judged.topic], most))
+    bad = (judged.grade >= 0) & ~hit
+    above = expected_minimum(judged, bad, most) if judged.expected else np.minimum(judged.running(bad), most)
+    penalty = ratio(above, np.minimum(nonrelevant[judged.topic], most))
     return ratio(judged.total((1 - penalty) * hit), relevant)

@@ -110,6 +110,8 @@ class Definition(NamedTuple):
     trec_at: str | None  # and with one: P for P_10
     trec_cutoffs: tuple[float, ...]  # those of trec_eval's bare name
     range: tuple[float, float]
+    exact_ties: bool = False  # the function follows `Judged.expected`
+    bounds: Callable[..., tuple[Floats, Floats]] | None = None  # lowest and highest value under unjudged documents
 
     @property
     def required(self) -> bool:
@@ -210,10 +212,21 @@ class Measure:
         """The measure's value for each topic."""
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
+        return self.definition.function(judged, **self._arguments())
+
+    def bounds(self, judged: Judged) -> tuple[Floats, Floats]:
+        """The lowest and the highest value for each topic, whatever the unjudged documents retrieved may be."""
+        if self.definition.bounds is not None:
+            return self.definition.bounds(judged, **self._arguments())
+        from cranfield.measures.bounded import by_search
+
+        return by_search(judged, self.per_topic, max(judged.pool.max_grade, self.parameters.get("rel", 0)))
+
+    def _arguments(self) -> dict[str, Any]:
         values = {key: value for key, value in self.parameters.items() if key != "agg"}
         if isinstance(values.get("gain"), tuple):
             values["gain"] = dict(values["gain"])
-        return self.definition.function(judged, **values)
+        return values
 
     def aggregate(self, scores: Floats) -> float:
         """One number for all topics; those without a value (NaN) are left out."""
@@ -266,13 +279,17 @@ def measure(
     trec_cutoffs: tuple[float, ...] = (),
     agg: str = "mean",
     range: tuple[float, float] = (0.0, 1.0),
+    exact_ties: bool = False,
+    bounds: Callable[..., tuple[Floats, Floats]] | None = None,
     **parameters: Parameter,
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Registers a function as a measure under its own name.
 
     The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
     is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
-    as GMAP is AP averaged geometrically.
+    as GMAP is AP averaged geometrically. `exact_ties` says that it takes ranks only through `Judged.within` and
+    `Judged.at_rank`, or has a formula for the mean over all orders of ties. `bounds` is a function like it that gives
+    the lowest and the highest value if unjudged documents were relevant; without one they are searched for.
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
@@ -293,6 +310,8 @@ def measure(
             trec_at,
             trec_cutoffs,
             range,
+            exact_ties,
+            bounds,
         )
         made = Measure(definition, definition.name)
         _DEFINITIONS[definition.name] = definition
@@ -415,6 +434,8 @@ def _parse_notation(text: str) -> Measure:
 
 def _ours(name: str, value: Any, one: Measure) -> tuple[str, Any]:
     """A parameter as we spell it, where ir_measures spells it otherwise."""
+    if name == "max_rel" and "max_grade" in one.definition.parameters:
+        return "max_grade", value
     if "gain" in one.definition.parameters:
         if name == "gains":
             return "gain", value

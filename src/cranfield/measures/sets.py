@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cranfield.judged import Floats, Judged
+from cranfield.measures import bounded
 from cranfield.measures.arithmetic import f_beta, ratio
-from cranfield.measures.registry import measure
+from cranfield.measures.registry import Parameter, is_number, measure
 
 
-@measure(trec="set_P")
+def _worth(of: str) -> Parameter:
+    return Parameter(f"worth of {of}", "a number", is_number)
+
+
+@measure(trec="set_P", exact_ties=True, bounds=bounded.of_set_precision)
 def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the retrieved documents that is relevant.
 
@@ -20,7 +27,7 @@ def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), judged.retrieved)
 
 
-@measure(trec="set_recall")
+@measure(trec="set_recall", exact_ties=True, bounds=bounded.of_recall)
 def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the relevant documents that is retrieved.
 
@@ -33,7 +40,7 @@ def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), judged.n_relevant(rel))
 
 
-@measure(trec="set_F")
+@measure(trec="set_F", exact_ties=True, bounds=bounded.of_f)
 def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     """Weighted harmonic mean of the retrieved set's precision and recall.
 
@@ -47,3 +54,61 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     """
     found = judged.total(judged.hits(rel))
     return f_beta(ratio(found, judged.retrieved), ratio(found, judged.n_relevant(rel)), beta)
+
+
+@measure(trec="set_relative_P")
+def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
+    """Precision of the retrieved set as a share of the highest that is possible for its size.
+
+    Formula: r_n / min(n, R)
+    Reference: trec_eval's set_relative_P.
+
+    >>> SetRelP.per_topic(relstring("10-1/1"))
+    array([0.66666667])
+    """
+    return ratio(judged.total(judged.hits(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
+
+
+@measure(trec="set_map")
+def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
+    """AP of the retrieved set as if its relevant documents were spread evenly: precision times recall.
+
+    Formula: r_n² / (n R)
+    Reference: trec_eval's set_map (unranked average precision).
+
+    >>> SetAP.per_topic(relstring("10-1/1"))
+    array([0.33333333])
+    """
+    found = judged.total(judged.hits(rel))
+    return ratio(found * found, judged.retrieved * judged.n_relevant(rel))
+
+
+@measure(
+    trec="utility",
+    range=(-float("inf"), float("inf")),
+    a=_worth("a relevant document that is retrieved"),
+    b=_worth("a document that is retrieved and not relevant"),
+    c=_worth("a relevant document that is not retrieved"),
+    d=_worth("a document that is neither"),
+    documents=Parameter("number of documents in the collection, for d", "a number", is_number),
+)
+def Utility(
+    judged: Judged,
+    *,
+    rel: float = 1,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    documents: float = 0,
+) -> Floats:
+    """Linear utility of the retrieved set: each document of the collection has a worth by what became of it.
+
+    Formula: a r_n + b (n - r_n) + c (R - r_n) + d (documents + r_n - n - R)
+    Reference: Hull, "The TREC-6 filtering track: description and analysis", TREC-6, 1997; trec_eval's utility.
+
+    >>> Utility(a=2).per_topic(relstring("10-1/1"))
+    array([2.])
+    """
+    found, size, relevant = judged.total(judged.hits(rel)), judged.retrieved, judged.n_relevant(rel)
+    return a * found + b * (size - found) + c * (relevant - found) + d * (documents + found - size - relevant)

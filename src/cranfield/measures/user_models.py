@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
+from cranfield.measures import bounded
 from cranfield.measures.arithmetic import within
 from cranfield.measures.registry import Parameter, is_number, measure
 
@@ -15,6 +16,7 @@ from cranfield.measures.registry import Parameter, is_number, measure
         "None or a number above 0",
         lambda v: v is None or (is_number(v) and v > 0),
     ),
+    bounds=lambda judged, **given: bounds_of_err(judged, **given),
 )
 def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = None) -> Floats:
     """Expected reciprocal rank at which a user, going down the list, is satisfied.
@@ -35,11 +37,13 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 
 
 @measure(
+    exact_ties=True,
     p=Parameter(
         "persistence: the chance to go on to the next document",
         "a number between 0 and 1",
         lambda v: is_number(v) and 0 < v < 1,
-    )
+    ),
+    bounds=lambda judged, **given: bounds_of_rbp(judged, **given),
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Rank-biased precision: the share of relevant documents a user sees who goes on with probability p.
@@ -50,5 +54,19 @@ def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = 
     >>> RBP(p=0.5).per_topic(relstring("101"))
     array([0.625])
     """
-    hit = judged.hits(rel, cutoff)
-    return judged.total(hit * (1 - p) * p ** (judged.rank - 1.0))
+    seen = judged.at_rank(lambda rank: (1 - p) * p ** (rank - 1.0) * within(rank, cutoff))
+    return judged.total(judged.hits(rel) * seen)
+
+
+def bounds_of_err(judged: Judged, *, max_grade: float | None, cutoff: int | None) -> bounded.Bounds:
+    """Every unjudged document can only help."""
+    highest = judged.pool.max_grade if max_grade is None else max_grade
+    one = ERR(max_grade=highest) if cutoff is None else ERR(max_grade=highest) @ cutoff
+    return bounded.of_growing(judged, one.per_topic, highest)
+
+
+def bounds_of_rbp(judged: Judged, *, p: float, rel: float, cutoff: int | None) -> bounded.Bounds:
+    """Every unjudged document can only add."""
+    rank = judged.unjudged.rank
+    found = judged.total(judged.hits(rel, cutoff) * (1 - p) * p ** (judged.rank - 1.0))
+    return found, found + judged.unjudged.total((1 - p) * p ** (rank - 1.0) * within(rank, cutoff))

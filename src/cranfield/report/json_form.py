@@ -15,12 +15,22 @@ SCHEMA = "cranfield.evaluate/1"
 
 def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
     """Results as plain Python that json can write: full precision, NaN never."""
-    means, topics = results.mean(), results.per_topic() if per_topic else {}
+    means, topics, bounds = results.mean(), results.per_topic() if per_topic else {}, results.bounds()
     runs: list[dict[str, Any]] = []
-    for run in results.runs:
+    for r, run in enumerate(results.runs):
         entry: dict[str, Any] = {"name": run, "mean": means[run]}
+        if bounds:
+            entry["bounds"] = {measure: list(pair) for measure, pair in bounds[run].items()}
         if per_topic:
             entry["topics"] = topics[run]
+        if per_topic and results.lower is not None and results.upper is not None:
+            entry["topic_bounds"] = {
+                results.topics[t]: {
+                    str(m): [float(results.lower[r, i, t]), float(results.upper[r, i, t])]
+                    for i, m in enumerate(results.measures)
+                }
+                for t in results.topics_of(r)
+            }
         runs.append(entry)
     return {
         "schema": SCHEMA,

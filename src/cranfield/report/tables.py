@@ -26,14 +26,13 @@ def shown(value: float, measure: Measure) -> str:
 
 def _grid(results: Results, per_topic: bool) -> tuple[Row, list[Row]]:
     """Header and rows: runs down, measures across; with topics, each run's mean last."""
-    names = [str(measure) for measure in results.measures]
-    header = ["run", *(["topic"] if per_topic else []), *names]
+    columns = results.columns
+    header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
     rows: list[Row] = []
-    topics = results.per_topic() if per_topic else {}
     for r, run in enumerate(results.runs):
-        for topic, values in topics.get(run, {}).items():
-            rows.append([run, topic, *(shown(values[str(m)], m) for m in results.measures)])
-        means = [shown(float(value), m) for value, m in zip(results.means[r], results.measures, strict=True)]
+        for t in results.topics_of(r) if per_topic else []:
+            rows.append([run, results.topics[t], *(shown(float(c.scores[r, t]), c.measure) for c in columns)])
+        means = [shown(float(column.means[r]), column.measure) for column in columns]
         rows.append([run, *(["all"] if per_topic else []), *means])
     return header, rows
 
@@ -96,18 +95,16 @@ def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
     import csv
     import io
 
-    names = [str(measure) for measure in results.measures]
+    columns = results.columns
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    if per_topic:
-        writer.writerow(["run", "topic", *names])
-        for run, topics in results.per_topic().items():
-            for topic, values in topics.items():
-                writer.writerow([run, topic, *(repr(values[name]) for name in names)])
-    else:
-        writer.writerow(["run", *names])
-        for run, means in results.mean().items():
-            writer.writerow([run, *(repr(means[name]) for name in names)])
+    writer.writerow(["run", *(["topic"] if per_topic else []), *(column.label for column in columns)])
+    for r, run in enumerate(results.runs):
+        if not per_topic:
+            writer.writerow([run, *(repr(float(column.means[r])) for column in columns)])
+            continue
+        for t in results.topics_of(r):
+            writer.writerow([run, results.topics[t], *(repr(float(column.scores[r, t])) for column in columns)])
     return out.getvalue()
 
 
@@ -123,10 +120,11 @@ def _json_lines(results: Results, per_topic: bool) -> str:
 
     lines: list[dict[str, object]] = []
     topics = results.per_topic() if per_topic else {}
+    bounds = results.bounds()
     for run, means in results.mean().items():
         for topic, values in topics.get(run, {}).items():
             lines.append({"run": run, "topic": topic, "scores": values})
-        lines.append({"run": run, "topic": None, "scores": means})
+        lines.append({"run": run, "topic": None, "scores": means} | ({"bounds": bounds[run]} if bounds else {}))
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 

@@ -1,0 +1,48 @@
+"""docs/measures.md: every measure on one page, from the registry."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from cranfield.measures.registry import Definition, Measure, all_measures
+
+INTRODUCTION = """# Measures
+
+Written by `cranfield measures --markdown` from the functions themselves; `cranfield measures NAME` shows one.
+
+A measure is written `Name(parameter=value, …)@cutoff`; trec_eval's names are accepted too. r_i is the number of
+relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i. A topic
+without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean, geometric, harmonic
+or sum). Under `--ties expected` measures marked *exact* are computed by formula, the others from random orders.
+"""
+
+
+def page() -> str:
+    """The whole page, ending in a newline."""
+    parts = [INTRODUCTION]
+    for family, measures in groupby(all_measures(), key=lambda measure: measure.definition.family):
+        parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
+        parts += [entry(measure) for measure in measures]
+    return "\n".join(parts)
+
+
+def entry(measure: Measure) -> str:
+    """One measure."""
+    definition = measure.definition
+    lines = [f"### {definition.name}", "", definition.description, "", f"- Formula: {definition.part('Formula')}"]
+    own = {name: parameter for name, parameter in definition.parameters.items() if name != "agg"}
+    for name, parameter in own.items():
+        default = f"`{definition.defaults[name]!r}`" if name in definition.defaults else "required"
+        lines.append(f"- `{'@' if name == definition.at else ''}{name}` ({default}): {parameter.help}")
+    names = [f"`{name}`" for name in other_names(definition)]
+    if names:
+        lines.append(f"- Also called: {', '.join(names)}")
+    lines.append(f"- Ties: {'exact' if definition.exact_ties else 'random orders'}")
+    lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
+    return "\n".join(lines)
+
+
+def other_names(definition: Definition) -> list[str]:
+    """Aliases, other averages, and what trec_eval calls it."""
+    trec = [definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None]
+    return [*definition.aliases, *definition.averages, *(name for name in trec if name)]

@@ -1,0 +1,51 @@
+"""Judgements of several assessors (-R qrels_jg): each measure for each assessor, then the mean over assessors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cranfield.formats import read_qrels
+from cranfield.judged import Floats, judge
+from cranfield.tables import Run
+from cranfield.trec_eval.inputs import Judgement
+from cranfield.trec_eval.names import TABLE, Wanted
+from cranfield.trec_eval.options import CalculationError, Options
+from cranfield.trec_eval.values import Rankings, rankings, values_of
+
+SUFFIX = "_avgjg"
+
+
+def averages(
+    lines: Sequence[Judgement], topics: tuple[str, ...], run: Run, options: Options
+) -> Callable[[Wanted], list[Floats]]:
+    """How to compute a measure that is averaged over assessors."""
+    assessors: dict[str, dict[str, dict[str, float]]] = {}
+    for line in lines:
+        documents = assessors.setdefault(line.group, {}).setdefault(line.topic, {})
+        if line.document in documents:
+            raise CalculationError(
+                f"document '{line.document}' is given twice for topic '{line.topic}' and group '{line.group}'"
+            )
+        documents[line.document] = line.level
+    ranked = [rankings(judge(run, read_qrels(by_topic), options.policy), options) for by_topic in assessors.values()]
+    number = {topic: t for t, topic in enumerate(topics)}
+    plain = {entry.name: entry for entry in TABLE}
+
+    def values(one: Wanted) -> list[Floats]:
+        alone = one._replace(entry=plain[one.entry.name.removesuffix(SUFFIX)])
+        totals = [np.zeros(len(topics)) for _ in one.names]
+        counts = np.zeros(len(topics))
+        for each in ranked:
+            places = _places(each, number)
+            counts[places] += 1
+            for total, scores in zip(totals, values_of(alone, each), strict=True):
+                total[places] += scores
+        return [total / counts for total in totals]
+
+    return values
+
+
+def _places(ranked: Rankings, number: dict[str, int]) -> list[int]:
+    return [number[topic] for topic in ranked.judged.topics]

@@ -1,0 +1,122 @@
+"""The files that trec_eval reads. NumPy is loaded only where scores are changed, so that it may load meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import NamedTuple
+
+from cranfield.errors import DataError
+from cranfield.formats import read_qrels, read_run
+from cranfield.formats.base import Judging, decode
+from cranfield.formats.sources import open_source
+from cranfield.tables import AnyTable, Qrels, Run
+from cranfield.trec_eval.names import Wanted
+from cranfield.trec_eval.options import CalculationError, Options
+
+
+class Judgement(NamedTuple):
+    """A line of judgements in groups: within a group of one topic, sub-groups compare documents by their level."""
+
+    topic: str
+    group: str
+    subgroup: str
+    document: str
+    level: float
+
+
+class Files(NamedTuple):
+    """What was read: judgements as a table, or line by line where they are in groups, and the run."""
+
+    qrels: Qrels | None
+    lines: list[Judgement]
+    run: Run
+
+
+def read(asked: list[Wanted], options: Options, qrels: str, run: str) -> Files:
+    """Reads both files, in the format that the options name."""
+    _check_format(asked, options)
+    if options.format != "qrels":
+        lines = _read_groups(qrels, 5 if options.format == "prefs" else 4)
+        return Files(None, lines, _unrepeated(read_run(run)))
+    judgements = _unrepeated(read_qrels(qrels))
+    judging = None if options.version == "9.0" else Judging(judgements.table, "docid")
+    return Files(judgements, [], _unrepeated(read_run(run, judging=judging)))
+
+
+def single_precision(run: Run) -> Run:
+    """The run as 9.0 stores it: scores that differ beyond seven digits are equal there."""
+    import numpy as np
+
+    values = run.table.values()
+    largest = float(np.finfo(np.float32).max)
+    single = np.clip(values, -largest, largest).astype(np.float32).astype(np.float64)
+    counts = run.table.counts()
+    same_topic = np.ones(len(values) - 1, dtype=bool)
+    same_topic[np.cumsum(counts)[:-1] - 1] = False
+    if not np.any(same_topic & (values[1:] != values[:-1]) & (single[1:] == single[:-1])):
+        return run  # no two scores became one: the order is the same
+    topics = [topic for topic, count in zip(run.topics, counts.tolist(), strict=True) for _ in range(count)]
+    documents = [document for topic in run.topics for document in run.table.documents(as_bytes(topic))]
+    return Run(read_run((topics, documents, single)).table, run.origin)
+
+
+def byte_order(topics: tuple[str, ...]) -> list[int]:
+    """The order in which trec_eval goes through topics: that of their bytes.
+
+    >>> byte_order(("9", "10", "2"))
+    [1, 2, 0]
+    """
+    return sorted(range(len(topics)), key=lambda t: as_bytes(topics[t]))
+
+
+def _check_format(asked: list[Wanted], options: Options) -> None:
+    given = "prefs" if options.format == "qrels_prefs" else options.format
+    for one in asked:
+        needed = one.entry.judgements
+        if needed and needed != given:
+            raise CalculationError(
+                f"{one.entry.name} cannot be calculated from judgements of the format {options.format}",
+                remedy=f"It reads -R {needed}; -m {'official' if given == 'qrels' else given} names what can be.",
+            )
+
+
+def _unrepeated(table: AnyTable) -> AnyTable:
+    if table.table.collapsed_count:
+        raise CalculationError(
+            f"{table.origin.path}: a document is given twice for the same topic",
+            remedy="trec_eval stops at this too; cranfield evaluate counts lines that agree once.",
+        )
+    return table
+
+
+def _read_groups(path: str, fields: int) -> list[Judgement]:
+    source = open_source(path)
+    found = list(_lines(bytes(source.data), source.label, fields))
+    if not found:
+        raise DataError("is empty", source=source.label)
+    return found
+
+
+def _lines(data: bytes, label: str, fields: int) -> Iterator[Judgement]:
+    for number, line in enumerate(data.splitlines(), start=1):
+        parts = line.split()
+        if not parts:
+            continue
+        if len(parts) != fields:
+            what = f"{len(parts)} fields where there must be {fields}"
+            raise DataError(what, source=label, line=number, text=decode(line))
+        topic, group, subgroup, document = map(decode, parts[:4] if fields == 5 else (*parts[:2], b"0", parts[2]))
+        try:
+            level = float(parts[-1])
+            if not isfinite(level):
+                raise ValueError
+        except ValueError:
+            what = f"grade '{decode(parts[-1])}' is not a number"
+            raise DataError(what, source=label, line=number, text=decode(line)) from None
+        yield Judgement(topic, group, subgroup, document, level)
+
+
+def as_bytes(text: str) -> bytes:
+    """An id as it stands in the file."""
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,77 @@
+"""Slow references of the lectures' measures: see reference.py."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import groupby
+
+from reference import CG, Gain, Topic, count_relevant, nDCG, over, relevant_ranks, worth
+
+
+def PFirst(topic: Topic, rel: float, cutoff: int | None) -> float:
+    ranks = relevant_ranks(topic, rel, cutoff)
+    return 1 / ranks[0] if ranks else 0.0
+
+
+def PLast(topic: Topic, rel: float, cutoff: int | None) -> float:
+    ranks = relevant_ranks(topic, rel, cutoff)
+    return len(ranks) / ranks[-1] if ranks else 0.0
+
+
+def RelativeRecall(topic: Topic, expected: int | None, rel: float, cutoff: int | None) -> float:
+    return over(len(relevant_ranks(topic, rel, cutoff)), count_relevant(topic, rel) if expected is None else expected)
+
+
+def RecallEffort(topic: Topic, expected: int | None, over: str, rel: float) -> float:
+    number = count_relevant(topic, rel) if expected is None else expected
+    if over == "retrieved":
+        return number / topic.length if topic.length else 0.0
+    ranks = relevant_ranks(topic, rel)
+    return number / ranks[number - 1] if 0 < number <= len(ranks) else 0.0
+
+
+def ESL(topic: Topic, wanted: int, unfound: float, rel: float) -> float:
+    """Level by level, as Cooper tells it."""
+    scores = topic.scores or [-float(rank) for rank in range(len(topic.ranked))]
+    nonrelevant = found = 0
+    for _, level in groupby(zip(scores, topic.ranked, strict=True), key=lambda pair: pair[0]):
+        hits = [grade is not None and grade >= rel for _, grade in level]
+        relevant, others = sum(hits), len(hits) - sum(hits)
+        if found + relevant >= wanted:
+            return float(nonrelevant + Fraction(others * (wanted - found), relevant + 1))
+        found += relevant
+        nonrelevant += others
+    return unfound
+
+
+def weights(weight: str, cutoff: int) -> list[int]:
+    return [1 if weight == "equal" else cutoff + 1 - rank for rank in range(1, cutoff + 1)]
+
+
+def Satisfaction(topic: Topic, rel: float, weight: str, cutoff: int) -> float:
+    values = weights(weight, cutoff)
+    found = sum(values[rank - 1] for rank in relevant_ranks(topic, rel, cutoff))
+    return over(found, sum(values[: count_relevant(topic, rel)]))
+
+
+def Frustration(topic: Topic, rel: float, weight: str, cutoff: int) -> float:
+    values = weights(weight, cutoff)
+    relevant = relevant_ranks(topic, rel, cutoff)
+    shown = range(1, min(topic.length, cutoff) + 1)
+    return sum(values[rank - 1] for rank in shown if rank not in relevant) / sum(values)
+
+
+def IdealCG(topic: Topic, gain: Gain, cutoff: int | None) -> float:
+    return sum(sorted((max(worth(grade, gain), 0.0) for grade in topic.judged), reverse=True)[:cutoff])
+
+
+def NCG(topic: Topic, gain: Gain, cutoff: int | None) -> float:
+    return over(CG(topic, gain, cutoff), IdealCG(topic, gain, cutoff))
+
+
+def AreaNCG(topic: Topic, gain: Gain, cutoff: int) -> float:
+    return sum(NCG(topic, gain, rank) for rank in range(1, cutoff + 1)) / cutoff
+
+
+def AreaNDCG(topic: Topic, gain: Gain, base: float | None, cutoff: int) -> float:
+    return sum(nDCG(topic, gain, base, rank) for rank in range(1, cutoff + 1)) / cutoff
