@@ -232,7 +232,8 @@ class Judged:
     def cut(self, depth: int) -> Judged:
         """The rankings down to a depth."""
         kept = self._keep(self.rank <= depth)
-        return replace(kept, retrieved=np.minimum(self.retrieved, depth))
+        tie_size = np.minimum(kept.tie_size, depth - kept.tie_first + 1)
+        return replace(kept, tie_size=tie_size, retrieved=np.minimum(self.retrieved, depth))
 
     def condensed(self) -> Judged:
         """The rankings without their unjudged documents: what is judged moves up."""

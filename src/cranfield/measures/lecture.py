@@ -145,11 +145,9 @@ def ESL(judged: Judged, *, wanted: int = 1, unfound: float = 1000, rel: float = 
     hit = judged.hits(rel)
     last = hit & (judged.running(hit) == wanted)
     first = judged.total(last * judged.tie_first)
-    # A depth may have cut through the level: what was cut off is not read.
-    sizes = np.minimum(judged.tie_size, judged.retrieved[judged.topic] - judged.tie_first + 1)
     above = judged.total(hit & (judged.tie_first < first[judged.topic]))
     relevant = judged.total(hit & (judged.tie_first == first[judged.topic]))
-    others = judged.total(last * sizes) - relevant
+    others = judged.total(last * judged.tie_size) - relevant
     length = first - 1 - above + others * (wanted - above) / (relevant + 1)
     return np.where(judged.total(last) > 0, length, float(unfound))
 
