@@ -165,6 +165,11 @@ class Judged:
         starts[1:] = (self.tie_first[1:] != self.tie_first[:-1]) | (self.topic[1:] != self.topic[:-1])
         return np.cumsum(starts) - 1
 
+    @cached_property
+    def group_starts(self) -> Integers:
+        """The number of each tie group's first hit."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
     def in_group(self, x: Mask) -> Floats:
         """For each hit, the sum of x over its tie group."""
         sums: Floats = np.bincount(self.group, x, minlength=1).astype(np.float64)
@@ -172,8 +177,7 @@ class Judged:
 
     def above_group(self, x: Mask) -> Floats:
         """For each hit, the sum of x over the hits above its tie group in the topic's ranking."""
-        first = np.flatnonzero(np.diff(self.group, prepend=-1))
-        return (self.running(x) - x)[first][self.group]
+        return (self.running(x) - x)[self.group_starts][self.group]
 
     def total(self, x: Floats | Mask | Integers) -> Floats:
         """Sum of x, a value for each hit, over each topic."""
@@ -205,7 +209,7 @@ class Judged:
         sign = 1 if ties == "best" else -1
         relevant = self.grade > 0
         order = np.lexsort((-sign * self.grade, self.group))
-        place = np.arange(len(order)) - np.flatnonzero(np.diff(self.group, prepend=-1))[self.group]
+        place = np.arange(len(order)) - self.group_starts[self.group]
         # Hits of one group in their new order: those that stand in front count from its start, the others from its end.
         in_front = relevant[order] if sign > 0 else ~relevant[order]
         behind = self.in_group(np.ones(len(order), dtype=bool))[order] - 1 - place
@@ -218,7 +222,7 @@ class Judged:
         tied = np.flatnonzero(self.tie_size > 1)
         if not len(tied):
             return self
-        first = np.flatnonzero(np.diff(self.group, prepend=-1))
+        first = self.group_starts
         sizes = self.tie_size[first]
         # Every rank of every group that holds a hit gets a random number; hits take the ranks of the smallest.
         owner = np.repeat(np.arange(len(sizes)), sizes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.judged import Floats, Integers
+from cranfield.judged import Floats, Integers, Judged
 
 
 def ratio(numerator: Any, denominator: Any) -> Floats:
@@ -31,3 +31,9 @@ def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:
 def within(rank: Integers, cutoff: int | None) -> Floats:
     """1 down to the cutoff, 0 below."""
     return np.ones(len(rank)) if cutoff is None else (rank <= cutoff).astype(np.float64)
+
+
+def reciprocal_rank(judged: Judged, rel: float, cutoff: int | None) -> Floats:
+    """One over the rank of each topic's first relevant document down to the cutoff; 0 without one."""
+    hit = judged.hits(rel, cutoff)
+    return judged.total(hit * (judged.running(hit) == 1) / judged.rank)

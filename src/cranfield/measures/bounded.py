@@ -18,7 +18,7 @@ import numpy as np
 from cranfield import _core
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged, Pool, Unjudged
-from cranfield.measures.arithmetic import f_beta, ratio, within
+from cranfield.measures.arithmetic import f_beta, ratio, reciprocal_rank, within
 
 Bounds = tuple[Floats, Floats]
 MOST_WORK = 300_000_000
@@ -74,8 +74,7 @@ def of_relevant(judged: Judged, *, rel: float) -> Bounds:
 
 
 def of_reciprocal(judged: Judged, *, rel: float, cutoff: int | None) -> Bounds:
-    hit = judged.hits(rel, cutoff)
-    found = judged.total(hit * (judged.running(hit) == 1) / judged.rank)
+    found = reciprocal_rank(judged, rel, cutoff)
     open_ranks = judged.unjudged
     first = open_ranks.total((open_ranks.place == 1) * within(open_ranks.rank, cutoff) / open_ranks.rank)
     return found, np.maximum(found, first)
@@ -153,9 +152,9 @@ def of_rprec(judged: Judged, *, rel: float) -> Bounds:
     known = _Relevant(judged, rel, None)
     topic, place = open_ranks.topic, open_ranks.place
     more = (relevant[topic] + place).astype(np.int64)  # R with m of them
-    width = int(judged.retrieved.max(initial=0)) + 2
-    keys = topic * width + open_ranks.rank
-    reach = np.searchsorted(keys, topic * width + np.minimum(more, width - 1), "right") - open_ranks.offsets[topic]
+    keys = topic * known.width + open_ranks.rank
+    reached = topic * known.width + np.minimum(more, known.width - 1)
+    reach = np.searchsorted(keys, reached, "right") - open_ranks.offsets[topic]
     found = known.above(topic, more)
     plain = ratio(judged.total(judged.hits(rel) & (judged.rank <= relevant[judged.topic])), relevant)
     highest = _largest(open_ranks, (found + np.minimum(reach, place)) / more, plain)

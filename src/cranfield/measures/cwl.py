@@ -24,11 +24,6 @@ from cranfield.measures.registry import Parameter, is_number, measure
 from cranfield.measures.walking import MODEL, quantity, walk
 
 RANGE = (0.0, float("inf"))
-PERSISTENCE = Parameter(
-    "persistence: the chance to go on to the next document",
-    "a number between 0 and 1",
-    lambda v: is_number(v) and 0 < v < 1,
-)
 TARGET = Parameter("the gain that the user wants in all", "a number above 0", lambda v: is_number(v) and v > 0)
 # Below a half the base of INST's square is negative for who has found all: chances rise again, even above 1.
 LEAST_TARGET = Parameter(
@@ -98,7 +93,7 @@ def AP_CWL(judged: Judged, *, max_grade: float | None = None, of: str = "EU", cu
     return quantity(judged, of, max_grade, cutoff, read)
 
 
-@measure(**MODEL, range=RANGE, p=PERSISTENCE)
+@measure(**MODEL, range=RANGE)
 def RBP_CWL(
     judged: Judged, *, p: float = 0.8, max_grade: float | None = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -157,7 +152,7 @@ def NERR9(judged: Judged, *, max_grade: float | None = None, of: str = "EU", cut
     return walk(judged, of, max_grade, cutoff, lambda rank, gain: (1 - gain) * (rank / (rank + 1)))
 
 
-@measure(**MODEL, range=RANGE, p=PERSISTENCE)
+@measure(**MODEL, range=RANGE)
 def NERR10(
     judged: Judged, *, p: float = 0.9, max_grade: float | None = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:

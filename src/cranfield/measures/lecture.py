@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from cranfield import _core
 from cranfield.judged import Floats, Integers, Judged
-from cranfield.measures.arithmetic import ratio, within
-from cranfield.measures.gain import Gain, discounted, gains, ideal_dcg, ideal_gains
-from cranfield.measures.registry import Parameter, is_number, measure
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**62
-
+from cranfield.measures.arithmetic import ratio, reciprocal_rank, within
+from cranfield.measures.gain import UNDISCOUNTED, Gain, discounted, gains, ideal_dcg, ideal_gains
+from cranfield.measures.registry import Parameter, is_number, is_whole, measure
 
 EXPECTED = Parameter(
     "how many relevant documents the user expects to find; None: all there are",
     "None or a whole number from 1",
-    lambda v: v is None or _is_count(v),
+    lambda v: v is None or is_whole(v),
 )
 WEIGHT = Parameter(
     "what a rank counts: all the same (equal), or k at the first rank down to 1 at the last (linear)",
     "'equal' or 'linear'",
     lambda v: isinstance(v, str) and v in ("equal", "linear"),
 )
-UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DCG is CG
 
 
 @measure()
@@ -44,8 +37,7 @@ def PFirst(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floa
     >>> PFirst.per_topic(relstring("00101"))
     array([0.33333333])
     """
-    hit = judged.hits(rel, cutoff)
-    return judged.total(hit * (judged.running(hit) == 1) / judged.rank)
+    return reciprocal_rank(judged, rel, cutoff)
 
 
 @measure()
@@ -120,7 +112,7 @@ def RecallEffort(judged: Judged, *, expected: int | None = None, over: str = "ex
 @measure(
     exact_ties=True,
     range=(0, float("inf")),
-    wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", _is_count),
+    wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),
     unfound=Parameter(
         "the length of a search that the list cannot satisfy: take at least the depth of the lists",
         "a number from 0",

@@ -6,7 +6,7 @@ import numpy as np
 
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded
-from cranfield.measures.arithmetic import f_beta, ratio
+from cranfield.measures.arithmetic import f_beta, ratio, reciprocal_rank
 from cranfield.measures.registry import Parameter, is_number, measure
 from cranfield.measures.tied import chance_of_one, expected_minimum, expected_precision, expected_reciprocal
 
@@ -130,9 +130,7 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """
     if judged.expected:
         return expected_reciprocal(judged, rel, cutoff)
-    hit = judged.hits(rel, cutoff)
-    first = hit & (judged.running(hit) == 1)
-    return judged.total(first / judged.rank)
+    return reciprocal_rank(judged, rel, cutoff)
 
 
 @measure(aliases=("RPrec",), trec="Rprec", exact_ties=True, bounds=bounded.of_rprec)

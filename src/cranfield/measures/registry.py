@@ -67,14 +67,20 @@ def _is_gain(value: Any) -> bool:
     return isinstance(value, str) and value in ("linear", "exp")
 
 
-def _is_cutoff(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """A whole number from 1."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**62
 
 
 # Parameters that several measures share. A name means the same everywhere.
 SHARED: Mapping[str, Parameter] = {
-    "cutoff": Parameter("ranks below this are not looked at", "a whole number from 1", _is_cutoff),
+    "cutoff": Parameter("ranks below this are not looked at", "a whole number from 1", is_whole),
     "rel": Parameter("least grade of a relevant document", "a number", is_number),
+    "p": Parameter(
+        "persistence: the chance to go on to the next document",
+        "a number between 0 and 1",
+        lambda v: is_number(v) and 0 < v < 1,
+    ),
     "beta": Parameter("weight of recall against precision", "a number from 0", lambda v: is_number(v) and v >= 0),
     "gain": Parameter(
         "what a grade is worth: itself (linear), 2^grade - 1 (exp), or as given: {1: 3, 2: 9}, other grades themselves",

@@ -37,7 +37,7 @@ def _relevant_groups(judged: Judged, rel: float) -> Iterator[tuple[int, int, int
     """Topic, f, s and g of each group with a relevant document, from the top."""
     hit = judged.hits(rel)
     relevant = judged.in_group(hit)
-    for i in np.flatnonzero(np.diff(judged.group, prepend=-1)):
+    for i in judged.group_starts:
         if relevant[i]:
             yield int(judged.topic[i]), int(judged.tie_first[i]), int(judged.tie_size[i]), int(relevant[i])
 

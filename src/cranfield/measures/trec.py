@@ -12,11 +12,6 @@ from cranfield.measures.ranked import TREC_CUTOFFS
 from cranfield.measures.registry import Parameter, is_number, measure
 
 INFERRED_SMOOTHING = 1e-5
-PERSISTENCE = Parameter(
-    "persistence: the chance to go on to the next document",
-    "a number between 0 and 1",
-    lambda v: is_number(v) and 0 < v < 1,
-)
 
 
 @measure(trec="infAP")
@@ -176,7 +171,6 @@ def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
 
 @measure(
     trec="rbp",
-    p=PERSISTENCE,
     max_grade=Parameter(
         "the grade worth 1; None takes the highest of the judgements",
         "None or a number above 0",
@@ -200,7 +194,7 @@ def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None,
     return rank_biased(judged, worth * within(judged.rank, cutoff), p)
 
 
-@measure(trec="rbp_resid", p=PERSISTENCE)
+@measure(trec="rbp_resid")
 def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) -> Floats:
     """How much rank-biased precision could still rise if all that is unjudged were relevant.
 

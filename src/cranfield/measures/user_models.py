@@ -38,11 +38,6 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 
 @measure(
     exact_ties=True,
-    p=Parameter(
-        "persistence: the chance to go on to the next document",
-        "a number between 0 and 1",
-        lambda v: is_number(v) and 0 < v < 1,
-    ),
     bounds=lambda judged, **given: bounds_of_rbp(judged, **given),
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:
