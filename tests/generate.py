@@ -171,6 +171,7 @@ def variants(measure: Measure) -> list[Measure]:
 
 
 def all_variants() -> Iterator[Measure]:
-    """Every registered measure in every parameterisation."""
+    """Every registered measure that needs grades alone, in every parameterisation."""
     for measure in all_measures():
-        yield from variants(measure)
+        if measure.definition.needs is None:
+            yield from variants(measure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from cranfield.errors import DataError, UsageError
 from cranfield.expected import expected_scores
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
-from cranfield.judged import Floats, Mask, joined, judge, pool
+from cranfield.formats.kinds import KINDS
+from cranfield.judged import Floats, Mask, aligned, joined, judge, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
 from cranfield.results import Input, Results
@@ -30,6 +32,8 @@ def evaluate(
     *,
     policy: Policy | None = None,
     bounds: bool = False,
+    judgements: str | None = None,
+    known: Any = None,
     format: str | None = None,
     digest: str | None = None,
     threads: int | None = None,
@@ -40,7 +44,9 @@ def evaluate(
     `qrels` and each run are anything `read_qrels` and `read_run` take: a path, a dict of dicts, a data frame, arrays.
     Several runs come as a list, or as {name: run}. `measures` are names ("nDCG@10") or Measure objects. `policy`
     holds every decision that changes a number. `bounds` adds the least and the most each score could be, whatever the
-    unjudged documents retrieved are worth. The result is always a `Results`.
+    unjudged documents retrieved are worth. `judgements` is the kind of judgements in `qrels`, where they say more than
+    a grade; by default the kind that a measure needs, or plain ones. `known` are documents the user knew before,
+    as judgements. The result is always a `Results`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -56,26 +62,34 @@ def evaluate(
         raise UsageError("bounds are those of one order: choose another policy for ties than expected")
     threads = thread_count(threads)
     sources = named_runs(runs)
-    judgements = read_qrels(qrels, digest=digest, format=format, threads=threads, progress=progress)
-    pooled = pool(judgements)
-    warnings = findings.of_qrels(judgements, pooled)
-    warnings += findings.unreachable_grade(wanted, pooled, judgements.name)
+    read: dict[str, Any] = {"digest": digest, "format": format, "threads": threads, "progress": progress}
+    judged_by = read_qrels(qrels, kind=judgements or needed_kind(wanted), **read)
+    inputs = [_input(judged_by)]
+    if known is not None:
+        known = read_qrels(known, **read)
+        inputs.append(_input(known))
+        judged_by = with_known(judged_by, known)
+    for measure in wanted:
+        measure.check_needs(judged_by.columns)
+    pooled = pool(judged_by)
+    warnings = findings.of_qrels(judged_by, pooled)
+    warnings += findings.unreachable_grade(wanted, pooled, judged_by.name)
 
     # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.
     workers = min(threads, len(sources))
     each = threads if workers == 1 else 1
-    judging = Judging(judgements.table, policy.ties)
+    judging = Judging(judged_by.table, policy.ties)
 
     def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, list[Floats]]:
         name, given = source
-        run = read_run(given, name=name, digest=digest, format=format, judging=judging, threads=each, progress=progress)
+        run = read_run(given, name=name, judging=judging, **read | {"threads": each})
         if policy.ties == "expected":
-            judged = joined(run, judgements, policy.ties, pooled=pooled, threads=each)
+            judged = joined(run, judged_by, policy.ties, pooled=pooled, threads=each)
             expected, errors = expected_scores(judged, wanted, policy)
             scores = [expected]
             told = findings.of_sampling(run, wanted, errors, policy)
         else:
-            judged = judge(run, judgements, policy, pooled=pooled, threads=each)
+            judged = judge(run, judged_by, policy, pooled=pooled, threads=each)
             scores = [np.array([measure.per_topic(judged) for measure in wanted])]
             if bounds:
                 pairs = [measure.bounds(judged) for measure in wanted]
@@ -91,8 +105,8 @@ def evaluate(
         with ThreadPoolExecutor(workers) as executor:
             evaluated = list(executor.map(one, sources))
 
-    inputs = [_input(judgements)] + [run_input for run_input, _, _, _ in evaluated]
-    names = distinct_names([(run_input.name, run_input.path) for run_input in inputs[1:]])
+    names = distinct_names([(run_input.name, run_input.path) for run_input, _, _, _ in evaluated])
+    inputs += [run_input for run_input, _, _, _ in evaluated]
     for _, found, _, _ in evaluated:
         warnings += found
     cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
@@ -100,6 +114,22 @@ def evaluate(
     topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, pooled.has_relevant)
     scores, lower, upper = cubes if bounds else (cubes[0], None, None)
     return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings), lower, upper)
+
+
+def needed_kind(measures: Iterable[Measure]) -> str:
+    """The kind of judgements that measures need: plain ones unless one needs more."""
+    needs = (measure.definition.needs or "" for measure in measures)
+    return next((need for need in needs if need in KINDS), "plain")
+
+
+def with_known(qrels: Qrels, known: Qrels) -> Qrels:
+    """The judgements with a column that tells which documents the user knew before: those of a grade above 0.
+
+    >>> qrels = with_known(read_qrels({"q1": {"d1": 2, "d2": 1}}), read_qrels({"q1": {"d2": 1, "d7": 1}}))
+    >>> qrels.columns["known"].tolist()
+    [False, True]
+    """
+    return replace(qrels, columns={**qrels.columns, "known": aligned(known, qrels) > 0})
 
 
 def _choose_topics(

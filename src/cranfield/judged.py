@@ -7,10 +7,10 @@ place among the hits. A run of millions of rows becomes a few thousand hits, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,16 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
-    """The judgements alone: for each topic all grades, best first. One pool serves every run judged against it."""
+    """The judgements alone: for each topic all grades, best first. One pool serves every run judged against it.
+
+    `columns` is what else is known of each judged document, by name: arrays with an entry for each grade.
+    """
 
     topics: tuple[str, ...]
     offsets: Integers
     grades: Floats
     max_grade: float
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     _cache: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
@@ -47,6 +51,11 @@ class Pool:
         return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
 
     @cached_property
+    def topic(self) -> Integers:
+        """For each grade the number of its topic."""
+        return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))
+
+    @cached_property
     def place(self) -> Integers:
         """Rank of each grade in the ideal ranking of its topic, from 1."""
         return np.arange(1, len(self.grades) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
@@ -59,7 +68,21 @@ class Pool:
     def select(self, topics: Integers) -> Pool:
         """Some topics only. The highest grade stays that of the whole collection."""
         offsets, chosen = _chosen_segments(self.offsets, topics)
-        return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade)
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade, columns)
+
+    def regraded(self, grades: Floats) -> tuple[Pool, Integers]:
+        """Other grades for the same documents, NaN for one that is not judged; and where each document now stands.
+
+        A document without a grade stands at -1. The highest grade is that of the new ones.
+        """
+        kept = np.flatnonzero(~np.isnan(grades))
+        order = kept[np.lexsort((-grades[kept], self.topic[kept]))]
+        place = np.full(len(grades), -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        offsets = np.searchsorted(self.topic[order], np.arange(len(self.topics) + 1)).astype(np.int64)
+        columns = {name: column[order] for name, column in self.columns.items()}
+        return Pool(self.topics, offsets, grades[order], float(grades[kept].max(initial=0.0)), columns), place
 
 
 class Unjudged(NamedTuple):
@@ -93,9 +116,10 @@ class Judged:
     """One ranking for each topic of the judgements, seen through them.
 
     Arrays with an entry a hit (a retrieved document with a judgement, in rank order): `rank` from 1 in the full
-    ranking, `grade` (negative means pooled but not judged), `tie_first` and `tie_size` of the ranks it shares with
-    documents of the same score. Topic t's hits are offsets[t] to offsets[t + 1]; `retrieved` counts all documents, and
-    `answered` says whether the run has the topic at all, though its list may have been condensed to nothing.
+    ranking, `row` the number of its judgement in the pool, `grade` (negative means pooled but not judged), `tie_first`
+    and `tie_size` of the ranks it shares with documents of the same score. Topic t's hits are offsets[t] to
+    offsets[t + 1]; `retrieved` counts all documents, and `answered` says whether the run has the topic at all, though
+    its list may have been condensed to nothing.
 
     `expected` asks for the mean over all orders of tied documents: `within` and `at_rank` then give means over the
     ranks that a hit may take, so that a measure which is a sum over hits is exact without more ado.
@@ -104,6 +128,7 @@ class Judged:
     pool: Pool
     offsets: Integers
     rank: Integers
+    row: Integers
     grade: Floats
     tie_first: Integers
     tie_size: Integers
@@ -215,7 +240,7 @@ class Judged:
         behind = self.in_group(np.ones(len(order), dtype=bool))[order] - 1 - place
         first, size = self.tie_first[order], self.tie_size[order]
         rank = np.where(in_front, first + place, first + size - 1 - behind).astype(np.int64)
-        return replace(self, rank=rank, grade=self.grade[order])
+        return replace(self, rank=rank, row=self.row[order], grade=self.grade[order])
 
     def shuffled(self, rng: np.random.Generator) -> Judged:
         """Tied documents in a random order."""
@@ -231,7 +256,7 @@ class Judged:
         place = np.arange(len(self.group)) - first[self.group]
         rank = self.tie_first + drawn[start[self.group] + place]
         order = np.lexsort((rank, self.topic))
-        return replace(self, rank=rank[order], grade=self.grade[order])
+        return replace(self, rank=rank[order], row=self.row[order], grade=self.grade[order])
 
     def cut(self, depth: int) -> Judged:
         """The rankings down to a depth."""
@@ -251,10 +276,13 @@ class Judged:
     def select(self, topics: Integers) -> Judged:
         """Some topics only."""
         offsets, chosen = _chosen_segments(self.offsets, topics)
+        pool = self.pool.select(topics)
+        moved = np.repeat(pool.offsets[:-1] - self.pool.offsets[topics], np.diff(offsets))
         return Judged(
-            self.pool.select(topics),
+            pool,
             offsets,
             self.rank[chosen],
+            self.row[chosen] + moved,
             self.grade[chosen],
             self.tie_first[chosen],
             self.tie_size[chosen],
@@ -262,12 +290,25 @@ class Judged:
             self.answered[topics],
         )
 
+    def regraded(self, grades: Floats) -> Judged:
+        """The same rankings under other grades, one for each judgement of the pool; NaN: not judged.
+
+        >>> one, other = relstring("10-2").regraded(np.array([np.nan, 0.0, 3.0])).grade
+        >>> one, other  # the pool had 2, 1, 0: the first is no longer judged
+        (np.float64(0.0), np.float64(3.0))
+        """
+        pool, place = self.pool.regraded(grades)
+        kept = self._keep(place[self.row] >= 0)
+        row = place[kept.row]
+        return replace(kept, pool=pool, row=row, grade=pool.grades[row])
+
     def _keep(self, kept: Mask) -> Judged:
         offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
         return replace(
             self,
             offsets=offsets,
             rank=self.rank[kept],
+            row=self.row[kept],
             grade=self.grade[kept],
             tie_first=self.tie_first[kept],
             tie_size=self.tie_size[kept],
@@ -285,7 +326,7 @@ def pool(qrels: Qrels) -> Pool:
     """The judgements as measures see them."""
     grades = qrels.table.values()
     offsets = np.concatenate(([0], np.cumsum(qrels.table.counts())))
-    return Pool(tuple(qrels.topics), offsets, grades, float(grades.max(initial=0.0)))
+    return Pool(tuple(qrels.topics), offsets, grades, float(grades.max(initial=0.0)), qrels.columns)
 
 
 def judge(
@@ -310,8 +351,28 @@ def judge(
 
 def joined(run: Run, qrels: Qrels, ties: str, *, pooled: Pool | None = None, threads: int | None = None) -> Judged:
     """A run seen through judgements, whole: ties as in the input for "file", otherwise by document id."""
-    found = _core.join(run.table, qrels.table, ties == "file", thread_count(threads))
-    return Judged(pooled or pool(qrels), *found, answered=found[-1] > 0)
+    offsets, rank, judgement, tie_first, tie_size, retrieved = _core.join(
+        run.table, qrels.table, ties == "file", thread_count(threads)
+    )
+    pooled = pooled or pool(qrels)
+    row = judgement + np.repeat(pooled.offsets[:-1], np.diff(offsets))
+    return Judged(pooled, offsets, rank, row, pooled.grades[row], tie_first, tie_size, retrieved, retrieved > 0)
+
+
+def aligned(other: Qrels, qrels: Qrels) -> Floats:
+    """What other judgements say of each document of some judgements, row by row; NaN where they say nothing.
+
+    >>> import cranfield
+    >>> one, other = cranfield.read_qrels({"q1": {"d1": 2, "d2": 1}}), cranfield.read_qrels({"q1": {"d2": 7, "d5": 1}})
+    >>> aligned(other, one)
+    array([nan,  7.])
+    """
+    found = joined(cast(Run, other), qrels, "docid")
+    start = dict(zip(other.topics, np.cumsum(other.table.counts()) - other.table.counts(), strict=True))
+    first = np.array([start.get(topic, 0) for topic in qrels.topics], dtype=np.int64)
+    values = np.full(len(qrels), np.nan)
+    values[found.row] = other.table.values()[first[found.topic] + found.rank - 1]
+    return values
 
 
 def trimmed(judged: Judged, policy: Policy) -> Judged:
@@ -331,20 +392,21 @@ def relstring(*rankings: str) -> Judged:
     (array([1, 2, 4]), array([2., 1., 1., 0.]))
     """
     rank: list[int] = []
-    grade: list[float] = []
+    row: list[int] = []
     grades: list[float] = []
     counts, pool_counts, retrieved = [0], [0], []
     for ranking in rankings:
         ranked, _, missed = ranking.partition("/")
-        found = [(i, float(c)) for i, c in enumerate(ranked, start=1) if c != "-"]
-        rank += [i for i, _ in found]
-        grade += [g for _, g in found]
-        grades += sorted([g for _, g in found] + [float(c) for c in missed], reverse=True)
+        ranks = [i for i, c in enumerate(ranked, start=1) if c != "-"]
+        given = [float(c) for c in ranked + missed if c != "-"]
+        best_first = sorted(range(len(given)), key=lambda i: -given[i])
+        rank += ranks
+        row += [len(grades) + best_first.index(i) for i in range(len(ranks))]
+        grades += [given[i] for i in best_first]
         counts.append(len(rank))
         pool_counts.append(len(grades))
         retrieved.append(len(ranked))
     topics = tuple(str(i) for i in range(1, len(rankings) + 1))
-    judgements = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
-    ranks, lengths = np.array(rank, dtype=np.int64), np.array(retrieved)
-    grade_array = np.array(grade, dtype=np.float64)
-    return Judged(judgements, np.array(counts), ranks, grade_array, ranks, np.ones_like(ranks), lengths, lengths > 0)
+    pooled = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
+    at, rows, lengths = np.array(rank, dtype=np.int64), np.array(row, dtype=np.int64), np.array(retrieved)
+    return Judged(pooled, np.array(counts), at, rows, pooled.grades[rows], at, np.ones_like(at), lengths, lengths > 0)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from cranfield._core import Table
 
 AnyTable = TypeVar("AnyTable", bound="_Judgeable")
@@ -94,13 +97,18 @@ class Run(_Judgeable):
     """
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Qrels(_Judgeable):
     """Relevance judgements: for each topic, documents by grade descending.
+
+    `columns` is what else is known of each judged document, by name: arrays with an entry for each row of the table.
 
     >>> import cranfield
     >>> cranfield.read_qrels({"q1": {"d1": 0, "d2": 2}}).of("q1")
     {'d2': 2.0, 'd1': 0.0}
     """
+
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def describe_type(value: Any) -> str:

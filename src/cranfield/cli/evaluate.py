@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import loading, watched
+from cranfield.errors import DuplicateError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
+from cranfield.formats.kinds import KINDS
 from cranfield.policy import EMPTY_TOPICS, TIES, TOPICS, Policy
 from cranfield.report.tables import FORMATS, render
+
+if TYPE_CHECKING:
+    from cranfield.results import Results
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -69,6 +74,14 @@ SHOW_DIGESTS = ("json",)
     help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
 )
 @click.option(
+    "--judgements",
+    type=click.Choice(["plain", *KINDS]),
+    help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
+)
+@click.option(
+    "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
+)
+@click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
 )
 @options.input_format
@@ -87,6 +100,8 @@ def command(
     depth: int | None,
     judged_only: bool,
     bounds: bool,
+    judgements: str | None,
+    known: str | None,
     digest: str | None,
     input_format: str | None,
     threads: int | None,
@@ -108,23 +123,48 @@ def command(
         # NumPy takes longer to load than most files take to read: both are done at once.
         with loading("numpy"):
             read: dict[str, Any] = {"format": input_format, "digest": digest, "threads": threads, "progress": progress}
-            judgements = read_qrels(qrels, **read)
-            sources = (
-                [read_run(runs[0], judging=Judging(judgements.table, ties), **read)] if len(runs) == 1 else list(runs)
-            )
-        from cranfield.evaluation import evaluate
+            judged_by, sources = _read_early(qrels, runs, judgements, ties, read)
+        from cranfield.evaluation import evaluate, needed_kind
+        from cranfield.measures import as_measures
 
+        wanted = as_measures(measures or DEFAULT_MEASURES)
+        if judgements is None and needed_kind(wanted) != "plain":
+            judged_by, sources = qrels, list(runs)
         results = evaluate(
-            judgements,
+            judged_by,
             sources,
-            measures or DEFAULT_MEASURES,
+            wanted,
             policy=Policy(ties, topics, depth, judged_only, empty_topics, samples, seed),
             bounds=bounds,
+            judgements=judgements,
+            known=known,
             format=input_format,
             digest=digest,
             threads=threads,
             progress=progress,
         )
+    show(results, output_format, per_topic)
+
+
+def _read_early(
+    qrels: str, runs: tuple[str, ...], judgements: str | None, ties: str, read: dict[str, Any]
+) -> tuple[Any, list[Any]]:
+    """What can be read before measures are known; paths where that is not to be, or where reading fails."""
+    if judgements not in (None, "plain"):
+        return qrels, list(runs)
+    try:
+        judged_by = read_qrels(qrels, **read)
+    except DuplicateError:  # perhaps a measure knows how to take several grades of a document
+        if qrels == "-":
+            raise
+        return qrels, list(runs)
+    if len(runs) > 1:
+        return judged_by, list(runs)
+    return judged_by, [read_run(runs[0], judging=Judging(judged_by.table, ties), **read)]
+
+
+def show(results: Results, output_format: str, per_topic: bool) -> None:
+    """Prints results to standard output, and what is odd about them to standard error."""
     text = render(results, output_format, per_topic=per_topic)
     for warning in results.warnings:
         click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)

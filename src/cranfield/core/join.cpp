@@ -64,7 +64,7 @@ void Joiner::join_in_order(const Row* rows, std::size_t count, Hits& hits) const
         }
         if (const Row* judged = find(rows[i])) {
             hits.rank.push_back(static_cast<std::int64_t>(i + 1));
-            hits.grade.push_back(judged->value);
+            hits.judgement.push_back(judged - judged_);
         }
     }
     close_group(count);

@@ -252,7 +252,7 @@ NB_MODULE(_core, m) {
             }
             Hits& hits = joined.hits;
             return nb::make_tuple(to_numpy(std::move(joined.offsets)), to_numpy(std::move(hits.rank)),
-                                  to_numpy(std::move(hits.grade)), to_numpy(std::move(hits.tie_first)),
+                                  to_numpy(std::move(hits.judgement)), to_numpy(std::move(hits.tie_first)),
                                   to_numpy(std::move(hits.tie_size)), to_numpy(std::move(joined.retrieved)));
         },
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);

@@ -209,7 +209,7 @@ void Hits::append(const Hits& from, std::size_t begin, std::size_t end) {
     copy(rank, from.rank);
     copy(tie_first, from.tie_first);
     copy(tie_size, from.tie_size);
-    copy(grade, from.grade);
+    copy(judgement, from.judgement);
 }
 
 Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(blocks)) {

@@ -25,8 +25,8 @@ struct Row {
 
 // Retrieved documents that are judged, in rank order. A tie group is the ranks that documents of equal score share.
 struct Hits {
-    std::vector<std::int64_t> rank, tie_first, tie_size;
-    std::vector<double> grade;
+    // `judgement` is the number of a document's judgement among those of its topic, best first.
+    std::vector<std::int64_t> rank, judgement, tie_first, tie_size;
     std::size_t size() const { return rank.size(); }
     void append(const Hits& from, std::size_t begin, std::size_t end);
 };

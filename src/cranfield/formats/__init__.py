@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
 from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
+from cranfield.formats.kinds import read_kind
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 
@@ -60,6 +61,7 @@ def read_qrels(
     source: Any,
     *,
     name: str | None = None,
+    kind: str = "plain",
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     digest: str | None = None,
@@ -68,11 +70,15 @@ def read_qrels(
 ) -> Qrels:
     """Reads relevance judgements: everything `read_run` takes, with grades instead of scores.
 
+    `kind` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
+
     >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
     <Qrels 'qrels': 2 rows, 1 topics>
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
+    if kind != "plain":
+        return read_kind(kind, source, name)
     origin, reading = _read(source, "grade", name, format, columns, digest, None, threads, progress)
     return Qrels(reading.table, origin)
 

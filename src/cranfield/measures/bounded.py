@@ -217,16 +217,20 @@ def filled(judged: Judged, guess: Floats) -> Judged:
     rank = np.concatenate((judged.rank[known], open_ranks.rank))
     order = np.lexsort((rank, topic))
     # A document with a negative grade that was retrieved is open and in the pool: it must not count twice.
-    negative = np.bincount(judged.topic[~known], minlength=len(judged.topics))
-    pool_topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
-    kept = pool.offsets[pool_topic + 1] - np.arange(len(pool.grades)) > negative[pool_topic]
-    grades, owner = np.concatenate((pool.grades[kept], guess)), np.concatenate((pool_topic[kept], open_ranks.topic))
+    kept = np.ones(len(pool.grades), dtype=bool)
+    kept[judged.row[~known]] = False
+    grades, owner = np.concatenate((pool.grades[kept], guess)), np.concatenate((pool.topic[kept], open_ranks.topic))
     best_first = np.lexsort((-grades, owner))
+    place = np.empty(len(best_first), dtype=np.int64)
+    place[best_first] = np.arange(len(best_first))
+    before = (np.cumsum(kept) - 1)[judged.row[known]]
+    row = place[np.concatenate((before, np.arange(np.count_nonzero(kept), len(grades))))]
     return replace(
         judged,
         pool=Pool(pool.topics, _offsets(owner[best_first], len(pool.topics)), grades[best_first], pool.max_grade),
         offsets=_offsets(topic[order], len(pool.topics)),
         rank=rank[order],
+        row=row[order],
         grade=np.concatenate((judged.grade[known], guess))[order],
         tie_first=rank[order],
         tie_size=np.ones(len(rank), dtype=np.int64),

@@ -9,7 +9,7 @@ import ast
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -101,6 +101,12 @@ SHARED: Mapping[str, Parameter] = {
 }
 
 
+# What a measure may need besides grades and ranks: a column of the judgements, and how to give it.
+NEEDS: Mapping[str, str] = {
+    "known": "the documents the user knew before, as a second judgement file: --known FILE, or known=…",
+}
+
+
 class Definition(NamedTuple):
     """What the decorator recorded about a measure."""
 
@@ -118,6 +124,7 @@ class Definition(NamedTuple):
     range: tuple[float, float]
     exact_ties: bool = False  # the function follows `Judged.expected`
     bounds: Callable[..., tuple[Floats, Floats]] | None = None  # lowest and highest value under unjudged documents
+    needs: str | None = None  # the column of the judgements without which it cannot be computed
 
     @property
     def required(self) -> bool:
@@ -218,7 +225,14 @@ class Measure:
         """The measure's value for each topic."""
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
+        self.check_needs(judged.pool.columns)
         return self.definition.function(judged, **self._arguments())
+
+    def check_needs(self, columns: Container[str]) -> None:
+        """An error where the judgements lack what the measure needs."""
+        needs = self.definition.needs
+        if needs is not None and needs not in columns:
+            raise UsageError(f"{self.name} needs {NEEDS[needs]}")
 
     def bounds(self, judged: Judged) -> tuple[Floats, Floats]:
         """The lowest and the highest value for each topic, whatever the unjudged documents retrieved may be."""
@@ -287,6 +301,7 @@ def measure(
     range: tuple[float, float] = (0.0, 1.0),
     exact_ties: bool = False,
     bounds: Callable[..., tuple[Floats, Floats]] | None = None,
+    needs: str | None = None,
     **parameters: Parameter,
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Registers a function as a measure under its own name.
@@ -295,7 +310,8 @@ def measure(
     is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
     as GMAP is AP averaged geometrically. `exact_ties` says that it takes ranks only through `Judged.within` and
     `Judged.at_rank`, or has a formula for the mean over all orders of ties. `bounds` is a function like it that gives
-    the lowest and the highest value if unjudged documents were relevant; without one they are searched for.
+    the lowest and the highest value if unjudged documents were relevant; without one they are searched for. `needs`
+    names the column of the judgements, in NEEDS, without which the measure cannot be computed.
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
@@ -318,6 +334,7 @@ def measure(
             range,
             exact_ties,
             bounds,
+            needs,
         )
         made = Measure(definition, definition.name)
         _DEFINITIONS[definition.name] = definition

@@ -41,7 +41,9 @@ class Rankings:
         grade = np.full(offsets[-1], UNPOOLED)
         grade[offsets[judged.topic] + judged.rank - 1] = judged.grade
         rank = np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], judged.retrieved)
-        return replace(judged, offsets=offsets, rank=rank, grade=grade, tie_first=rank, tie_size=np.ones_like(rank))
+        row = np.full(len(rank), -1)  # most have no judgement
+        one = np.ones_like(rank)
+        return replace(judged, offsets=offsets, rank=rank, row=row, grade=grade, tie_first=rank, tie_size=one)
 
 
 def rankings(judged: Judged, options: Options) -> Rankings:

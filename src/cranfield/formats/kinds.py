@@ -1,0 +1,24 @@
+"""Judgements that say more than a grade for each document.
+
+Each kind is a module of this package with a function `read(source, name) -> Qrels`, which puts what else is known of
+each document into a column of the judgements, under the name of the kind. To add a kind, write its module and name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from cranfield.errors import UsageError
+from cranfield.tables import Qrels
+
+KINDS: Mapping[str, str] = {}
+
+
+def read_kind(kind: str, source: Any, name: str | None) -> Qrels:
+    """Judgements of one of these kinds."""
+    if kind not in KINDS:
+        raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
+    read: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name)
+    return read
