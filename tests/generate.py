@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from cranfield import Measure, all_measures
+from cranfield.measures.registry import EVERYWHERE
 
 Judgements = dict[str, dict[str, float]]
 Rankings = dict[str, dict[str, float]]
@@ -144,8 +145,8 @@ def ranking(scores: dict[str, float]) -> list[str]:
 AT: dict[str, Any] = {"cutoff": 10, "recall": 0.3, "multiple": 0.5}
 # Values to vary parameters with: of each type the first that the parameter's own check accepts, and every word.
 VALUES: tuple[Any, ...] = (
-    *(2, 10, 0.5, 1.5, {1: 3, 2: 9}),
-    *("exp", "linear", "retrieved", "ETU", "ED", "residual"),
+    *(2, 10, 0.5, 1.5, 0.25, {1: 3, 2: 9}),
+    *(False, True, "exp", "linear", "retrieved", "ETU", "ED", "residual", "infAP", "exact", "none", "preferred"),
 )
 
 
@@ -164,7 +165,7 @@ def variants(measure: Measure) -> list[Measure]:
     definition = measure.definition
     varied = [measure]
     for name in definition.parameters:
-        if name not in (definition.at, "agg"):
+        if name not in (definition.at, *EVERYWHERE):
             varied += [measure(**{name: value}) for value in other_values(measure, name)]
     whole = [] if definition.required else varied
     return whole + ([one @ AT[definition.at] for one in varied] if definition.at else [])

@@ -48,7 +48,7 @@ def of(name: str) -> Callable[..., float]:
 
 def evaluate(name: str, topic: Topic, parameters: Mapping[str, Any]) -> float:
     """The value of a measure with these parameters."""
-    return of(name)(topic, **{key: value for key, value in parameters.items() if key != "agg"})
+    return of(name)(topic, **{key: value for key, value in parameters.items() if key not in ("judged_only", "agg")})
 
 
 def relevant_ranks(topic: Topic, rel: float, cutoff: int | None = None) -> list[int]:

@@ -12,14 +12,20 @@ from itertools import accumulate
 
 from reference import Topic
 
+Grades = tuple[float, float | None]  # those that are worth 0 and 1
 GoesOn = Callable[[int, float, float], float]  # from a rank, given the gain there and the gain so far
 
 
-def gains(topic: Topic, max_grade: float | None, cutoff: int, unjudged: float) -> list[float]:
-    highest = topic.max_grade if max_grade is None else max_grade
+def share(grade: float, lowest: float, highest: float) -> float:
+    if grade <= lowest or highest <= lowest:
+        return 0.0
+    return 1.0 if grade >= highest else (grade - lowest) / (highest - lowest)
+
+
+def gains(topic: Topic, grades: Grades, cutoff: int, unjudged: float) -> list[float]:
+    lowest, highest = grades[0], topic.max_grade if grades[1] is None else grades[1]
     listed = [
-        unjudged if grade is None or grade < 0 else min(grade, highest) / highest if highest > 0 else 0.0
-        for grade in topic.ranked[:cutoff]
+        unjudged if grade is None or grade < 0 else share(grade, lowest, highest) for grade in topic.ranked[:cutoff]
     ]
     return listed + [unjudged] * (cutoff - len(listed))
 
@@ -42,24 +48,24 @@ def expectations(gain: list[float], goes_on: GoesOn) -> dict[str, float]:
     return {"EU": utility, "ETU": total_utility, "EC": cost, "ETC": total_cost, "ED": 1 / attention[0]}
 
 
-def of_model(topic: Topic, max_grade: float | None, of: str, cutoff: int, goes_on: GoesOn) -> float:
-    worst = expectations(gains(topic, max_grade, cutoff, 0.0), goes_on)
+def of_model(topic: Topic, grades: Grades, of: str, cutoff: int, goes_on: GoesOn) -> float:
+    worst = expectations(gains(topic, grades, cutoff, 0.0), goes_on)
     if of == "residual":
-        return expectations(gains(topic, max_grade, cutoff, 1.0), goes_on)["EU"] - worst["EU"]
+        return expectations(gains(topic, grades, cutoff, 1.0), goes_on)["EU"] - worst["EU"]
     return worst[of]
 
 
-def P_CWL(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: 1.0)
+def P_CWL(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: 1.0)
 
 
-def RR_CWL(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: 0.0 if gain > 0 else 1.0)
+def RR_CWL(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: 0.0 if gain > 0 else 1.0)
 
 
-def AP_CWL(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    pooled = gains(Topic([*topic.judged], [], topic.max_grade), max_grade, len(topic.judged), 0.0)
-    found = gains(topic, max_grade, cutoff, 0.0)
+def AP_CWL(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    pooled = gains(Topic([*topic.judged], [], topic.max_grade), (min_grade, max_grade), len(topic.judged), 0.0)
+    found = gains(topic, (min_grade, max_grade), cutoff, 0.0)
     elsewhere = math.fsum(pooled) - math.fsum(found)
 
     def expected(gain: list[float]) -> dict[str, float]:
@@ -72,42 +78,50 @@ def AP_CWL(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float
         return {"EU": total / depth, "ETU": total, "EC": 1.0, "ETC": depth, "ED": depth}
 
     if of == "residual":
-        return expected(gains(topic, max_grade, cutoff, 1.0))["EU"] - expected(found)["EU"]
+        return expected(gains(topic, (min_grade, max_grade), cutoff, 1.0))["EU"] - expected(found)["EU"]
     return expected(found)[of]
 
 
-def RBP_CWL(topic: Topic, p: float, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: p)
+def RBP_CWL(topic: Topic, p: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: p)
 
 
-def SDCG(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: math.log(rank + 1) / math.log(rank + 2))
+def SDCG(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(
+        topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: math.log(rank + 1) / math.log(rank + 2)
+    )
 
 
-def NERR8(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: 1 - gain)
+def NERR8(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: 1 - gain)
 
 
-def NERR9(topic: Topic, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: rank / (rank + 1) * (1 - gain))
+def NERR9(topic: Topic, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(
+        topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: rank / (rank + 1) * (1 - gain)
+    )
 
 
-def NERR10(topic: Topic, p: float, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: p * (1 - gain))
+def NERR10(topic: Topic, p: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: p * (1 - gain))
 
 
-def NERR11(topic: Topic, T: float, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + 2 * T)) ** 2 * (1 - gain))
+def NERR11(topic: Topic, T: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(
+        topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + 2 * T)) ** 2 * (1 - gain)
+    )
 
 
-def INSQ(topic: Topic, T: float, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + 2 * T)) ** 2)
+def INSQ(topic: Topic, T: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + 2 * T)) ** 2)
 
 
-def INST(topic: Topic, T: float, max_grade: float | None, of: str, cutoff: int) -> float:
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + T + (T - so_far))) ** 2)
+def INST(topic: Topic, T: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
+    return of_model(
+        topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: (1 - 1 / (rank + T + (T - so_far))) ** 2
+    )
 
 
-def BPM(topic: Topic, T: float, max_grade: float | None, of: str, cutoff: int) -> float:
+def BPM(topic: Topic, T: float, min_grade: float, max_grade: float | None, of: str, cutoff: int) -> float:
     """Who has T but for the last bit stops: a third, one and two thirds need not be 2 in binary."""
-    return of_model(topic, max_grade, of, cutoff, lambda rank, gain, so_far: float(round(so_far, 9) < T))
+    return of_model(topic, (min_grade, max_grade), of, cutoff, lambda rank, gain, so_far: float(round(so_far, 9) < T))

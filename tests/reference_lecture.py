@@ -8,11 +8,6 @@ from itertools import groupby
 from reference import CG, Gain, Topic, count_relevant, nDCG, over, relevant_ranks, worth
 
 
-def PFirst(topic: Topic, rel: float, cutoff: int | None) -> float:
-    ranks = relevant_ranks(topic, rel, cutoff)
-    return 1 / ranks[0] if ranks else 0.0
-
-
 def PLast(topic: Topic, rel: float, cutoff: int | None) -> float:
     ranks = relevant_ranks(topic, rel, cutoff)
     return len(ranks) / ranks[-1] if ranks else 0.0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import numpy as np
 import pytest
 from generate import all_variants
 
 import cranfield
-from cranfield import Measure, relstring
+from cranfield import Measure, parse_measure, relstring
+from cranfield.measures.bounded import by_search
 
 # Short lists with holes: relevant documents above, between and below them, some not retrieved, two levels of grades.
 RANKINGS = ("-1-0-", "1-2--/1", "--/21", "2-1-/0", "0--1/22", "---", "12/1", "-2-1", "1--", "-0-/1112")
@@ -60,3 +62,19 @@ def test_negative_grades_are_holes() -> None:
     assert with_negative.upper is not None
     assert with_negative.lower[0, :2, 0].tolist() == pytest.approx(with_negative.lower[0, :2, 1].tolist())
     assert with_negative.upper[0, :, 0].tolist() == pytest.approx(with_negative.upper[0, :, 1].tolist())
+
+
+@pytest.mark.parametrize("name", ["IPrec@0.0", "IPrec@0.1", "IPrec@0.7", "IPrec@1.0", "InterpolatedAP"])
+def test_bounds_of_interpolated_precision_on_longer_lists_are_those_of_the_search(name: str) -> None:
+    random = Random(name)
+    rankings = [
+        "".join(random.choices("-012", (6, 2, 1, 1), k=random.randint(1, 60)))
+        + "/"
+        + "".join(random.choices("012", k=random.randint(0, 12)))
+        for _ in range(60)
+    ]
+    measure, judged = parse_measure(name), relstring("1", *rankings)
+    lowest, highest = measure.bounds(judged)
+    by_trying = by_search(judged, measure.per_topic, 2)
+    assert lowest.tolist() == pytest.approx(by_trying[0].tolist(), abs=1e-12)
+    assert highest.tolist() == pytest.approx(by_trying[1].tolist(), abs=1e-12)

@@ -21,7 +21,9 @@ from generate import (
     all_variants,
     collection,
     collections,
+    negative_grades,
     ranking,
+    tied,
     variants,
 )
 from hypothesis import given, settings
@@ -30,7 +32,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import Judged, Measure, Policy, UsageError, all_measures, evaluate, measures, parse_measure, relstring
 from cranfield.judged import Floats
-from cranfield.measures.registry import AGGREGATES, parse_measures
+from cranfield.measures.registry import AGGREGATES, EVERYWHERE, parse_measures
 
 COLLECTIONS = collections()
 MEASURES = list(all_measures())
@@ -68,7 +70,8 @@ def reference_value(measure: Measure, topic: reference.Topic) -> float:
 
 @every_measure
 def test_has_a_reference_to_be_compared_with(measure: Measure) -> None:
-    reference.of(measure.definition.name)
+    if measure.definition.needs is None:
+        reference.of(measure.definition.name)
 
 
 @every_variant
@@ -216,7 +219,7 @@ def test_unjudged_documents_below_the_rest_change_nothing_that_looks_only_above(
         if not looked_at_length:
             assert measure.per_topic(longer).tolist() == measure.per_topic(judged).tolist(), made
     # The exception stays one: only these families have measures that may depend on the length.
-    assert not looked_at_length or measure.definition.family in ("sets", "counts", "trec", "lecture")
+    assert not looked_at_length or measure.definition.family in ("sets", "counts", "trec", "lecture", "orders")
 
 
 @pytest.mark.parametrize("measure", [m for m in VARIANTS if "cutoff" in dict(m.given)], ids=str)
@@ -281,6 +284,35 @@ def test_condensed_is_the_run_without_its_unjudged_documents(made: Collection) -
     assert condensed.tie_size.tolist() == edited.tie_size.tolist()
     policy = Policy(judged_only=True)
     assert scores_of(made.qrels, made.run, policy) == scores_of(made.qrels, answered(without_unjudged(made)))
+
+
+WITH_HOLES = [(made, judged) for made, judged in JUDGED if made.name in ("mostly_unjudged-0", "negative_grades-0")]
+
+
+@every_variant
+def test_any_measure_can_be_asked_to_look_at_judged_documents_only(measure: Measure) -> None:
+    condensed = measure(judged_only=True)
+    assert parse_measure(str(condensed)) == condensed
+    for made, judged in WITH_HOLES:
+        assert condensed.per_topic(judged).tolist() == measure.per_topic(judged.condensed()).tolist(), made
+
+
+@pytest.mark.parametrize("ties", ["docid", "best", "expected"])
+def test_judged_only_is_the_same_as_a_parameter_and_as_a_policy(ties: str) -> None:
+    asked = [measure(judged_only=True) for measure in VARIANTS]
+    for made in collections(1, (tied, negative_grades)):
+        by_parameter = evaluate(made.qrels, made.run, asked, policy=Policy(ties=ties, depth=6, samples=3))
+        by_policy = evaluate(
+            made.qrels, made.run, VARIANTS, policy=Policy(ties=ties, depth=6, judged_only=True, samples=3)
+        )
+        assert by_parameter.scores.tolist() == by_policy.scores.tolist(), made
+
+
+def test_a_list_of_judged_documents_has_no_doubt_in_it() -> None:
+    for name in ("AP", "nDCG@3", "Bpref", "ERR", "infAP"):
+        measure = parse_measure(name)(judged_only=True)
+        lower, upper = measure.bounds(relstring("-1-0-2", "2--/1"))
+        assert lower.tolist() == upper.tolist() == measure.per_topic(relstring("102", "2/1")).tolist()
 
 
 @every_collection
@@ -427,7 +459,7 @@ def test_a_measure_without_the_cutoff_it_needs_says_so(measure: Measure) -> None
         evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, measure)
 
 
-@every_measure
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m.definition.needs is None], ids=str)
 def test_every_aggregate_is_taken_by_every_measure(measure: Measure) -> None:
     complete = measure @ AT[measure.definition.at] if measure.definition.at and not measure.is_complete else measure
     for name in AGGREGATES:
@@ -593,7 +625,7 @@ def test_some_texts_of_trec_eval_name_several_measures(text: str, names: list[st
         ("P_", "unknown measure"),
         ("(" * 500, "unknown measure"),
         ("AP(10)", "given by name"),
-        ("AP(foo=1)", "AP has no parameter 'foo'; it has rel, cutoff, agg"),
+        ("AP(foo=1)", "AP has no parameter 'foo'; it has rel, cutoff, judged_only, agg"),
         ("AP(**{'rel': 2})", "no parameter"),
         ("NumQ@5", "NumQ takes no cutoff"),
         ("Rprec@5", "Rprec takes no cutoff"),
@@ -674,5 +706,5 @@ def test_variants_reach_every_parameter_of_every_measure() -> None:
     assert len(MEASURES) >= 20
     for measure in MEASURES:
         varied = {name for variant in variants(measure) for name, _ in variant.given}
-        assert varied >= measure.definition.parameters.keys() - {"agg"}
+        assert varied >= measure.definition.parameters.keys() - set(EVERYWHERE)
     assert len(COLLECTIONS) >= len(SHAPES)

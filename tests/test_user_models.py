@@ -176,6 +176,17 @@ def test_documents_that_do_not_fit_into_a_block_are_those_of_the_next() -> None:
     assert model.per_topic(many).tolist() == model.per_topic(four).tolist() * 20
 
 
+def test_a_scale_of_grades_has_two_ends() -> None:
+    assert (measures.SDCG(min_grade=1, max_grade=3) @ 1).per_topic(relstring("1", "2", "3", "0")).tolist() == [
+        0,
+        0.5,
+        1,
+        0,
+    ]
+    with pytest.raises(UsageError, match="min_grade must be below max_grade, but they are 2 and 2"):
+        (measures.SDCG(min_grade=2, max_grade=2) @ 1).per_topic(relstring("1"))
+
+
 # Where cwl_eval is not right.
 
 

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield import findings
-from cranfield.errors import DataError, UsageError
-from cranfield.expected import expected_scores
+from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.kinds import KINDS
-from cranfield.judged import Floats, Mask, aligned, joined, judge, pool
+from cranfield.formats.lengths import read_lengths
+from cranfield.judged import Floats, Judged, Mask, Pool, aligned, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
+from cranfield.opinions import Scored, opinions, scored, shown_pool, spread
 from cranfield.policy import Policy
 from cranfield.results import Input, Results
 from cranfield.tables import Qrels, Run, describe_type, thread_count
 
 if TYPE_CHECKING:
     from cranfield._core import Progress
+
+UNJUDGED = -1e6  # negative says that nobody judged; far below, so that a table of gains does not mean it by chance
 
 
 def evaluate(
@@ -34,6 +37,7 @@ def evaluate(
     bounds: bool = False,
     judgements: str | None = None,
     known: Any = None,
+    lengths: Any = None,
     format: str | None = None,
     digest: str | None = None,
     threads: int | None = None,
@@ -46,7 +50,7 @@ def evaluate(
     holds every decision that changes a number. `bounds` adds the least and the most each score could be, whatever the
     unjudged documents retrieved are worth. `judgements` is the kind of judgements in `qrels`, where they say more than
     a grade; by default the kind that a measure needs, or plain ones. `known` are documents the user knew before,
-    as judgements. The result is always a `Results`.
+    as judgements; `lengths` of documents are a file or {document: length}. The result is always a `Results`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -60,6 +64,11 @@ def evaluate(
     policy = policy or Policy()
     if bounds and policy.ties == "expected":
         raise UsageError("bounds are those of one order: choose another policy for ties than expected")
+    if bounds and policy.grades == "probabilities":
+        raise UsageError("bounds are those of grades: probabilities have none")
+    ratios = any(measure.is_ratio_of_means for measure in wanted)
+    if bounds and ratios:
+        raise UsageError("bounds of a ratio of means are not those of its topics: choose another average than ratio")
     threads = thread_count(threads)
     sources = named_runs(runs)
     read: dict[str, Any] = {"digest": digest, "format": format, "threads": threads, "progress": progress}
@@ -69,33 +78,53 @@ def evaluate(
         known = read_qrels(known, **read)
         inputs.append(_input(known))
         judged_by = with_known(judged_by, known)
+    length_of: Mapping[str, float] = {}
+    if lengths is not None:
+        length_of, path, digested = read_lengths(lengths, digest)
+        inputs.append(Input("lengths", path, digested, len(length_of), 0))
     for measure in wanted:
-        measure.check_needs(judged_by.columns)
+        measure.check_needs({*judged_by.columns, *(["lengths"] if length_of else [])})
+    timed = [measure.definition.needs == "lengths" for measure in wanted]
     pooled = pool(judged_by)
-    warnings = findings.of_qrels(judged_by, pooled)
-    warnings += findings.unreachable_grade(wanted, pooled, judged_by.name)
+    heard = opinions(judged_by, pooled, policy)
+    if (heard is not None or policy.grades == "probabilities") and ratios:
+        raise UsageError("several judges and probabilities have no ratio of means: choose another average than ratio")
+    if heard is not None and any(timed):
+        raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
+    reported = shown_pool(judged_by, pooled, policy, heard)
+    warnings = findings.of_qrels(judged_by, reported, policy) + (heard.told if heard else [])
+    warnings += findings.unreachable_grade(wanted, reported, judged_by.name)
 
     # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.
     workers = min(threads, len(sources))
     each = threads if workers == 1 else 1
-    judging = Judging(judged_by.table, policy.ties)
+    judging = None if any(timed) else Judging(judged_by.table, policy.ties)
+
+    def seen(run: Run, qrels: Qrels, pooled: Pool, measures: list[Measure]) -> tuple[Judged, Scored]:
+        """A run seen through judgements, and its scores with what belongs to them."""
+        whole = joined(run, qrels, policy.ties, pooled=pooled, threads=each)
+        judged = whole if policy.ties == "expected" else arranged(whole, policy)
+        found = scored(whole, measures, policy, heard, bounds)
+        if ratios:
+            denominators = [measure.denominators(judged) for measure in measures]
+            found.cubes.append(np.array(denominators).reshape(len(measures), len(judged.topics)))
+        return judged, found
 
     def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, list[Floats]]:
         name, given = source
         run = read_run(given, name=name, judging=judging, **read | {"threads": each})
-        if policy.ties == "expected":
-            judged = joined(run, judged_by, policy.ties, pooled=pooled, threads=each)
-            expected, errors = expected_scores(judged, wanted, policy)
-            scores = [expected]
-            told = findings.of_sampling(run, wanted, errors, policy)
-        else:
-            judged = judge(run, judged_by, policy, pooled=pooled, threads=each)
-            scores = [np.array([measure.per_topic(judged) for measure in wanted])]
-            if bounds:
-                pairs = [measure.bounds(judged) for measure in wanted]
-                scores += [np.array([pair[side] for pair in pairs]) for side in (0, 1)]
-            told = []
-        return _input(run), findings.of_run(run, judged, policy.ties) + told, judged.answered, scores
+        plain = [measure for measure, reads in zip(wanted, timed, strict=True) if not reads]
+        judged, found = seen(run, judged_by, pooled, plain)
+        scores, errors = found.cubes, found.errors
+        if any(timed):
+            every = with_lengths(judged_by, run, length_of)
+            others = [measure for measure, reads in zip(wanted, timed, strict=True) if reads]
+            _, more = seen(run, every, pool(every), others)
+            place = np.argsort(np.argsort(timed, kind="stable"))
+            scores = [np.concatenate(pair)[place] for pair in zip(scores, more.cubes, strict=True)]
+            errors = np.concatenate((errors, more.errors))[place]
+        told = findings.of_run(run, judged, policy.ties) + findings.of_sampling(run, wanted, errors, policy)
+        return _input(run), told + spread(run.name, wanted, found.single), judged.answered, scores
 
     if workers == 1:
         evaluated = [one(source) for source in sources]
@@ -111,9 +140,11 @@ def evaluate(
         warnings += found
     cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
     answered = np.stack([answered for _, _, answered, _ in evaluated])
-    topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, pooled.has_relevant)
+    topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, reported.has_relevant)
+    denominators = cubes.pop() if ratios else None
     scores, lower, upper = cubes if bounds else (cubes[0], None, None)
-    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), tuple(warnings), lower, upper)
+    told = tuple(warnings)
+    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), told, lower, upper, denominators)
 
 
 def needed_kind(measures: Iterable[Measure]) -> str:
@@ -130,6 +161,31 @@ def with_known(qrels: Qrels, known: Qrels) -> Qrels:
     [False, True]
     """
     return replace(qrels, columns={**qrels.columns, "known": aligned(known, qrels) > 0})
+
+
+def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
+    """The judgements with all that a run retrieved, unjudged documents with a negative grade, and a column of lengths.
+
+    >>> run = read_run({"q1": {"d1": 2.0, "d5": 1.0}})
+    >>> qrels = with_lengths(read_qrels({"q1": {"d1": 2, "d2": 1}}), run, {"d1": 80, "d5": 120})
+    >>> qrels.of("q1"), qrels.columns["lengths"]
+    ({'d1': 2.0, 'd2': 1.0, 'd5': -1000000.0}, array([ 80.,  nan, 120.]))
+    """
+    every: dict[str, dict[str, float]] = {}
+    missing: dict[str, None] = {}
+    for topic, grades in qrels.to_dict().items():
+        retrieved = run.table.documents(topic.encode("utf-8", "surrogateescape"))
+        missing |= {document: None for document in retrieved if document not in lengths}
+        every[topic] = dict.fromkeys(retrieved, UNJUDGED) | grades
+    if missing:
+        raise DataError(
+            f"retrieved {len(missing):,} documents without a length: {some(list(missing))}",
+            source=run.name,
+            remedy="Every retrieved document needs one, judged or not: those above it decide when another is reached.",
+        )
+    made = read_qrels(every)
+    column = [lengths.get(document, np.nan) for grades in made.to_dict().values() for document in grades]
+    return replace(made, columns={"lengths": np.array(column, dtype=np.float64)})
 
 
 def _choose_topics(

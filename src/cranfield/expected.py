@@ -1,43 +1,130 @@
-"""Scores under ties="expected": the mean over all orders of documents with equal scores.
+"""Expected scores: the mean over what is not known, of the order of ties and of relevance.
 
-A measure that is a sum over hits, or has a formula for its expectation (McSherry and Najork 2008), says so with
-`exact_ties`. The others are evaluated on random orders, and how far the mean may be off is told with the result.
+Under ties="expected" every order of documents with equal scores is equally likely; under grades="probabilities" each
+grade is the chance that a document is relevant, independent of the others. A measure that has a formula for the first
+says so with `exact_ties`, one that is a weighted sum of what is relevant with `linear`; and a topic that could have
+come out in few ways is gone through way by way. Everything else is drawn at random, the same draws of relevance for
+every run, and how far the mean may be off is told with the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
-from cranfield.judged import Floats, Judged, trimmed
+from cranfield.judged import Floats, Judged, Mask, Pool, arranged, trimmed
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
 
 
 def expected_scores(judged: Judged, measures: Sequence[Measure], policy: Policy) -> tuple[Floats, Floats]:
     """scores[measure, topic] of a whole ranking, and the standard error of each measure's mean: 0 where it is exact."""
-    if np.all(judged.tie_size == 1):  # there is one order
-        order = trimmed(judged, policy)
-        return np.array([measure.per_topic(order) for measure in measures]), np.zeros(len(measures))
-    scores = np.zeros((len(measures), len(judged.topics)))
-    errors = np.zeros(len(measures))
+    tied = policy.ties == "expected" and bool(np.any(judged.tie_size > 1))
+    chances = judged.pool.grades
+    uncertain = (chances > 0) & (chances < 1) & (policy.grades == "probabilities")
+    scores, errors = np.zeros((len(measures), len(judged.topics))), np.zeros(len(measures))
     # A depth may cut through a tie group, which no formula here follows.
-    exact = [policy.depth is None and measure.definition.exact_ties for measure in measures]
-    if any(exact):
-        orders = trimmed(replace(judged, expected=True), policy)
-        for i, measure in enumerate(measures):
-            if exact[i]:
-                scores[i] = measure.per_topic(orders)
-    sampled = [i for i, known in enumerate(exact) if not known]
-    if sampled:
-        rng = np.random.default_rng(policy.seed)
-        draws = np.zeros((policy.samples, len(sampled), len(judged.topics)))
-        for draw in draws:
-            order = trimmed(judged.shuffled(rng), policy)
-            draw[:] = [measures[i].per_topic(order) for i in sampled]
-        scores[sampled] = draws.mean(axis=0)
-        means = np.array([[measures[i].aggregate(row) for i, row in zip(sampled, draw, strict=True)] for draw in draws])
-        errors[sampled] = means.std(axis=0, ddof=1) / np.sqrt(policy.samples)
+    by_formula = [
+        (not tied or (policy.depth is None and measure.definition.exact_ties))
+        and (not uncertain.any() or measure.definition.linear)
+        for measure in measures
+    ]
+    exact = [i for i, known in enumerate(by_formula) if known]
+    if exact:
+        order = trimmed(replace(judged, expected=True), policy) if tied else arranged(judged, policy)
+        wanted = [measures[i] for i in exact]
+        scores[exact] = _by_likelihood(order, wanted) if uncertain.any() else _scores(_certain(order, policy), wanted)
+    rest = [i for i, known in enumerate(by_formula) if not known]
+    if rest:
+        scores[rest], errors[rest] = _by_drawing(judged, [measures[i] for i in rest], policy, uncertain, tied)
     return scores, errors
+
+
+def _scores(judged: Judged, measures: Sequence[Measure]) -> Floats:
+    return np.array([measure.per_topic(judged) for measure in measures])
+
+
+def _certain(judged: Judged, policy: Policy) -> Judged:
+    """Grades that are chances of 0 and 1 alone are judgements; the highest grade is 1 even if nothing has it."""
+    if policy.grades != "probabilities":
+        return judged
+    return replace(judged, pool=replace(judged.pool, max_grade=1.0, _cache={}))
+
+
+def _by_likelihood(judged: Judged, measures: Sequence[Measure]) -> Floats:
+    """Exact for a weighted sum of what is relevant: its mean depends on each chance alone.
+
+    So documents may as well be relevant together, from the likeliest down: as many ways as a topic has different
+    chances, each as likely as the step from its last chance to the next.
+    """
+    pool, topics = judged.pool, len(judged.topics)
+    # The pool has the likeliest first, so it stays in order whichever of them are relevant.
+    is_new = (np.diff(pool.grades, prepend=np.nan) != 0) | (pool.place == 1)
+    level = np.cumsum(is_new) - np.concatenate(([0], np.cumsum(is_new)))[pool.offsets[pool.topic]]  # from 1
+    chance = np.zeros((level.max(initial=0) + 2, topics))
+    chance[0] = 1.0
+    chance[level, pool.topic] = np.maximum(pool.grades, 0.0)  # a negative one says that nobody judged
+    total = np.zeros((len(measures), topics))
+    for last, step in enumerate(-np.diff(chance, axis=0)):
+        if step.any():
+            relevant = np.where(pool.grades < 0, pool.grades, level <= last)
+            known = replace(pool, grades=relevant, max_grade=1.0, _cache={})
+            total += step * _scores(replace(judged, pool=known, grade=relevant[judged.row]), measures)
+    return total
+
+
+def _by_drawing(
+    judged: Judged, measures: Sequence[Measure], policy: Policy, uncertain: Mask, tied: bool
+) -> tuple[Floats, Floats]:
+    """Means over draws, and their standard errors; topics that have no more ways than there are draws are exact."""
+    ways = _ways(judged.pool, uncertain)
+    few = (ways <= policy.samples) & (judged.total(judged.tie_size > 1) == 0 if tied else True)
+    draws = np.zeros((policy.samples, len(measures), len(judged.topics)))
+    scores = np.zeros(draws.shape[1:])
+    orders = _orders(judged, policy) if tied else repeat(arranged(judged, policy))
+    worlds = _worlds(judged.pool, policy, uncertain, few)
+    for draw, order, (relevant, likely) in zip(draws, orders, worlds, strict=False):
+        drawn = _certain(order.regraded(relevant) if uncertain.any() else order, policy)
+        draw[:] = _scores(trimmed(drawn, policy) if tied else drawn, measures)
+        scores += likely * draw
+    scores = np.where(few, scores, draws.mean(axis=0))
+    below = [measure.denominators(judged) for measure in measures]
+    means = [
+        [m.aggregate(row, under) for m, row, under in zip(measures, np.where(few, scores, draw), below, strict=True)]
+        for draw in draws
+    ]
+    errors = np.std(means, axis=0, ddof=1) / np.sqrt(policy.samples)
+    return scores, np.where(np.ptp(means, axis=0) == 0, 0.0, errors)  # rounding is no error of sampling
+
+
+def _ways(pool: Pool, uncertain: Mask) -> Floats:
+    """In how many ways each topic's relevance may come out."""
+    ways: Floats = 2.0 ** np.minimum(pool.total(uncertain), 1000)  # no double holds many more
+    return ways
+
+
+def _orders(judged: Judged, policy: Policy) -> Iterator[Judged]:
+    rng = np.random.default_rng(policy.seed)
+    while True:
+        yield judged.shuffled(rng)
+
+
+def _worlds(pool: Pool, policy: Policy, uncertain: Mask, few: Mask) -> Iterator[tuple[Floats, Floats]]:
+    """What is relevant: in topics with few ways each of these, and how likely it is; in the others what chance draws.
+
+    The ways of a topic are numbered, and the digits of the number say which of its uncertain documents are relevant.
+    """
+    rng = np.random.default_rng((policy.seed, 1))  # not that of the orders, so that these are the same for every run
+    ways = _ways(pool, uncertain)
+    before = np.concatenate(([0], np.cumsum(uncertain)))
+    digit = np.clip(before[:-1] - before[pool.offsets[pool.topic]], 0, 62)
+    for number in range(policy.samples):
+        random = rng.random(len(pool.grades)) < pool.grades
+        relevant = np.where(few[pool.topic], (number >> digit) & 1, random)
+        chance = np.where(relevant, pool.grades, 1 - pool.grades)
+        likely = np.ones(len(pool.topics))
+        np.multiply.at(likely, pool.topic[uncertain], chance[uncertain])
+        yield np.where(uncertain, relevant, pool.grades), likely * (number < ways)

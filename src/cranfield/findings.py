@@ -36,8 +36,9 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
+def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
+    policy = policy or Policy()
     if not pool.has_relevant.any():
         raise DataError(
             "nothing is relevant: no grade is above 0",
@@ -50,7 +51,7 @@ def of_qrels(qrels: Qrels, pool: Pool) -> list[Finding]:
         message = f"{plural(len(empty), 'topic')} without a relevant document, scored 0 for every run: {some(empty)}"
         found.append(Finding("no-relevant", qrels.name, message))
     fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
-    if fractional:
+    if fractional and policy.grades == "grades" and policy.judges in ("grade", "majority"):
         message = f"{plural(fractional, 'grade')} with a fraction, kept as they are; binary measures count grade >= rel"
         found.append(Finding("fractional-grades", qrels.name, message))
     negative = int(np.count_nonzero(pool.grades < 0))
@@ -98,12 +99,14 @@ def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
 
 
 def of_sampling(run: Run, measures: Sequence[object], errors: Floats, policy: Policy) -> list[Finding]:
-    """Which scores are means over random orders of ties, and how far their means may be off."""
+    """Which scores are means over random orders of ties or draws of relevance, and how far they may be off."""
+    orders, worlds = policy.ties == "expected", policy.grades == "probabilities"
+    over = "draws of relevance and order" if orders and worlds else "draws of relevance" if worlds else "orders of ties"
     found = []
     for measure, error in zip(measures, errors.tolist(), strict=True):
         if error:
-            message = f"{measure} is a mean over {policy.samples} random orders of ties: standard error {error:.1g}"
-            found.append(Finding("sampled-ties", run.name, message, doubtful=False))
+            message = f"{measure} is a mean over {policy.samples} random {over}: standard error {error:.1g}"
+            found.append(Finding("sampled-relevance" if worlds else "sampled-ties", run.name, message, doubtful=False))
     return found
 
 

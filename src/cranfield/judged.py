@@ -77,7 +77,7 @@ class Pool:
         A document without a grade stands at -1. The highest grade is that of the new ones.
         """
         kept = np.flatnonzero(~np.isnan(grades))
-        order = kept[np.lexsort((-grades[kept], self.topic[kept]))]
+        order = kept[np.lexsort((_narrow(-grades[kept]), _narrow(self.topic[kept])))]
         place = np.full(len(grades), -1, dtype=np.int64)
         place[order] = np.arange(len(order))
         offsets = np.searchsorted(self.topic[order], np.arange(len(self.topics) + 1)).astype(np.int64)
@@ -265,7 +265,11 @@ class Judged:
         return replace(kept, tie_size=tie_size, retrieved=np.minimum(self.retrieved, depth))
 
     def condensed(self) -> Judged:
-        """The rankings without their unjudged documents: what is judged moves up."""
+        """The rankings without their unjudged documents: what is judged moves up. Made once."""
+        return self._condensed
+
+    @cached_property
+    def _condensed(self) -> Judged:
         kept = self._keep(self.grade >= 0)
         every = np.ones(len(kept.rank), dtype=bool)
         rank = kept.running(every).astype(np.int64)
@@ -315,6 +319,14 @@ class Judged:
         )
 
 
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Small whole numbers in 16 bits, which NumPy sorts much faster; others as they are."""
+    if not np.all(np.abs(numbers) < 2**15):
+        return numbers
+    narrow = numbers.astype(np.int16)
+    return narrow if np.array_equal(narrow, numbers) else numbers
+
+
 def _chosen_segments(offsets: Integers, segments: Integers) -> tuple[Integers, Integers]:
     """Offsets and element numbers of some segments of a CSR array, in the order given."""
     parts = [np.arange(offsets[s], offsets[s + 1]) for s in segments]
@@ -344,9 +356,7 @@ def judge(
     if policy.ties == "expected" and policy.depth is not None:
         raise UsageError("a depth cuts through ties in every order differently: `evaluate` draws orders and cuts each")
     judged = joined(run, qrels, policy.ties, pooled=pooled, threads=threads)
-    if policy.ties in ("best", "worst"):
-        judged = judged.ordered(policy.ties)
-    return trimmed(replace(judged, expected=policy.ties == "expected"), policy)
+    return arranged(replace(judged, expected=policy.ties == "expected"), policy)
 
 
 def joined(run: Run, qrels: Qrels, ties: str, *, pooled: Pool | None = None, threads: int | None = None) -> Judged:
@@ -373,6 +383,11 @@ def aligned(other: Qrels, qrels: Qrels) -> Floats:
     values = np.full(len(qrels), np.nan)
     values[found.row] = other.table.values()[first[found.topic] + found.rank - 1]
     return values
+
+
+def arranged(judged: Judged, policy: Policy) -> Judged:
+    """The rankings with ties in the order that grades decide, if the policy says so, and trimmed."""
+    return trimmed(judged.ordered(policy.ties) if policy.ties in ("best", "worst") else judged, policy)
 
 
 def trimmed(judged: Judged, policy: Policy) -> Judged:

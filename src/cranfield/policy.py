@@ -9,6 +9,8 @@ from cranfield.errors import UsageError
 TIES = ("docid", "file", "best", "worst", "expected")
 TOPICS = ("qrels", "common", "run")
 EMPTY_TOPICS = ("zero", "drop")
+GRADES = ("grades", "probabilities")
+JUDGES = ("grade", "mean", "agreement", "majority")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class Policy:
     run those it answers ("run", as in trec_eval without -c).
     depth: rankings are cut here; judged_only: unjudged documents are then taken out (condensed lists).
     empty_topics: topics with no relevant document score 0 ("zero", as in trec_eval) or are left out ("drop").
+    grades: what they are; "probabilities" are chances from 0 to 1 that a document is relevant, and every score is the
+    mean over what may be relevant, exact where that can be had, otherwise over `samples` draws from `seed`.
+    judges: where several judged a document, each document has the mean of their grades ("grade") or the highest grade
+    that more than half of them reach ("majority"); or each judge's scores are computed and averaged ("mean", as in
+    trec_eval's qrels_jg), perhaps weighted by how well the judge agrees with the others ("agreement").
 
     >>> Policy(depth=0)
     Traceback (most recent call last):
@@ -35,12 +42,16 @@ class Policy:
     empty_topics: str = "zero"
     samples: int = 200
     seed: int = 0
+    grades: str = "grades"
+    judges: str = "grade"
 
     def __post_init__(self) -> None:
         choices = (
             ("ties", self.ties, TIES),
             ("topics", self.topics, TOPICS),
             ("empty_topics", self.empty_topics, EMPTY_TOPICS),
+            ("grades", self.grades, GRADES),
+            ("judges", self.judges, JUDGES),
         )
         for name, value, accepted in choices:
             if value not in accepted:

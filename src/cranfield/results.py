@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from cranfield.findings import Finding
 from cranfield.judged import Floats
 from cranfield.measures.registry import Measure, parse_measure
 from cranfield.policy import Policy
+
+if TYPE_CHECKING:
+    from cranfield.plot.accessor import Plots
 
 
 class Input(NamedTuple):
@@ -41,7 +44,8 @@ class Results:
     """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
 
     `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
-    whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant.
+    whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
+    of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -64,6 +68,7 @@ class Results:
     warnings: tuple[Finding, ...]
     lower: Floats | None = None
     upper: Floats | None = None
+    denominators: Floats | None = None
 
     @cached_property
     def means(self) -> Floats:
@@ -71,7 +76,13 @@ class Results:
         return self._means_of(self.scores)
 
     def _means_of(self, scores: Floats) -> Floats:
-        rows = [[m.aggregate(scores[r, i]) for i, m in enumerate(self.measures)] for r in range(len(self.runs))]
+        rows = [
+            [
+                measure.aggregate(scores[r, i], None if self.denominators is None else self.denominators[r, i])
+                for i, measure in enumerate(self.measures)
+            ]
+            for r in range(len(self.runs))
+        ]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
 
     @cached_property
@@ -126,6 +137,29 @@ class Results:
             raise UsageError(f"no run '{run}'; there are {', '.join(self.runs)}")
         scores: Floats = self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
         return scores
+
+    def only(self, measures: Sequence[Measure]) -> Results:
+        """The same results for some of the measures."""
+        chosen = [self.measures.index(measure) for measure in measures]
+
+        def part(cube: Floats | None) -> Floats | None:
+            return None if cube is None else cube[:, chosen]
+
+        return replace(
+            self,
+            measures=tuple(measures),
+            scores=self.scores[:, chosen],
+            lower=part(self.lower),
+            upper=part(self.upper),
+            denominators=part(self.denominators),
+        )
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of these results, as Altair charts: results.plot.histogram(), results.plot.heatmap(), …"""
+        from cranfield.plot.accessor import Plots
+
+        return Plots(self)
 
     def rows(self) -> Iterator[tuple[str, str, str, float]]:
         """(run, topic, measure, score), the long form every table library can take."""

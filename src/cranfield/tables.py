@@ -102,6 +102,8 @@ class Qrels(_Judgeable):
     """Relevance judgements: for each topic, documents by grade descending.
 
     `columns` is what else is known of each judged document, by name: arrays with an entry for each row of the table.
+    Where such an entry is a list (a grade for each subtopic, or of each judge), `groups` has for each topic what the
+    places of that list are called.
 
     >>> import cranfield
     >>> cranfield.read_qrels({"q1": {"d1": 0, "d2": 2}}).of("q1")
@@ -109,6 +111,7 @@ class Qrels(_Judgeable):
     """
 
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def describe_type(value: Any) -> str:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import loading, watched
-from cranfield.errors import DuplicateError
+from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.kinds import KINDS
-from cranfield.policy import EMPTY_TOPICS, TIES, TOPICS, Policy
+from cranfield.policy import JUDGES
 from cranfield.report.tables import FORMATS, render
-
-if TYPE_CHECKING:
-    from cranfield.results import Results
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -25,49 +22,18 @@ SHOW_DIGESTS = ("json",)
 @click.command("evaluate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.",
-)
+@options.measures
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean.")
-@click.option(
-    "-f", "--output-format", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How to print."
-)
-@click.option(
-    "--ties",
-    type=click.Choice(TIES),
-    default="docid",
-    show_default=True,
-    help="Order of documents with equal scores: by id descending, as in trec_eval; as in the file; better grades "
-    "first or last; or the mean over all orders.",
-)
+@options.output_format(list(FORMATS))
+@options.policy
 @click.option(
     "--samples",
     type=click.IntRange(2),
     default=200,
     show_default=True,
-    help="Random orders for --ties expected, where a measure has no formula.",
+    help="Random orders for --ties expected and draws for --grades probabilities, where there is no formula.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random orders.")
-@click.option(
-    "--topics",
-    type=click.Choice(TOPICS),
-    default="qrels",
-    show_default=True,
-    help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's own.",
-)
-@click.option(
-    "--empty-topics",
-    type=click.Choice(EMPTY_TOPICS),
-    default="zero",
-    show_default=True,
-    help="Topics without a relevant document: score 0, or leave them out.",
-)
-@click.option("--depth", type=click.IntRange(1), help="Cut every ranking here.")
-@click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists).")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is random.")
 @click.option(
     "--bounds",
     is_flag=True,
@@ -79,7 +45,20 @@ SHOW_DIGESTS = ("json",)
     help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
 )
 @click.option(
+    "--judges",
+    type=click.Choice(JUDGES),
+    default="grade",
+    show_default=True,
+    help="How several judges become one (--judgements judges): the mean of their grades; the mean of the scores under "
+    "each; the same, weighted by agreement; or the grade that more than half reach.",
+)
+@click.option(
     "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
+)
+@click.option(
+    "--lengths",
+    metavar="FILE",
+    help="Lengths of all documents retrieved, a document and its length a line, or JSON, for TBG and U.",
 )
 @click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
@@ -92,19 +71,14 @@ def command(
     measures: tuple[str, ...],
     per_topic: bool,
     output_format: str,
-    ties: str,
-    samples: int,
-    seed: int,
-    topics: str,
-    empty_topics: str,
-    depth: int | None,
-    judged_only: bool,
     bounds: bool,
     judgements: str | None,
     known: str | None,
+    lengths: str | None,
     digest: str | None,
     input_format: str | None,
     threads: int | None,
+    **given: Any,
 ) -> None:
     """Evaluate RUNS against the judgements in QRELS.
 
@@ -123,7 +97,9 @@ def command(
         # NumPy takes longer to load than most files take to read: both are done at once.
         with loading("numpy"):
             read: dict[str, Any] = {"format": input_format, "digest": digest, "threads": threads, "progress": progress}
-            judged_by, sources = _read_early(qrels, runs, judgements, ties, read)
+            judged_by, sources = _read_early(
+                qrels, runs, judgements, given["ties"], read, keep_rows=lengths is not None
+            )
         from cranfield.evaluation import evaluate, needed_kind
         from cranfield.measures import as_measures
 
@@ -134,38 +110,33 @@ def command(
             judged_by,
             sources,
             wanted,
-            policy=Policy(ties, topics, depth, judged_only, empty_topics, samples, seed),
+            policy=options.taken_policy(given),
             bounds=bounds,
             judgements=judgements,
             known=known,
+            lengths=lengths,
             format=input_format,
             digest=digest,
             threads=threads,
             progress=progress,
         )
-    show(results, output_format, per_topic)
+    text = render(results, output_format, per_topic=per_topic)
+    options.warn(results.warnings)
+    click.echo(text, nl=False)
 
 
 def _read_early(
-    qrels: str, runs: tuple[str, ...], judgements: str | None, ties: str, read: dict[str, Any]
+    qrels: str, runs: tuple[str, ...], judgements: str | None, ties: str, read: dict[str, Any], *, keep_rows: bool
 ) -> tuple[Any, list[Any]]:
     """What can be read before measures are known; paths where that is not to be, or where reading fails."""
     if judgements not in (None, "plain"):
         return qrels, list(runs)
     try:
         judged_by = read_qrels(qrels, **read)
-    except DuplicateError:  # perhaps a measure knows how to take several grades of a document
+    except DataError:  # perhaps a measure needs judgements of another kind
         if qrels == "-":
             raise
         return qrels, list(runs)
-    if len(runs) > 1:
+    if len(runs) > 1 or keep_rows:
         return judged_by, list(runs)
     return judged_by, [read_run(runs[0], judging=Judging(judged_by.table, ties), **read)]
-
-
-def show(results: Results, output_format: str, per_topic: bool) -> None:
-    """Prints results to standard output, and what is odd about them to standard error."""
-    text = render(results, output_format, per_topic=per_topic)
-    for warning in results.warnings:
-        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
-    click.echo(text, nl=False)

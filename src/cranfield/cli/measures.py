@@ -53,6 +53,8 @@ def usage(measure: Measure) -> str:
 
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
+    from cranfield.measures.registry import NEEDS
+
     definition = measure.definition
     parameters: list[str] = []
     for name, parameter in definition.parameters.items():
@@ -66,6 +68,7 @@ def explained(measure: Measure) -> str:
     trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]
     parts += [_labelled("Also", ", ".join(names))] if names else []
     parts += [_labelled("trec_eval", ", ".join(trec))] if trec else []
+    parts += [_labelled("Needs", NEEDS[definition.needs])] if definition.needs else []
     parts += [
         _labelled("Example", definition.example, wrap=False),
         _labelled("Reference", definition.part("Reference")),

@@ -1,16 +1,28 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what commands do with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cranfield.errors import DataError
 from cranfield.formats import FORMATS
+from cranfield.policy import EMPTY_TOPICS, GRADES, TIES, TOPICS, Policy
+
+if TYPE_CHECKING:
+    from cranfield.findings import Finding
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+measures: Callable[[Command], Command] = click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.",
+)
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
@@ -20,3 +32,88 @@ input_format: Callable[[Command], Command] = click.option(
 threads: Callable[[Command], Command] = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
 )
+
+alpha: Callable[[Command], Command] = click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance of a false alarm that is accepted.",
+)
+
+
+def output_format(formats: Sequence[str]) -> Callable[[Command], Command]:
+    """How to print, the first format by default."""
+    return click.option(
+        "-f", "--output-format", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+    )
+
+
+# Every decision that changes a number, under the name of the policy's field.
+_POLICY: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--ties",
+        type=click.Choice(TIES),
+        default="docid",
+        show_default=True,
+        help="Order of documents with equal scores: by id descending, as in trec_eval; as in the file; better grades "
+        "first or last; or the mean over all orders.",
+    ),
+    click.option(
+        "--topics",
+        type=click.Choice(TOPICS),
+        default="qrels",
+        show_default=True,
+        help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's "
+        "own.",
+    ),
+    click.option(
+        "--empty-topics",
+        type=click.Choice(EMPTY_TOPICS),
+        default="zero",
+        show_default=True,
+        help="Topics without a relevant document: score 0, or leave them out.",
+    ),
+    click.option("--depth", type=click.IntRange(1), help="Cut every ranking here."),
+    click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists)."),
+    click.option(
+        "--grades",
+        type=click.Choice(GRADES),
+        default="grades",
+        show_default=True,
+        help="What grades are; probabilities are chances from 0 to 1 that a document is relevant, and scores are means "
+        "over what may be.",
+    ),
+)
+
+
+def policy(command: Command) -> Command:
+    """The options of a policy."""
+    for option in reversed(_POLICY):
+        command = option(command)
+    return command
+
+
+def taken_policy(given: dict[str, Any], **more: Any) -> Policy:
+    """The policy among a command's options; they are taken out."""
+    names = [name for name in Policy.__dataclass_fields__ if name in given]
+    return Policy(**{name: given.pop(name) for name in names}, **more)
+
+
+def warn(warnings: Iterable[Finding]) -> None:
+    """Says on standard error what is odd."""
+    for warning in warnings:
+        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """A TOML file as a dict."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", source=path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"is not TOML: {error}", source=path) from None

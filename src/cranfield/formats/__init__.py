@@ -128,7 +128,7 @@ def _choose(name: str | None, data: Any, label: str, request: Request) -> Format
     for format in FORMATS:
         if format.recognise(head, request):
             return format
-    suffix = os.path.splitext(_without_compression(label))[1].lower()
+    suffix = suffix_of(label)
     return next((format for format in FORMATS if suffix in format.suffixes), trec.TREC)
 
 
@@ -158,3 +158,12 @@ def stem(path: str) -> str:
     'bm25.k1=0.9'
     """
     return os.path.splitext(os.path.basename(_without_compression(path)))[0] or path
+
+
+def suffix_of(path: str) -> str:
+    """What a file's name ends in, in lower case, apart from compression.
+
+    >>> suffix_of("runs/BM25.JSONL.gz")
+    '.jsonl'
+    """
+    return os.path.splitext(_without_compression(path))[1].lower()

@@ -16,6 +16,10 @@ EXPECTED = (
     "a path, an open file, a dict of dicts, a data frame, a tuple (topics, documents, values) of arrays, "
     "or an iterable of records"
 )
+IN_GROUPS = (
+    "\n    If there are several subtopics or several judges to a topic, say so: --judgements subtopics or judges "
+    "(judgements=… in Python)."
+)
 
 
 class Judging(NamedTuple):
@@ -101,8 +105,15 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
             f"Line {other} has another: {shorten(decode(fault['other_text']))}\n    "
             "Each document may appear once for each topic: decide which line is right."
         )
+        if kind == "grade" and _may_be_in_groups(text, decode(fault["other_text"]), layout):
+            remedy += IN_GROUPS
     kind_of_error = DuplicateError if code == "duplicate" else DataError
     return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy)
+
+
+def _may_be_in_groups(one: str, other: str, layout: str) -> bool:
+    """Whether two lines of judgements may differ because each is of another group: the second column of TREC text."""
+    return layout != "trec" or one.split()[1:2] != other.split()[1:2]
 
 
 def _needs(layout: str, request: Request) -> str:
@@ -137,6 +148,11 @@ def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
         return "This looks like a run: are the two arguments swapped?"
     if len(fields) == 3 and _is_number(fields[2]):
         return "The second column, the iteration, is missing: write topic 0 document grade, or add a header line."
+    if len(fields) == 5 and _is_number(fields[4]):
+        return (
+            "An id may not contain a blank; five columns may be a sample of the pool (--judgements sampled) or "
+            "preferences (--judgements preferences)."
+        )
     return "An id may not contain a blank; if the last line was cut short, the file is incomplete."
 
 
@@ -161,7 +177,7 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ty
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
             f"{fault['first']:g} and {fault['second']:g}",
             source=source,
-            remedy="Each document may appear once for each topic.",
+            remedy="Each document may appear once for each topic." + (IN_GROUPS if kind == "grade" else ""),
         )
     entry = decode(fault["field"])
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield._core import CoreError, read_columns
 from cranfield.errors import DataError, shorten
-from cranfield.formats.base import BYTE_ORDER_MARK, Format, Reading, Request, collapsed_note, decode, row_error
+from cranfield.formats.base import (
+    BYTE_ORDER_MARK,
+    IN_GROUPS,
+    Format,
+    Reading,
+    Request,
+    collapsed_note,
+    decode,
+    row_error,
+)
 from cranfield.formats.columns import require_columns
 from cranfield.formats.memory import read_mapping
 
@@ -55,7 +64,7 @@ def _decoder() -> json.JSONDecoder:
     )
 
 
-def _parse(text: str, source: str, line: int | None) -> Any:
+def parse(text: str, source: str, line: int | None) -> Any:
     """One JSON value; `line` is its number where it is a line, and None where it is the whole text."""
     import json
 
@@ -85,7 +94,7 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        entry = _parse(line, source, number)
+        entry = parse(line, source, number)
         if not isinstance(entry, dict):
             raise DataError("expected an object on each line", source=source, line=number, text=line)
         if tuple(entry) != keys:
@@ -137,12 +146,13 @@ def _at_its_line(
         source=source,
         line=numbers[second],
         text=lines[numbers[second] - 1],
-        remedy=f"Line {numbers[first]} has another: {shorten(lines[numbers[first] - 1])}",
+        remedy=f"Line {numbers[first]} has another: {shorten(lines[numbers[first] - 1])}"
+        + (IN_GROUPS if request.kind == "grade" else ""),
     )
 
 
 def read_json(data: Any, source: str, request: Request) -> Reading:
-    outer = _parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
+    outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)
     try:

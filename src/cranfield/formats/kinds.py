@@ -13,7 +13,12 @@ from typing import Any
 from cranfield.errors import UsageError
 from cranfield.tables import Qrels
 
-KINDS: Mapping[str, str] = {}
+KINDS: Mapping[str, str] = {
+    "subtopics": "a grade for each subtopic of a topic, as in TREC's diversity qrels",
+    "judges": "the grades of several judges",
+    "sampled": "a sample of the pool, with the stratum of each document or its chance to be judged",
+    "preferences": "which of two documents is the better one, pair by pair or in trec_eval's prefs format",
+}
 
 
 def read_kind(kind: str, source: Any, name: str | None) -> Qrels:

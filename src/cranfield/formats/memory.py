@@ -92,6 +92,14 @@ def _strings(documents: Any) -> list[Any]:
 
 def read_records(records: Iterable[Any], source: str, request: Request) -> Reading:
     """Named tuples or objects with fields such as query_id, doc_id and score (or relevance)."""
+    rows, names = records_of(records, source)
+    columns = require_columns(names, request.kind, request.columns, source)
+    lists = [values_of(rows, names[i], source) for i in (columns.topic, columns.document, columns.value)]
+    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+
+
+def records_of(records: Iterable[Any], source: str) -> tuple[list[Any], tuple[str, ...]]:
+    """The records, and the names of their fields."""
     rows = list(records)
     if not rows:
         raise DataError(
@@ -99,18 +107,19 @@ def read_records(records: Iterable[Any], source: str, request: Request) -> Readi
             source=source,
             remedy="An iterator can be read once: if it was read before, make it anew or keep it as a list.",
         )
-    names: tuple[str, ...]
-    get: Callable[[Any, Any], Any]
     if isinstance(rows[0], Mapping):
-        names, get = tuple(map(str, rows[0])), getitem
+        names = tuple(map(str, rows[0]))
     else:
-        names, get = tuple(getattr(rows[0], "_fields", ()) or getattr(rows[0], "__dict__", ())), getattr
+        names = tuple(getattr(rows[0], "_fields", ()) or getattr(rows[0], "__dict__", ()))
     if not names:
         raise TypeError(f"{source}: expected {EXPECTED}, not a {describe_type(records)} of {describe_type(rows[0])}")
-    columns = require_columns(names, request.kind, request.columns, source)
-    wanted = [names[i] for i in (columns.topic, columns.document, columns.value)]
+    return rows, names
+
+
+def values_of(rows: list[Any], name: str, source: str) -> list[Any]:
+    """What a field of records has in each of them."""
+    get: Callable[[Any, Any], Any] = getitem if isinstance(rows[0], Mapping) else getattr
     try:
-        lists = [[get(row, name) for row in rows] for name in wanted]
+        return [get(row, name) for row in rows]
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(f"a record lacks a field ({error})", source=source) from None
-    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)

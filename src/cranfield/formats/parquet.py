@@ -10,6 +10,11 @@ from cranfield.formats.frames import read_frame
 
 
 def read_parquet(data: Any, source: str, request: Request) -> Reading:
+    return read_frame(parquet_table(data, source), source, request)
+
+
+def parquet_table(data: Any, source: str) -> Any:
+    """The file as a table of pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -18,10 +23,9 @@ def read_parquet(data: Any, source: str, request: Request) -> Reading:
             "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
         ) from None
     try:
-        table = pyarrow.parquet.read_table(pyarrow.py_buffer(data))
+        return pyarrow.parquet.read_table(pyarrow.py_buffer(data))
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
-    return read_frame(table, source, request)
 
 
 PARQUET = Format("parquet", (".parquet",), lambda head, request: head[:4] == b"PAR1", read_parquet)

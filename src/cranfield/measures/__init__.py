@@ -2,8 +2,20 @@
 
 from cranfield.measures.counts import Judged, NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, Unjudged
 from cranfield.measures.cwl import AP_CWL, BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, P_CWL, RBP_CWL, RR_CWL, SDCG
+from cranfield.measures.diversity import (
+    AP_IA,
+    ERR_IA,
+    NRBP,
+    P_IA,
+    StRecall,
+    alpha_DCG,
+    alpha_nDCG,
+    nERR_IA,
+    nNRBP,
+)
 from cranfield.measures.gain import CG, DCG, IdealDCG, nDCG
 from cranfield.measures.interpolated import InterpolatedAP, IPrec
+from cranfield.measures.known import Coverage, Novelty
 from cranfield.measures.lecture import (
     ESL,
     NCG,
@@ -11,15 +23,18 @@ from cranfield.measures.lecture import (
     AreaNDCG,
     Frustration,
     IdealCG,
-    PFirst,
     PLast,
     RecallEffort,
     RelativeRecall,
     Satisfaction,
 )
+from cranfield.measures.orders import Accuracy, Compat
+from cranfield.measures.preferences import APpref, Ppref, Rpref, Wpref
 from cranfield.measures.ranked import AP, RR, Bpref, E, F, P, R, Rprec, Success
 from cranfield.measures.registry import Measure, all_measures, as_measures, measure, parse_measure, parse_measures
+from cranfield.measures.sampled import infNDCG, statAP, xinfAP
 from cranfield.measures.sets import SetAP, SetF, SetP, SetR, SetRelP, Utility
+from cranfield.measures.timed import TBG, U
 from cranfield.measures.trec import (
     BinG,
     G,
@@ -35,6 +50,15 @@ from cranfield.measures.trec import (
 from cranfield.measures.user_models import ERR, RBP
 
 __all__ = [
+    "AP_IA",
+    "ERR_IA",
+    "NRBP",
+    "P_IA",
+    "StRecall",
+    "alpha_DCG",
+    "alpha_nDCG",
+    "nERR_IA",
+    "nNRBP",
     "AP",
     "AP_CWL",
     "BPM",
@@ -55,10 +79,13 @@ __all__ = [
     "RR",
     "RR_CWL",
     "SDCG",
+    "APpref",
+    "Accuracy",
     "AreaNCG",
     "AreaNDCG",
     "BinG",
     "Bpref",
+    "Compat",
     "E",
     "F",
     "Frustration",
@@ -76,14 +103,15 @@ __all__ = [
     "NumRelRet",
     "NumRet",
     "P",
-    "PFirst",
     "PLast",
+    "Ppref",
     "R",
     "RBPResidual",
     "RecallEffort",
     "RelP",
     "RelativeRecall",
     "RnDCG",
+    "Rpref",
     "Rprec",
     "RprecMult",
     "Satisfaction",
@@ -95,13 +123,21 @@ __all__ = [
     "Success",
     "Unjudged",
     "Utility",
+    "Wpref",
     "Yaap",
     "all_measures",
     "as_measures",
     "infAP",
+    "infNDCG",
     "measure",
     "nDCG",
     "nDCGRel",
     "parse_measure",
     "parse_measures",
+    "statAP",
+    "xinfAP",
+    "Coverage",
+    "Novelty",
+    "TBG",
+    "U",
 ]

@@ -37,3 +37,8 @@ def reciprocal_rank(judged: Judged, rel: float, cutoff: int | None) -> Floats:
     """One over the rank of each topic's first relevant document down to the cutoff; 0 without one."""
     hit = judged.hits(rel, cutoff)
     return judged.total(hit * (judged.running(hit) == 1) / judged.rank)
+
+
+def number_relevant(judged: Judged, *, rel: float, **_: Any) -> Floats:
+    """How many relevant documents each topic has: what recall, AP and R-precision divide by."""
+    return judged.n_relevant(rel)

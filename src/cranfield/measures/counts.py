@@ -6,13 +6,19 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.judged import Judged as JudgedRun
-from cranfield.measures import bounded
+from cranfield.measures import bounded, explained, explained_ranked
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
 
 
 @measure(
-    trec="num_q", agg="sum", range=(1, 1), exact_ties=True, bounds=lambda judged: (np.ones(len(judged.topics)),) * 2
+    trec="num_q",
+    agg="sum",
+    range=(1, 1),
+    exact_ties=True,
+    bounds=lambda judged: (np.ones(len(judged.topics)),) * 2,
+    linear=True,
+    explain=lambda trace: explained.Working(trace.within(0), because="every topic counts as one"),
 )
 def NumQ(judged: JudgedRun) -> Floats:
     """Number of topics.
@@ -32,6 +38,8 @@ def NumQ(judged: JudgedRun) -> Floats:
     range=(0, float("inf")),
     exact_ties=True,
     bounds=lambda judged: (judged.retrieved * 1.0,) * 2,
+    linear=True,
+    explain=lambda trace: explained.share(trace, trace.within(None), 1),
 )
 def NumRet(judged: JudgedRun) -> Floats:
     """Number of documents retrieved.
@@ -45,7 +53,15 @@ def NumRet(judged: JudgedRun) -> Floats:
     return judged.retrieved.astype(np.float64)
 
 
-@measure(trec="num_rel", agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_relevant)
+@measure(
+    trec="num_rel",
+    agg="sum",
+    range=(0, float("inf")),
+    exact_ties=True,
+    bounds=bounded.of_relevant,
+    linear=True,
+    explain=lambda trace, *, rel: explained.Working(trace.relevant(rel), ("R",)),
+)
 def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
     """Number of relevant documents, retrieved or not.
 
@@ -58,7 +74,15 @@ def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
     return judged.n_relevant(rel)
 
 
-@measure(trec="num_rel_ret", agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_found)
+@measure(
+    trec="num_rel_ret",
+    agg="sum",
+    range=(0, float("inf")),
+    exact_ties=True,
+    bounds=bounded.of_found,
+    linear=True,
+    explain=explained_ranked.found,
+)
 def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Number of relevant documents retrieved.
 
@@ -71,7 +95,13 @@ def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -
     return judged.total(judged.hits(rel) * judged.within(cutoff))
 
 
-@measure(exact_ties=True)
+@measure(
+    exact_ties=True,
+    linear=True,
+    explain=lambda trace, *, cutoff: explained.share(
+        trace, ~np.isnan(trace.grade) & trace.within(cutoff), trace.within(cutoff).sum()
+    ),
+)
 def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
     """Share of the documents down to the cutoff that are judged.
 
@@ -89,7 +119,12 @@ def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
     return ratio(judged.total(judged.hits(0) * judged.within(cutoff)), depth)
 
 
-@measure(trec_at="unj", trec_cutoffs=(5, 10, 20))
+@measure(
+    trec_at="unj",
+    trec_cutoffs=(5, 10, 20),
+    linear=True,
+    explain=lambda trace, *, cutoff: explained.share(trace, np.isnan(trace.grade) & trace.within(cutoff), cutoff),
+)
 def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
     """Share of the first k ranks that hold an unjudged document.
 
@@ -104,7 +139,13 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
     return (np.minimum(judged.retrieved, cutoff) - judged.total(judged.hits(0, cutoff))) / cutoff
 
 
-@measure(trec="num_nonrel_judged_ret", agg="sum", range=(0, float("inf")))
+@measure(
+    trec="num_nonrel_judged_ret",
+    agg="sum",
+    range=(0, float("inf")),
+    linear=True,
+    explain=lambda trace, *, rel: explained.share(trace, ~np.isnan(trace.grade) & ~trace.relevant(rel), 1),
+)
 def NumNonrelRet(judged: JudgedRun, *, rel: float = 1) -> Floats:
     """Number of documents retrieved that are judged and not relevant.
 

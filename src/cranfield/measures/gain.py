@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.errors import DataError
 from cranfield.judged import Floats, Integers, Judged
-from cranfield.measures import bounded
+from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.registry import measure
 
@@ -21,6 +21,8 @@ UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DC
     range=(0, float("inf")),
     exact_ties=True,
     bounds=lambda judged, **given: bounds_of_dcg(judged, base=UNDISCOUNTED, **given),
+    linear=True,
+    explain=explained_gains.cumulated,
 )
 def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """Cumulated gain: the gains of the retrieved documents added up.
@@ -34,7 +36,13 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
     return judged.total(gains(judged.grade, gain) * judged.within(cutoff))
 
 
-@measure(trec="dcg", range=(0, float("inf")), bounds=lambda judged, **given: bounds_of_dcg(judged, **given))
+@measure(
+    trec="dcg",
+    range=(0, float("inf")),
+    bounds=lambda judged, **given: bounds_of_dcg(judged, **given),
+    linear=True,
+    explain=explained_gains.cumulated,
+)
 def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """Discounted cumulated gain: gains added up, each divided by a discount that grows with rank.
 
@@ -50,7 +58,7 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     return dcg(judged, gain, base, cutoff)
 
 
-@measure(trec="ideal_dcg", range=(0, float("inf")))
+@measure(trec="ideal_dcg", range=(0, float("inf")), explain=explained_gains.ideal)
 def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """The highest DCG that any ranking of the judged documents can have.
 
@@ -70,11 +78,14 @@ def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
     trec_cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000),
     exact_ties=True,
     bounds=lambda judged, **given: bounds_of_ndcg(judged, **given),
+    denominator=lambda judged, **given: ideal_dcg(judged, **given),
+    explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
 )
 def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """DCG divided by that of the ideal ranking, which has all judged documents, best first.
 
-    With a cutoff the ideal is cut at the same depth. Averaged over topics it is the mean of ratios.
+    With a cutoff the ideal is cut at the same depth. Averaged over topics it is the mean of ratios; with agg='ratio'
+    the ratio of means, mean DCG over mean ideal DCG, where topics count by what there is to be gained.
 
     Formula: DCG@k / DCG@k of the ideal ranking
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.judged import Floats, Judged
+from cranfield.judged import Floats, Integers, Judged
+from cranfield.measures import bounded, explained
 from cranfield.measures.registry import Parameter, is_number, measure
 
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
@@ -17,6 +18,8 @@ RECALL_LEVELS = tuple(i / 10 for i in range(11))
     trec_at="iprec_at_recall",
     trec_cutoffs=RECALL_LEVELS,
     recall=Parameter("the recall level", "a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1),
+    bounds=lambda judged, *, rel, recall: bounds_of_interpolated(judged, rel, [recall]),
+    explain=lambda trace, *, rel, recall: explained_levels(trace, rel, [recall]),
 )
 def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
     """Highest precision at any rank where recall is at least the given level.
@@ -33,6 +36,8 @@ def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
 @measure(
     trec="11pt_avg",
     points=Parameter("11: recall 0, 0.1, … 1; 10: recall 0.1, 0.2, … 1", "11 or 10", lambda v: v in (10, 11)),
+    bounds=lambda judged, *, rel, points: bounds_of_interpolated(judged, rel, _levels(points)),
+    explain=lambda trace, *, rel, points: explained_levels(trace, rel, _levels(points)),
 )
 def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Floats:
     """Interpolated precision averaged over the standard recall levels.
@@ -44,15 +49,41 @@ def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Float
     >>> InterpolatedAP(points=10).per_topic(relstring("001000010000001"))
     array([0.255])
     """
-    levels = RECALL_LEVELS if points == 11 else RECALL_LEVELS[1:]
-    return sum(interpolated(judged, rel, levels), np.zeros(len(judged.topics))) / points
+    return sum(interpolated(judged, rel, _levels(points)), np.zeros(len(judged.topics))) / points
+
+
+def _levels(points: int) -> tuple[float, ...]:
+    return RECALL_LEVELS if points == 11 else RECALL_LEVELS[1:]
 
 
 def interpolated(judged: Judged, rel: float, levels: Sequence[float]) -> list[Floats]:
     """Interpolated precision of every topic at each recall level."""
     relevant = judged.n_relevant(rel)
-    # The fewest documents that reach the level; 0.7 * 10 is a little above 7 in binary.
-    return reached(judged, rel, [np.ceil(level * relevant - 1e-9) for level in levels])
+    return reached(judged, rel, [_fewest(level, relevant) for level in levels])
+
+
+def explained_levels(trace: explained.Trace, rel: float, levels: Sequence[float]) -> explained.Working:
+    """The mean over recall levels of the best precision from there on; the column has it at each relevant document."""
+    values = np.array(interpolated(trace.judged, rel, levels))[:, 0]
+    counts = trace.relevant(rel)
+    here = counts * np.cumsum(counts) / trace.rank
+    best = np.maximum.accumulate(here[::-1])[::-1]
+    columns = {"best from here": np.where(counts, best, np.nan)}
+    if len(levels) > 1:
+        written, total = explained.summed([explained.number(value) for value in values]), float(values.sum())
+        steps = explained.quotient(written, len(levels)), explained.quotient(explained.number(total), len(levels))
+        return explained.Working(counts, steps, columns=columns)
+    reached = counts & (np.cumsum(counts) >= _fewest(levels[0], trace.judged.n_relevant(rel)))
+    texts = [f"{n}/{i}" for n, i in zip(np.cumsum(counts)[reached], trace.rank[reached], strict=True)]
+    if not texts:
+        return explained.Working(counts, columns=columns, because=f"recall {levels[0]:g} is not reached")
+    return explained.Working(reached, (f"max of {explained.summed(texts).replace(' +', ',')}",), columns=columns)
+
+
+def _fewest(level: float, relevant: Floats) -> Floats:
+    """The fewest documents that reach the level; 0.7 * 10 is a little above 7 in binary."""
+    fewest: Floats = np.ceil(level * relevant - 1e-9)
+    return fewest
 
 
 def reached(judged: Judged, rel: float, needed: Sequence[Floats]) -> list[Floats]:
@@ -69,3 +100,44 @@ def reached(judged: Judged, rel: float, needed: Sequence[Floats]) -> list[Floats
         place = np.clip(count, 1, found + 1).astype(np.int64)
         curves.append(np.where(place <= found, best[np.minimum(start + place - 1, len(best) - 1)], 0.0))
     return curves
+
+
+def bounds_of_interpolated(judged: Judged, rel: float, levels: Sequence[float]) -> bounded.Bounds:
+    """Extremes of the mean over the levels: for each topic all numbers m of relevant unjudged documents at once.
+
+    The m highest are relevant for the highest value, the m lowest for the lowest. Precision grows along a row of
+    relevant documents, so it is looked at only where a row can end: at a relevant document, before a judged one, at
+    the end of the list, and at the last of the m highest.
+    """
+    lowest, highest = np.zeros(len(judged.topics)), np.zeros(len(judged.topics))
+    open_ranks, relevant = judged.unjudged, judged.n_relevant(rel)
+    hit, known = judged.hits(rel), judged.grade >= 0
+    for topic, length in enumerate(judged.retrieved.tolist()):
+        shown = slice(judged.offsets[topic], judged.offsets[topic + 1])
+        rank, found = judged.rank[shown], judged.rank[shown][hit[shown]]
+        holes = open_ranks.rank[open_ranks.offsets[topic] : open_ranks.offsets[topic + 1]]
+        m = np.arange(len(holes) + 1)[:, None]
+        ends = np.unique(np.concatenate((found, rank[known[shown]] - 1, [length])))
+        found_above, holes_above = (np.searchsorted(ranks, ends, "right") for ranks in (found, holes))
+
+        needed = [np.maximum(_fewest(level, relevant[topic] + m), 1) for level in levels]
+
+        curves = _interpolated_rows(ends, found_above + np.maximum(holes_above - len(holes) + m, 0), needed)
+        lowest[topic] = curves.mean(axis=0).min()
+
+        last = np.concatenate(([0], holes))[:, None]
+        down_to_last = np.searchsorted(found, last, "right") + m
+        at_last = down_to_last / np.maximum(last, 1) * (down_to_last >= needed)
+        curves = _interpolated_rows(ends, found_above + np.minimum(holes_above, m), needed)
+        highest[topic] = np.maximum(curves, at_last[..., 0]).mean(axis=0).max()
+    return lowest, highest
+
+
+def _interpolated_rows(ranks: Integers, above: Integers, needed: Sequence[Floats]) -> Floats:
+    """Interpolated precision [level, row] of rankings, a row each, with so many relevant documents above some ranks."""
+    precision = np.zeros((len(above), len(ranks) + 1))
+    precision[:, :-1] = above / np.maximum(ranks, 1)
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    first = [np.count_nonzero(above < number, axis=1) for number in needed]
+    rows: Floats = best[np.arange(len(above)), first]
+    return rows

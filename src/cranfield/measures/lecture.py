@@ -7,15 +7,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from cranfield import _core
+from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged
-from cranfield.measures.arithmetic import ratio, reciprocal_rank, within
+from cranfield.measures import explained, explained_gains, explained_ranked
+from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.gain import UNDISCOUNTED, Gain, discounted, gains, ideal_dcg, ideal_gains
-from cranfield.measures.registry import Parameter, is_number, is_whole, measure
+from cranfield.measures.known import known_relevant
+from cranfield.measures.registry import NEEDS, Parameter, is_number, is_whole, measure
 
 EXPECTED = Parameter(
-    "how many relevant documents the user expects to find; None: all there are",
-    "None or a whole number from 1",
-    lambda v: v is None or is_whole(v),
+    "how many relevant documents the user expects to find; None: all there are; 'known': as many as were known before",
+    "None, 'known' or a whole number from 1",
+    lambda v: v is None or v == "known" or is_whole(v),
 )
 WEIGHT = Parameter(
     "what a rank counts: all the same (equal), or k at the first rank down to 1 at the last (linear)",
@@ -24,23 +27,7 @@ WEIGHT = Parameter(
 )
 
 
-@measure()
-def PFirst(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
-    """Precision where the first relevant document is found; 0 if none is.
-
-    The same as the reciprocal rank, RR, in the lectures' words.
-
-    Formula: r_i / i, i the rank of the first relevant document
-    Reference: taught among the single value measures; for others of the kind see Baeza-Yates and Ribeiro-Neto, Modern
-      Information Retrieval, 1999, chapter 3.
-
-    >>> PFirst.per_topic(relstring("00101"))
-    array([0.33333333])
-    """
-    return reciprocal_rank(judged, rel, cutoff)
-
-
-@measure()
+@measure(explain=explained_ranked.last_precision)
 def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Precision where the last relevant document of the ranking is found; 0 if there is none.
 
@@ -60,33 +47,56 @@ def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
     return judged.total(last * judged.running(hit) / judged.rank)
 
 
-@measure(exact_ties=True, range=(0, float("inf")), expected=EXPECTED)
-def RelativeRecall(judged: Judged, *, expected: int | None = None, rel: float = 1, cutoff: int | None = None) -> Floats:
+@measure(
+    exact_ties=True,
+    range=(0, float("inf")),
+    expected=EXPECTED,
+    explain=lambda trace, **given: explained_ranked.share_of_expected(trace, _expected, **given),
+)
+def RelativeRecall(
+    judged: Judged, *, expected: int | str | None = None, rel: float = 1, cutoff: int | None = None
+) -> Floats:
     """Relevant documents found, as a share of those that the user expected to find.
 
-    It is above 1 where the list has more than was expected; a user who expects all there are measures recall.
+    It is above 1 where the list has more than was expected; a user who expects all there are measures recall. With
+    expected='known' the documents known before are read as for Coverage, and it is |R ∩ A| / |R ∩ K|.
 
     Formula: (number of relevant documents found) / (number expected)
-    Reference: Korfhage, Information Storage and Retrieval, 1997.
+    Reference: Korfhage, Information Storage and Retrieval, 1997; |R ∩ A| / |R ∩ K| in lectures after Baeza-Yates and
+      Ribeiro-Neto.
 
     >>> RelativeRecall(expected=4).per_topic(relstring("10101"))
     array([0.75])
     """
     found = judged.total(judged.hits(rel) * judged.within(cutoff))
-    return ratio(found, judged.n_relevant(rel) if expected is None else float(expected))
+    return ratio(found, _expected(judged, expected, rel))
+
+
+def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
+    """For each topic, how many relevant documents the user expects."""
+    if expected is None:
+        return judged.n_relevant(rel)
+    if isinstance(expected, int):
+        return np.full(len(judged.topics), float(expected))
+    if "known" not in judged.pool.columns:
+        raise UsageError(f"expected='known' needs {NEEDS['known']}; and it has no bounds")
+    return known_relevant(judged, rel)
 
 
 @measure(
     range=(0, float("inf")),
     expected=EXPECTED,
+    explain=lambda trace, **given: explained_ranked.effort(trace, _expected, **given),
     over=Parameter(
         "examined: the documents read until the expected ones are found (Korfhage; Baeza-Yates and Ribeiro-Neto); "
-        "retrieved: all documents of the answer, |R ∩ K| / |A| in lectures after them",
+        "retrieved: all documents of the answer, in lectures after them: |R ∩ K| / |A| with expected='known'",
         "'examined' or 'retrieved'",
         lambda v: isinstance(v, str) and v in ("examined", "retrieved"),
     ),
 )
-def RecallEffort(judged: Judged, *, expected: int | None = None, over: str = "examined", rel: float = 1) -> Floats:
+def RecallEffort(
+    judged: Judged, *, expected: int | str | None = None, over: str = "examined", rel: float = 1
+) -> Floats:
     """Relevant documents expected, as a share of the documents that the user has to read for them.
 
     By the first definition a list that does not have the expected number scores 0: no reading is enough. The second
@@ -101,7 +111,7 @@ def RecallEffort(judged: Judged, *, expected: int | None = None, over: str = "ex
     >>> RecallEffort(expected=2, over="retrieved").per_topic(relstring("10101", "10000"))
     array([0.4, 0.4])
     """
-    wanted = judged.n_relevant(rel) if expected is None else np.full(len(judged.topics), float(expected))
+    wanted = _expected(judged, expected, rel)
     if over == "retrieved":
         return ratio(wanted, judged.retrieved)
     hit = judged.hits(rel)
@@ -112,6 +122,7 @@ def RecallEffort(judged: Judged, *, expected: int | None = None, over: str = "ex
 @measure(
     exact_ties=True,
     range=(0, float("inf")),
+    explain=lambda trace, *, wanted, unfound, rel: explained_ranked.search(trace, wanted, rel, _search),
     wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),
     unfound=Parameter(
         "the length of a search that the list cannot satisfy: take at least the depth of the lists",
@@ -134,17 +145,30 @@ def ESL(judged: Judged, *, wanted: int = 1, unfound: float = 1000, rel: float = 
     >>> ESL(wanted=2).per_topic(relstring("010-1", "01"))
     array([   3., 1000.])
     """
+    j, i, s, r, found = _search(judged, wanted, rel)
+    return np.where(found > 0, j + i * s / (r + 1), float(unfound))
+
+
+def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """For each topic j, i, s and r of expected search length, and whether the list has as many as are wanted."""
     hit = judged.hits(rel)
     last = hit & (judged.running(hit) == wanted)
     first = judged.total(last * judged.tie_first)
     above = judged.total(hit & (judged.tie_first < first[judged.topic]))
     relevant = judged.total(hit & (judged.tie_first == first[judged.topic]))
     others = judged.total(last * judged.tie_size) - relevant
-    length = first - 1 - above + others * (wanted - above) / (relevant + 1)
-    return np.where(judged.total(last) > 0, length, float(unfound))
+    return first - 1 - above, others, wanted - above, relevant, judged.total(last)
 
 
-@measure(exact_ties=True, weight=WEIGHT)
+@measure(
+    exact_ties=True,
+    weight=WEIGHT,
+    explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
+        trace,
+        trace.relevant(rel) * _weight(trace.rank, weight, cutoff),
+        float(_weight_down_to(np.minimum(trace.judged.n_relevant(rel), cutoff), weight, cutoff)[0]),
+    ),
+)
 def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutoff: int) -> Floats:
     """How much of what could satisfy a user in the first k documents is there; looks at relevant documents alone.
 
@@ -166,7 +190,16 @@ def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutof
     return ratio(found, _weight_down_to(np.minimum(judged.n_relevant(rel), cutoff), weight, cutoff))
 
 
-@measure(exact_ties=True, weight=WEIGHT)
+@measure(
+    exact_ties=True,
+    weight=WEIGHT,
+    linear=True,
+    explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
+        trace,
+        ~trace.relevant(rel) * _weight(trace.rank, weight, cutoff),
+        float(_weight_down_to(np.array([float(cutoff)]), weight, cutoff)[0]),
+    ),
+)
 def Frustration(judged: Judged, *, rel: float = 1, weight: str = "equal", cutoff: int) -> Floats:
     """How much of the first k ranks goes to documents that are not relevant: a loss, 0 is perfect and 1 is worst.
 
@@ -195,11 +228,11 @@ def _weight_down_to(rank: Floats, weight: str, cutoff: int) -> Floats:
     return rank if weight == "equal" else rank * (2.0 * cutoff + 1 - rank) / 2
 
 
-@measure(range=(0, float("inf")))
+@measure(range=(0, float("inf")), explain=explained_gains.ideal)
 def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """The highest CG that any ranking of the judged documents can have.
 
-    The mean of CG divided by the mean of this one is NCG as the ratio of means; so with DCG and IdealDCG.
+    The mean of CG divided by the mean of this one is NCG(agg='ratio'); so with DCG, IdealDCG and nDCG.
 
     Formula: Σ g_i over the first k judged documents, best first
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
@@ -210,11 +243,15 @@ def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
     return ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure(exact_ties=True)
+@measure(
+    exact_ties=True,
+    denominator=lambda judged, *, gain, cutoff: ideal_dcg(judged, gain, UNDISCOUNTED, cutoff),
+    explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
+)
 def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """CG divided by that of the ideal ranking: no rank down to the cutoff counts more than another.
 
-    Averaged over topics it is the mean of ratios; the ratio of means is the mean of CG over the mean of IdealCG.
+    Averaged over topics it is the mean of ratios; with agg='ratio' the ratio of means, mean CG over mean IdealCG.
 
     Formula: CG@k / CG@k of the ideal ranking
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
@@ -226,7 +263,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> 
     return ratio(found, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
 
 
-@measure()
+@measure(explain=explained_gains.area)
 def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     """Area under the NCG curve down to rank k, as a share of the ideal ranking's: the mean of NCG at ranks 1 to k.
 
@@ -239,7 +276,7 @@ def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     return _area(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure()
+@measure(explain=explained_gains.area)
 def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int) -> Floats:
     """Area under the nDCG curve down to rank k, as a share of the ideal ranking's: the mean of nDCG at ranks 1 to k.
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
-from cranfield.measures import bounded
-from cranfield.measures.arithmetic import f_beta, ratio, reciprocal_rank
+from cranfield.measures import bounded, explained_ranked
+from cranfield.measures.arithmetic import f_beta, number_relevant, ratio, reciprocal_rank
 from cranfield.measures.registry import Parameter, is_number, measure
 from cranfield.measures.tied import chance_of_one, expected_minimum, expected_precision, expected_reciprocal
 
 TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
-@measure(aliases=("Precision",), trec_at="P", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, bounds=bounded.of_precision)
+@measure(
+    aliases=("Precision",),
+    trec_at="P",
+    trec_cutoffs=TREC_CUTOFFS,
+    exact_ties=True,
+    bounds=bounded.of_precision,
+    linear=True,
+    explain=explained_ranked.precision,
+)
 def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Share of the first k documents that is relevant.
 
@@ -28,7 +36,15 @@ def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return judged.total(judged.hits(rel) * judged.within(cutoff)) / cutoff
 
 
-@measure(aliases=("Recall",), trec_at="recall", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, bounds=bounded.of_recall)
+@measure(
+    aliases=("Recall",),
+    trec_at="recall",
+    trec_cutoffs=TREC_CUTOFFS,
+    exact_ties=True,
+    bounds=bounded.of_recall,
+    denominator=number_relevant,
+    explain=explained_ranked.recall,
+)
 def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Share of the relevant documents that the first k contain.
 
@@ -41,7 +57,7 @@ def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return ratio(judged.total(judged.hits(rel) * judged.within(cutoff)), judged.n_relevant(rel))
 
 
-@measure(exact_ties=True, bounds=bounded.of_f)
+@measure(exact_ties=True, bounds=bounded.of_f, explain=explained_ranked.f_measure)
 def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats:
     """Weighted harmonic mean of precision and recall at rank k.
 
@@ -61,6 +77,7 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
         "0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0
     ),
     bounds=bounded.of_e,
+    explain=explained_ranked.e_measure,
 )
 def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     """Van Rijsbergen's E at rank k, a loss: 0 is perfect, 1 is worst.
@@ -75,7 +92,13 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     return 1 - f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), b)
 
 
-@measure(trec_at="success", trec_cutoffs=(1, 5, 10), exact_ties=True, bounds=bounded.of_success)
+@measure(
+    trec_at="success",
+    trec_cutoffs=(1, 5, 10),
+    exact_ties=True,
+    bounds=bounded.of_success,
+    explain=explained_ranked.success,
+)
 def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Whether the first k documents contain a relevant one.
 
@@ -98,6 +121,8 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     trec_cutoffs=TREC_CUTOFFS,
     exact_ties=True,
     bounds=bounded.of_ap,
+    denominator=number_relevant,
+    explain=explained_ranked.average_precision,
 )
 def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Mean, over the relevant documents, of the precision where each one is found.
@@ -118,9 +143,18 @@ def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     return ratio(judged.total(judged.running(hit) / judged.rank * hit), judged.n_relevant(rel))
 
 
-@measure(aliases=("MRR",), trec="recip_rank", exact_ties=True, bounds=bounded.of_reciprocal)
+@measure(
+    aliases=("MRR", "PFirst"),
+    trec="recip_rank",
+    exact_ties=True,
+    bounds=bounded.of_reciprocal,
+    explain=explained_ranked.reciprocal,
+)
 def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """One over the rank of the first relevant document; 0 if there is none by the cutoff.
+
+    Averaged over topics it is MRR. Lectures also teach it as PFirst, the precision where the first relevant document
+    is found, beside PLast.
 
     Formula: 1 / (rank of the first relevant document)
     Reference: Kantor and Voorhees, "The TREC-5 confusion track", Information Retrieval 2, 2000.
@@ -133,7 +167,14 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     return reciprocal_rank(judged, rel, cutoff)
 
 
-@measure(aliases=("RPrec",), trec="Rprec", exact_ties=True, bounds=bounded.of_rprec)
+@measure(
+    aliases=("RPrec",),
+    trec="Rprec",
+    exact_ties=True,
+    bounds=bounded.of_rprec,
+    denominator=number_relevant,
+    explain=explained_ranked.r_precision,
+)
 def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision at rank R, where R is the number of relevant documents: there precision and recall are equal.
 
@@ -147,7 +188,13 @@ def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel) * judged.within(relevant[judged.topic])), relevant)
 
 
-@measure(aliases=("BPref",), averages={"GBpref": ("geometric", "gm_bpref")}, trec="bpref", exact_ties=True)
+@measure(
+    aliases=("BPref",),
+    averages={"GBpref": ("geometric", "gm_bpref")},
+    trec="bpref",
+    exact_ties=True,
+    explain=explained_ranked.bpref,
+)
 def Bpref(judged: Judged, *, rel: float = 1) -> Floats:
     """How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not count.
 

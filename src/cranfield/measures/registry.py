@@ -11,12 +11,15 @@ import math
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Judged
+
+if TYPE_CHECKING:
+    from cranfield.measures.explained import Trace, Working
 
 GEOMETRIC_FLOOR = 1e-5
 
@@ -44,6 +47,8 @@ AGGREGATES: Mapping[str, Callable[[Floats], float]] = {
     "harmonic": _harmonic,
     "sum": _sum,
 }
+# And one that looks at more than the scores: the mean of a measure's numerators over the mean of its denominators.
+RATIO = "ratio"
 
 
 class Parameter(NamedTuple):
@@ -94,16 +99,26 @@ SHARED: Mapping[str, Parameter] = {
     ),
     "agg": Parameter(
         f"how topics become one number; geometric takes values below {GEOMETRIC_FLOOR:g} as {GEOMETRIC_FLOOR:g}, "
-        "harmonic is 0 if any is",
-        ", ".join(AGGREGATES),
-        lambda v: isinstance(v, str) and v in AGGREGATES,
+        "harmonic is 0 if any is; ratio is the mean of what a measure divides over the mean of what it divides by",
+        ", ".join((*AGGREGATES, RATIO)),
+        lambda v: isinstance(v, str) and v in (*AGGREGATES, RATIO),
+    ),
+    "judged_only": Parameter(
+        "take the unjudged documents out of the ranking first, so that what is judged moves up (condensed lists)",
+        "True or False",
+        lambda v: isinstance(v, bool),
     ),
 }
+# Those that every measure has: they are served here, and no measure's function sees them.
+EVERYWHERE = ("judged_only", "agg")
 
 
 # What a measure may need besides grades and ranks: a column of the judgements, and how to give it.
 NEEDS: Mapping[str, str] = {
     "known": "the documents the user knew before, as a second judgement file: --known FILE, or known=…",
+    "lengths": "the lengths of the documents retrieved: --lengths FILE, or lengths=…",
+    "sampled": "judgements of a sample: a file with strata or chances, or {topic: {document: (grade, chance)}}",
+    "subtopics": "judgements for each subtopic: a file whose second column is the subtopic, or a dict of dicts of dicts",
 }
 
 
@@ -125,6 +140,9 @@ class Definition(NamedTuple):
     exact_ties: bool = False  # the function follows `Judged.expected`
     bounds: Callable[..., tuple[Floats, Floats]] | None = None  # lowest and highest value under unjudged documents
     needs: str | None = None  # the column of the judgements without which it cannot be computed
+    denominator: Callable[..., Floats] | None = None  # what its value is divided by, from the judgements alone
+    linear: bool = False  # a weighted sum of what is relevant, by weights that do not depend on it
+    explain: Callable[..., Working] | None = None  # how a value arises
 
     @property
     def required(self) -> bool:
@@ -199,6 +217,9 @@ class Measure:
             # P@5.0 is refused although 5.0 would do: a cutoff is a rank
             if not known.check(value.item() if isinstance(value, np.generic) else value):
                 raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
+            if key == "agg" and value == RATIO and definition.denominator is None:
+                able = ", ".join(name for name, other in _DEFINITIONS.items() if other.denominator)
+                raise UsageError(f"{definition.name} is not a ratio to what the judgements hold, as are {able}")
             values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
             (key, values[key])
@@ -226,7 +247,7 @@ class Measure:
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
         self.check_needs(judged.pool.columns)
-        return self.definition.function(judged, **self._arguments())
+        return self.definition.function(self._seen(judged), **self._arguments())
 
     def check_needs(self, columns: Container[str]) -> None:
         """An error where the judgements lack what the measure needs."""
@@ -236,22 +257,66 @@ class Measure:
 
     def bounds(self, judged: Judged) -> tuple[Floats, Floats]:
         """The lowest and the highest value for each topic, whatever the unjudged documents retrieved may be."""
+        if "preferences" in judged.pool.columns:
+            raise UsageError("preferences have no bounds: what unjudged documents would be preferred to is open")
+        judged = self._seen(judged)
         if self.definition.bounds is not None:
             return self.definition.bounds(judged, **self._arguments())
+        if self.definition.needs is not None:
+            raise UsageError(f"{self.name} has no bounds: what an unjudged document may be besides its grade is open")
         from cranfield.measures.bounded import by_search
 
         return by_search(judged, self.per_topic, max(judged.pool.max_grade, self.parameters.get("rel", 0)))
 
+    def trace(self, judged: Judged) -> Trace:
+        """The ranking of the only topic, as the measure sees it, with its value."""
+        from cranfield.measures.explained import Trace
+
+        return Trace(self._seen(judged), float(self.per_topic(judged)[0]), self.definition.function)
+
+    def working(self, trace: Trace) -> Working:
+        """How the value of one topic arises: as the measure says, or else which documents count."""
+        from cranfield.measures.explained import Working
+
+        if self.definition.explain is not None:
+            return self.definition.explain(trace, **self._arguments())
+        counts = trace.relevant(self.parameters.get("rel", 0)) & (trace.grade > 0)
+        return Working(counts & trace.within(self.parameters.get("cutoff")))
+
+    def _seen(self, judged: Judged) -> Judged:
+        """The rankings as the measure looks at them."""
+        return judged.condensed() if self.parameters["judged_only"] else judged
+
     def _arguments(self) -> dict[str, Any]:
-        values = {key: value for key, value in self.parameters.items() if key != "agg"}
+        values = {key: value for key, value in self.parameters.items() if key not in EVERYWHERE}
         if isinstance(values.get("gain"), tuple):
             values["gain"] = dict(values["gain"])
         return values
 
-    def aggregate(self, scores: Floats) -> float:
-        """One number for all topics; those without a value (NaN) are left out."""
-        scores = scores[~np.isnan(scores)]
-        return AGGREGATES[self.parameters["agg"]](scores) if len(scores) else float("nan")
+    @property
+    def is_ratio_of_means(self) -> bool:
+        return bool(self.parameters["agg"] == RATIO)
+
+    def denominators(self, judged: Judged) -> Floats:
+        """For the ratio of means, what each topic's value was divided by; 1 for other averages."""
+        if not self.is_ratio_of_means or self.definition.denominator is None:
+            return np.ones(len(judged.topics))
+        return self.definition.denominator(judged, **self._arguments())
+
+    def aggregate(self, scores: Floats, denominators: Floats | None = None) -> float:
+        """One number for all topics; those without a value (NaN) are left out.
+
+        The ratio of means needs the denominators too: it is the mean of the scores weighted by them.
+        """
+        counted = ~np.isnan(scores)
+        if not counted.any():
+            return float("nan")
+        if not self.is_ratio_of_means:
+            return AGGREGATES[self.parameters["agg"]](scores[counted])
+        if denominators is None:
+            raise UsageError(f"{self}: the ratio of means needs the topics' denominators beside their scores")
+        total = float(np.sum(denominators[counted]))
+        return float(np.sum((scores * denominators)[counted])) / total if total else 0.0
 
     @property
     def is_count(self) -> bool:
@@ -302,6 +367,9 @@ def measure(
     exact_ties: bool = False,
     bounds: Callable[..., tuple[Floats, Floats]] | None = None,
     needs: str | None = None,
+    denominator: Callable[..., Floats] | None = None,
+    linear: bool = False,
+    explain: Callable[..., Working] | None = None,
     **parameters: Parameter,
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Registers a function as a measure under its own name.
@@ -311,14 +379,19 @@ def measure(
     as GMAP is AP averaged geometrically. `exact_ties` says that it takes ranks only through `Judged.within` and
     `Judged.at_rank`, or has a formula for the mean over all orders of ties. `bounds` is a function like it that gives
     the lowest and the highest value if unjudged documents were relevant; without one they are searched for. `needs`
-    names the column of the judgements, in NEEDS, without which the measure cannot be computed.
+    names the column of the judgements, in NEEDS, without which the measure cannot be computed. `denominator` is a
+    function like it that gives what its value is divided by, if that follows from the judgements alone: such a measure
+    can be averaged as the ratio of means, agg='ratio'. `linear` says that under binary grades it is a sum, over the
+    relevant documents, of weights that no document's relevance changes: its mean under probabilities is then exact.
+    `explain` is a function of a `Trace` and the measure's parameters that says how a value arises: see
+    `measures.explained`.
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
         code = function.__code__
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        known = {name: parameters.get(name) or SHARED[name] for name in names} | {"agg": SHARED["agg"]}
-        defaults = dict(function.__kwdefaults__ or {}) | {"agg": agg}
+        known = {name: parameters.get(name) or SHARED[name] for name in (*names, *EVERYWHERE)}
+        defaults = dict(function.__kwdefaults__ or {}) | {"judged_only": False, "agg": agg}
         definition = Definition(
             function.__name__,
             function,
@@ -335,6 +408,9 @@ def measure(
             exact_ties,
             bounds,
             needs,
+            denominator,
+            linear,
+            explain,
         )
         made = Measure(definition, definition.name)
         _DEFINITIONS[definition.name] = definition
@@ -441,10 +517,11 @@ def _parse_notation(text: str) -> Measure:
         raise UsageError(_unknown(text))
     if node.id not in _NAMES:
         raise UsageError(_unknown(node.id))
-    one = _NAMES[node.id]
+    given = [(keyword.arg or "**", _literal(keyword.value, text)) for keyword in keywords]
+    one, given = _our_measure(node.id, given)
     parameters: dict[str, Any] = {}
-    for keyword in keywords:
-        name, value = _ours(keyword.arg or "**", _literal(keyword.value, text), one)
+    for name, value in given:
+        name, value = _our_parameter(name, value, one)
         if name in parameters or (at is not None and name == one.definition.at):
             raise UsageError(f"'{text}' gives {name} twice")
         parameters[name] = value
@@ -455,10 +532,20 @@ def _parse_notation(text: str) -> Measure:
     return made
 
 
-def _ours(name: str, value: Any, one: Measure) -> tuple[str, Any]:
+def _our_measure(name: str, given: list[tuple[str, Any]]) -> tuple[Measure, list[tuple[str, Any]]]:
+    """A measure as we call it, where ir_measures has it as another one with a parameter."""
+    if name == "NumRet" and any(parameter == "rel" for parameter, _ in given):
+        return _NAMES["NumRelRet"], given
+    if name == "SetP" and ("relative", True) in given:
+        name = "SetRelP"
+    return _NAMES[name], [pair for pair in given if name != "SetRelP" or pair != ("relative", True)]
+
+
+def _our_parameter(name: str, value: Any, one: Measure) -> tuple[str, Any]:
     """A parameter as we spell it, where ir_measures spells it otherwise."""
-    if name == "max_rel" and "max_grade" in one.definition.parameters:
-        return "max_grade", value
+    graded = {"min_rel": "min_grade", "max_rel": "max_grade"}.get(name, "")
+    if graded in one.definition.parameters:
+        return graded, value
     if "gain" in one.definition.parameters:
         if name == "gains":
             return "gain", value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
-from cranfield.measures import bounded
-from cranfield.measures.arithmetic import f_beta, ratio
+from cranfield.measures import bounded, explained, explained_ranked
+from cranfield.measures.arithmetic import f_beta, number_relevant, ratio
 from cranfield.measures.registry import Parameter, is_number, measure
 
 
@@ -14,7 +14,9 @@ def _worth(of: str) -> Parameter:
     return Parameter(f"worth of {of}", "a number", is_number)
 
 
-@measure(trec="set_P", exact_ties=True, bounds=bounded.of_set_precision)
+@measure(
+    trec="set_P", exact_ties=True, bounds=bounded.of_set_precision, linear=True, explain=explained_ranked.set_precision
+)
 def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the retrieved documents that is relevant.
 
@@ -27,7 +29,13 @@ def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), judged.retrieved)
 
 
-@measure(trec="set_recall", exact_ties=True, bounds=bounded.of_recall)
+@measure(
+    trec="set_recall",
+    exact_ties=True,
+    bounds=bounded.of_recall,
+    denominator=number_relevant,
+    explain=explained_ranked.recall,
+)
 def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the relevant documents that is retrieved.
 
@@ -40,7 +48,7 @@ def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), judged.n_relevant(rel))
 
 
-@measure(trec="set_F", exact_ties=True, bounds=bounded.of_f)
+@measure(trec="set_F", exact_ties=True, bounds=bounded.of_f, explain=explained_ranked.f_measure)
 def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     """Weighted harmonic mean of the retrieved set's precision and recall.
 
@@ -56,7 +64,7 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     return f_beta(ratio(found, judged.retrieved), ratio(found, judged.n_relevant(rel)), beta)
 
 
-@measure(trec="set_relative_P")
+@measure(trec="set_relative_P", explain=explained_ranked.relative_precision)
 def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision of the retrieved set as a share of the highest that is possible for its size.
 
@@ -69,7 +77,7 @@ def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
 
 
-@measure(trec="set_map")
+@measure(trec="set_map", explain=lambda trace, *, rel: explained_set_ap(trace, rel))
 def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     """AP of the retrieved set as if its relevant documents were spread evenly: precision times recall.
 
@@ -91,6 +99,8 @@ def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     c=_worth("a relevant document that is not retrieved"),
     d=_worth("a document that is neither"),
     documents=Parameter("number of documents in the collection, for d", "a number", is_number),
+    linear=True,
+    explain=lambda trace, **given: explained_utility(trace, **given),
 )
 def Utility(
     judged: Judged,
@@ -112,3 +122,22 @@ def Utility(
     """
     found, size, relevant = judged.total(judged.hits(rel)), judged.retrieved, judged.n_relevant(rel)
     return a * found + b * (size - found) + c * (relevant - found) + d * (documents + found - size - relevant)
+
+
+def explained_set_ap(trace: explained.Trace, rel: float) -> explained.Working:
+    counts, relevant = trace.relevant(rel), trace.n_relevant(rel)
+    found = int(counts.sum())
+    because = explained.nothing_below(relevant * trace.length)
+    return explained.Working(counts, (f"{found}² / ({trace.length} · {relevant})",), because=because)
+
+
+def explained_utility(
+    trace: explained.Trace, *, rel: float, a: float, b: float, c: float, d: float, documents: float
+) -> explained.Working:
+    """Every document has its worth: those retrieved contribute it, and so they add up to the value if c = d = 0."""
+    counts = trace.relevant(rel)
+    found, size, relevant = int(counts.sum()), trace.length, trace.n_relevant(rel)
+    parts = ((a, found), (b, size - found), (c, relevant - found), (d, documents + found - size - relevant))
+    steps = " + ".join(f"{explained.bracketed_sign(worth)}·{explained.number(n)}" for worth, n in parts if worth)
+    contribution = np.where(counts, float(a), float(b)) if c == d == 0 else None
+    return explained.Working(counts, (steps or "0",), contribution)

@@ -6,6 +6,7 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.judged import Floats, Integers, Judged
+from cranfield.measures import explained, explained_gains, explained_ranked
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.gain import Gain, dcg, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.ranked import TREC_CUTOFFS
@@ -14,7 +15,12 @@ from cranfield.measures.registry import Parameter, is_number, measure
 INFERRED_SMOOTHING = 1e-5
 
 
-@measure(trec="infAP")
+@measure(
+    trec="infAP",
+    explain=lambda trace, *, rel: explained.averaged(
+        trace, trace.spread(inferred_precision(trace.judged, rel)), trace.n_relevant(rel)
+    ),
+)
 def infAP(judged: Judged, *, rel: float = 1) -> Floats:
     """AP estimated from a pool of which only a sample is judged; a negative grade marks a pooled, unjudged document.
 
@@ -28,13 +34,18 @@ def infAP(judged: Judged, *, rel: float = 1) -> Floats:
     >>> infAP.per_topic(relstring("101", "1-01"))
     array([0.83333333, 0.75      ])
     """
+    return ratio(judged.total(inferred_precision(judged, rel)), judged.n_relevant(rel))
+
+
+def inferred_precision(judged: Judged, rel: float) -> Floats:
+    """For each relevant hit, the precision at its rank, estimated; 0 for other hits."""
     hit = judged.hits(rel)
     relevant_above = judged.running(hit) - hit
     nonrelevant = (judged.grade >= 0) & ~hit
     nonrelevant_above = judged.running(nonrelevant) - nonrelevant
     pooled_above = judged.running(np.ones(len(judged.rank))) - 1
     share = (relevant_above + INFERRED_SMOOTHING) / (relevant_above + nonrelevant_above + 2 * INFERRED_SMOOTHING)
-    return ratio(judged.total(hit * (1 + pooled_above * share) / judged.rank), judged.n_relevant(rel))
+    return hit * (1 + pooled_above * share) / judged.rank
 
 
 @measure(
@@ -42,6 +53,9 @@ def infAP(judged: Judged, *, rel: float = 1) -> Floats:
     trec_at="Rprec_mult",
     trec_cutoffs=tuple(i / 5 for i in range(1, 11)),
     multiple=Parameter("how many times R to look at", "a number above 0", lambda v: is_number(v) and v > 0),
+    explain=lambda trace, *, rel, multiple: explained_ranked.precision(
+        trace, rel=rel, cutoff=int(multiple_of_relevant(trace.judged, rel, multiple)[0])
+    ),
 )
 def RprecMult(judged: Judged, *, rel: float = 1, multiple: float) -> Floats:
     """Precision at a multiple of R, the number of relevant documents.
@@ -52,11 +66,16 @@ def RprecMult(judged: Judged, *, rel: float = 1, multiple: float) -> Floats:
     >>> (RprecMult @ 0.5).per_topic(relstring("1001/1"))
     array([0.5])
     """
-    # 0.2 * 15 is a little above 3 in binary
-    return precision_at(judged, rel, np.ceil(multiple * judged.n_relevant(rel) - 1e-9))
+    return precision_at(judged, rel, multiple_of_relevant(judged, rel, multiple))
 
 
-@measure(trec_at="relative_P", trec_cutoffs=TREC_CUTOFFS)
+def multiple_of_relevant(judged: Judged, rel: float, multiple: float) -> Floats:
+    """c R rounded up; 0.2 * 15 is a little above 3 in binary."""
+    depth: Floats = np.ceil(multiple * judged.n_relevant(rel) - 1e-9)
+    return depth
+
+
+@measure(trec_at="relative_P", trec_cutoffs=TREC_CUTOFFS, explain=explained_ranked.relative_precision)
 def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Precision at k as a share of the highest that is possible there.
 
@@ -69,7 +88,12 @@ def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return ratio(judged.total(judged.hits(rel, cutoff)), np.minimum(judged.n_relevant(rel), cutoff))
 
 
-@measure(trec="binG")
+@measure(
+    trec="binG",
+    explain=lambda trace, *, rel: explained.averaged(
+        trace, trace.spread(binary_gain(trace.judged, rel)), trace.n_relevant(rel)
+    ),
+)
 def BinG(judged: Judged, *, rel: float = 1) -> Floats:
     """G for binary relevance: a relevant document counts less the more others stand above it.
 
@@ -79,9 +103,15 @@ def BinG(judged: Judged, *, rel: float = 1) -> Floats:
     >>> BinG.per_topic(relstring("1001"))
     array([0.75])
     """
+    return ratio(judged.total(binary_gain(judged, rel)), judged.n_relevant(rel))
+
+
+def binary_gain(judged: Judged, rel: float) -> Floats:
+    """For each relevant hit, 1 / log2(2 + number of documents above that are not relevant); 0 for other hits."""
     hit = judged.hits(rel)
     others_above = judged.rank - judged.running(hit)
-    return ratio(judged.total(hit / np.log2(2 + others_above * hit)), judged.n_relevant(rel))
+    gained: Floats = hit / np.log2(2 + others_above * hit)
+    return gained
 
 
 @measure(trec="G", range=(-float("inf"), 1))
@@ -153,7 +183,7 @@ def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(pool.total(values) + whole, pool.total(falls) + (goes_on & any_gain))
 
 
-@measure(trec="yaap", range=(-float("inf"), float("inf")))
+@measure(trec="yaap", range=(-float("inf"), float("inf")), explain=explained_ranked.log_odds)
 def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
     """Log-odds of average precision: values over topics come closer to a normal distribution than those of AP.
 
@@ -176,9 +206,14 @@ def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
         "None or a number above 0",
         lambda v: v is None or (is_number(v) and v > 0),
     ),
+    linear=True,
+    explain=explained_gains.graded_rank_biased,
 )
 def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None, cutoff: int | None = None) -> Floats:
     """Rank-biased precision with grades: a document counts as its share of the highest grade.
+
+    This is trec_eval's RBP: as deep as the list goes, with p = 0.9. RBP_CWL is cwl_eval's, whose user stops at rank
+    1000 at the latest, and has what belongs to a user model; RBP counts every relevant document alike.
 
     Grades of at most 1 count as they are. trec_eval 10.0 scales by variables that it never sets, so its own figures
     on grades above 1 depend on what else is computed.
@@ -194,7 +229,7 @@ def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None,
     return rank_biased(judged, worth * within(judged.rank, cutoff), p)
 
 
-@measure(trec="rbp_resid")
+@measure(trec="rbp_resid", linear=True, explain=explained_gains.rank_biased_residual)
 def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) -> Floats:
     """How much rank-biased precision could still rise if all that is unjudged were relevant.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats, Judged
-from cranfield.measures import bounded
+from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import within
 from cranfield.measures.registry import Parameter, is_number, measure
 
@@ -17,6 +17,7 @@ from cranfield.measures.registry import Parameter, is_number, measure
         lambda v: v is None or (is_number(v) and v > 0),
     ),
     bounds=lambda judged, **given: bounds_of_err(judged, **given),
+    explain=explained_gains.cascade,
 )
 def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = None) -> Floats:
     """Expected reciprocal rank at which a user, going down the list, is satisfied.
@@ -39,6 +40,8 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 @measure(
     exact_ties=True,
     bounds=lambda judged, **given: bounds_of_rbp(judged, **given),
+    linear=True,
+    explain=explained_gains.rank_biased,
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Rank-biased precision: the share of relevant documents a user sees who goes on with probability p.

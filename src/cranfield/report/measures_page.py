@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from cranfield.measures.registry import Definition, Measure, all_measures
+from cranfield.measures.registry import EVERYWHERE, NEEDS, Definition, Measure, all_measures
 
 INTRODUCTION = """# Measures
 
@@ -13,7 +13,9 @@ Written by `cranfield measures --markdown` from the functions themselves; `cranf
 A measure is written `Name(parameter=value, …)@cutoff`; trec_eval's names are accepted too. r_i is the number of
 relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i. A topic
 without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean, geometric, harmonic
-or sum). Under `--ties expected` measures marked *exact* are computed by formula, the others from random orders.
+or sum; where said also ratio, the ratio of means), and `judged_only=True`: unjudged documents are taken out of the
+ranking first (condensed lists). Under `--ties expected` measures marked *exact* are computed by formula, the others
+from random orders.
 """
 
 
@@ -30,7 +32,7 @@ def entry(measure: Measure) -> str:
     """One measure."""
     definition = measure.definition
     lines = [f"### {definition.name}", "", definition.description, "", f"- Formula: {definition.part('Formula')}"]
-    own = {name: parameter for name, parameter in definition.parameters.items() if name != "agg"}
+    own = {name: parameter for name, parameter in definition.parameters.items() if name not in EVERYWHERE}
     for name, parameter in own.items():
         default = f"`{definition.defaults[name]!r}`" if name in definition.defaults else "required"
         lines.append(f"- `{'@' if name == definition.at else ''}{name}` ({default}): {parameter.help}")
@@ -38,6 +40,8 @@ def entry(measure: Measure) -> str:
     if names:
         lines.append(f"- Also called: {', '.join(names)}")
     lines.append(f"- Ties: {'exact' if definition.exact_ties else 'random orders'}")
+    lines += [f"- Needs {NEEDS[definition.needs]}"] if definition.needs else []
+    lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
     lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
     return "\n".join(lines)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cranfield.formats import read_qrels
+from cranfield.formats.preferences import Judgement
 from cranfield.judged import Floats, judge
 from cranfield.tables import Run
-from cranfield.trec_eval.inputs import Judgement
 from cranfield.trec_eval.names import TABLE, Wanted
 from cranfield.trec_eval.options import CalculationError, Options
 from cranfield.trec_eval.values import Rankings, rankings, values_of

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isfinite
 from typing import NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
-from cranfield.formats.base import Judging, decode
+from cranfield.formats.base import Judging
+from cranfield.formats.preferences import Judgement, graded_lines
 from cranfield.formats.sources import open_source
 from cranfield.tables import AnyTable, Qrels, Run
 from cranfield.trec_eval.names import Wanted
 from cranfield.trec_eval.options import CalculationError, Options
-
-
-class Judgement(NamedTuple):
-    """A line of judgements in groups: within a group of one topic, sub-groups compare documents by their level."""
-
-    topic: str
-    group: str
-    subgroup: str
-    document: str
-    level: float
 
 
 class Files(NamedTuple):
@@ -92,29 +81,10 @@ def _unrepeated(table: AnyTable) -> AnyTable:
 
 def _read_groups(path: str, fields: int) -> list[Judgement]:
     source = open_source(path)
-    found = list(_lines(bytes(source.data), source.label, fields))
+    found = list(graded_lines(bytes(source.data), source.label, fields))
     if not found:
         raise DataError("is empty", source=source.label)
     return found
-
-
-def _lines(data: bytes, label: str, fields: int) -> Iterator[Judgement]:
-    for number, line in enumerate(data.splitlines(), start=1):
-        parts = line.split()
-        if not parts:
-            continue
-        if len(parts) != fields:
-            what = f"{len(parts)} fields where there must be {fields}"
-            raise DataError(what, source=label, line=number, text=decode(line))
-        topic, group, subgroup, document = map(decode, parts[:4] if fields == 5 else (*parts[:2], b"0", parts[2]))
-        try:
-            level = float(parts[-1])
-            if not isfinite(level):
-                raise ValueError
-        except ValueError:
-            what = f"grade '{decode(parts[-1])}' is not a number"
-            raise DataError(what, source=label, line=number, text=decode(line)) from None
-        yield Judgement(topic, group, subgroup, document, level)
 
 
 def as_bytes(text: str) -> bytes:

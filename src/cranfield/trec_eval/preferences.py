@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cranfield.formats.preferences import Judgement, with_what_follows
 from cranfield.judged import Floats, Mask
 from cranfield.tables import Run
-from cranfield.trec_eval.inputs import Judgement, as_bytes
+from cranfield.trec_eval.inputs import as_bytes
 from cranfield.trec_eval.names import TABLE, Wanted
 from cranfield.trec_eval.options import CalculationError, Options
 
@@ -163,18 +164,13 @@ def _group(lines: list[Judgement], number: dict[str, int], retrieved: int) -> Gr
             level[at] = levels[at] = line.level
         prefers |= level[:, None] > level
     if len(subgroups) > 1:
-        prefers = _with_what_follows(prefers, lines[0])
+        prefers = _consistent(prefers, lines[0])
     return Group(prefers, levels, retrieved, len(subgroups) == 1)
 
 
-def _with_what_follows(prefers: Mask, line: Judgement) -> Mask:
-    """A over B and B over C is A over C."""
-    while True:
-        counted = prefers.astype(np.float32)
-        further = prefers | (counted @ counted > 0)
-        if np.array_equal(further, prefers):
-            break
-        prefers = further
+def _consistent(prefers: Mask, line: Judgement) -> Mask:
+    """The preferences of a group with what follows from them."""
+    prefers = with_what_follows(prefers)
     if np.any(prefers & prefers.T):
         raise CalculationError(f"topic '{line.topic}': the preferences of group '{line.group}' contradict each other")
     return prefers

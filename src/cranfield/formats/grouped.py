@@ -1,0 +1,301 @@
+"""Judgements in groups: four things a row, namely topic, group, document and grade. A group is a subtopic or a judge.
+
+TREC text with the group in the second column; CSV or TSV with a header, JSON lines and Parquet with a column for the
+group; JSON and dicts as {topic: {document: {group: grade}}}; data frames; records with a field for the group, such as
+the `iteration` of ir_measures' and ir_datasets' judgements.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield._core import Progress
+from cranfield.errors import DataError, DuplicateError, shorten, some
+from cranfield.formats import FORMATS, stem
+from cranfield.formats.base import BYTE_ORDER_MARK, Request, decode
+from cranfield.formats.columns import require_columns
+from cranfield.formats.delimited import header
+from cranfield.formats.json_text import parse as parse_json
+from cranfield.formats.memory import read_lists, records_of, values_of
+from cranfield.formats.parquet import parquet_table
+from cranfield.formats.sources import open_source
+from cranfield.tables import Origin, Qrels, describe_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NESTED = "{topic: {document: {group: grade}}}"
+
+
+class Row(NamedTuple):
+    """One judgement, and the line it stands on where it comes from a text."""
+
+    topic: str
+    group: str
+    document: str
+    grade: float
+    line: int | None = None
+    text: str | None = None
+
+
+class Rows(NamedTuple):
+    """Judgements as they were read, each once, and where from."""
+
+    rows: list[Row]
+    origin: Origin
+
+
+class Line(NamedTuple):
+    """A line of TREC text: its ids, the number at its end, and where it stands."""
+
+    ids: tuple[str, ...]
+    grade: float
+    number: int
+    text: str
+
+
+def read_rows(source: Any, name: str | None, what: str, names: tuple[str, ...]) -> Rows:
+    """Judgements from a file or from memory. `what` is a group, and `names` are those that its column may have.
+
+    >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, "judge", ("judge",)).rows[1]
+    Row(topic='q1', group='b', document='d1', grade=2.0, line=None, text=None)
+    """
+    path = None
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        opened = open_source(source)
+        path, label = opened.path, opened.label
+        if not len(opened.data):
+            hint = "It can be read only once: say what it is with --judgements." if path == "-" else None
+            raise DataError("is empty", source=label, remedy=hint)
+        found = _read_bytes(opened.data, label, what, names)
+    else:
+        label = name or "the qrels"
+        found = _read_memory(source, label, what, names)
+    rows, repeated = _each_once(found, label, what)
+    if not rows:
+        raise DataError("has no rows", source=label)
+    notes: tuple[tuple[str, str], ...] = ()
+    if repeated:
+        lines = "line repeats" if repeated == 1 else "lines repeat"
+        notes = (("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"),)
+    return Rows(rows, Origin(name or ("qrels" if path is None else stem(label)), path, notes=notes))
+
+
+def trec_lines(data: bytes, source: str, fields: int) -> Iterator[Line]:
+    """Lines of ids with a number at the end; blank ones are left out.
+
+    >>> list(trec_lines(b"q1 0 d1 2", "qrels", 4))
+    [Line(ids=('q1', '0', 'd1'), grade=2.0, number=1, text='q1 0 d1 2')]
+    """
+    for number, line in enumerate(data.removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
+        parts = [decode(part) for part in re.split(rb"[ \t]+", line.strip(b" \t"))]
+        if parts == [""]:
+            continue
+        text = decode(line)
+        if len(parts) != fields:
+            what = f"{len(parts)} fields where there must be {fields}"
+            raise DataError(what, source=source, line=number, text=text)
+        grade = _number(parts[-1])
+        if not _is_grade(grade):
+            raise DataError(_no_number(grade), source=source, line=number, text=text)
+        yield Line(tuple(parts[:-1]), grade, number, text)
+
+
+def _read_bytes(data: Any, source: str, what: str, names: tuple[str, ...]) -> Iterable[Row]:
+    whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
+    request = Request("grade", 1, Progress(), {}, None)
+    format = next((format.name for format in FORMATS if format.recognise(whole[: 1 << 16], request)), "trec")
+    if format == "parquet":
+        return _read_frame(parquet_table(data, source), source, what, names)
+    if (at := whole.find(b"\0")) >= 0:
+        raise DataError("NUL byte", source=source, line=whole.count(b"\n", 0, at) + 1, remedy="This is not text.")
+    if format == "json":
+        try:
+            return list(_read_mapping(parse_json(decode(whole), source, None), source))
+        except TypeError as error:
+            raise DataError(str(error)) from None
+    if format == "jsonl":
+        return _read_json_lines(whole, source, what, names)
+    if format in ("csv", "tsv"):
+        return _read_delimited(whole, source, what, names, "," if format == "csv" else "\t")
+    return (
+        Row(topic, group, document, grade, number, text)
+        for (topic, group, document), grade, number, text in trec_lines(whole, source, 4)
+    )
+
+
+def _read_memory(source: Any, label: str, what: str, names: tuple[str, ...]) -> Iterable[Row]:
+    if isinstance(source, Mapping):
+        return _read_mapping(source, label)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _read_frame(source, label, what, names)
+    if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
+        raise TypeError(
+            f"{label}: expected a path, an open file, {NESTED}, a data frame or records, not {describe_type(source)}"
+        )
+    rows, fields = records_of(source, label)
+    lists = [values_of(rows, fields[i], label) for i in _columns(fields, label, what, names)]
+    return (_row(four, label) for four in zip(*lists, strict=True))
+
+
+def _read_mapping(outer: Mapping[Any, Any], source: str) -> Iterator[Row]:
+    for topic, documents in outer.items():
+        for document, groups in _entries(documents, source):
+            for group, grade in _entries(groups, source):
+                yield _row((topic, group, document, grade), source)
+
+
+def _entries(value: Any, source: str) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{source}: expected {NESTED}, but a value is {describe_type(value)}")
+    return value.items()
+
+
+def _read_frame(frame: Any, source: str, what: str, names: tuple[str, ...]) -> Iterator[Row]:
+    if hasattr(frame, "iloc"):
+        found = [str(column) for column in frame.columns]
+        lists = [frame.iloc[:, i].tolist() for i in _columns(found, source, what, names)]
+    else:
+        try:
+            import pyarrow
+        except ImportError:
+            raise DataError(
+                "reading this frame needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
+            ) from None
+        table = pyarrow.table(frame)
+        lists = [table.column(i).to_pylist() for i in _columns(table.column_names, source, what, names)]
+    return (_row(four, source) for four in zip(*lists, strict=True))
+
+
+def _read_json_lines(data: bytes, source: str, what: str, names: tuple[str, ...]) -> Iterator[Row]:
+    for number, line in enumerate(data.splitlines(), start=1):
+        if line.strip():
+            text = decode(line)
+            entry = parse_json(text, source, number)
+            if not isinstance(entry, dict):
+                raise DataError("expected an object on each line", source=source, line=number, text=text)
+            keys = tuple(entry)
+            four = [entry[keys[i]] for i in _columns(keys, f"{source}:{number}", what, names)]
+            yield _row(four, source, number, text)
+
+
+def _read_delimited(data: bytes, source: str, what: str, names: tuple[str, ...], delimiter: str) -> Iterator[Row]:
+    first, *lines = data.splitlines()
+    found = header(first, delimiter)
+    wanted = _columns(found, source, what, names)
+    for number, line in enumerate(lines, start=2):
+        if line.strip():
+            fields, text = header(line, delimiter), decode(line)
+            if len(fields) != len(found):
+                message = f"{len(fields)} fields where the header has {len(found)}"
+                raise DataError(message, source=source, line=number, text=text)
+            topic, group, document, grade = (fields[i] for i in wanted)
+            yield _row((topic, group, document, _number(grade)), source, number, text)
+
+
+def _columns(found: Sequence[str], source: str, what: str, names: tuple[str, ...]) -> tuple[int, int, int, int]:
+    """Where topic, group, document and grade stand."""
+    columns = require_columns(found, "grade", {}, source)
+    known = [name.strip().lower() for name in found]
+    group = next((known.index(name) for name in names if name in known), None)
+    if group is None:
+        raise DataError(
+            f"no column for the {what} among {some([repr(name) for name in found], 12)}",
+            source=source,
+            remedy=f"Accepted names: {', '.join(names)}.",
+        )
+    return columns.topic, group, columns.document, columns.value
+
+
+def _row(four: Sequence[Any], source: str, line: int | None = None, text: str | None = None) -> Row:
+    """A judgement of ids that may be integers, checked."""
+    *ids, grade = four
+    faults = [f"id {found!r} is neither a string nor an integer" for found in ids if not _is_id(found)]
+    faults += [] if _is_grade(grade) else [_no_number(grade)]
+    if faults:
+        where = source if line is not None else f"{source}: {shorten(repr(tuple(four)))}"
+        raise DataError(faults[0], source=where, line=line, text=text)
+    topic, group, document = map(str, ids)
+    return Row(topic, group, document, float(grade), line, text)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | Integral) and not isinstance(value, bool) and value != ""
+
+
+def _is_grade(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+
+
+def _no_number(grade: Any) -> str:
+    shown = f"'{shorten(grade, 60)}'" if isinstance(grade, str) else repr(grade)
+    return f"grade {shown} is not a number"
+
+
+def _number(text: str) -> Any:
+    """A decimal number, or the text itself where it is none: Python would take 1_0 for ten."""
+    return float(text) if _NUMBER.fullmatch(text.strip()) else text
+
+
+def _each_once(rows: Iterable[Row], source: str, what: str) -> tuple[list[Row], int]:
+    """The judgements without those that repeat another, and how many did."""
+    seen: dict[tuple[str, str, str], Row] = {}
+    repeated = 0
+    for row in rows:
+        first = seen.setdefault(row[:3], row)
+        repeated += first is not row
+        if first.grade != row.grade:
+            other = f"Line {first.line} has another: {shorten(first.text)}\n    " if first.text else ""
+            raise DuplicateError(
+                f"document '{shorten(row.document)}' is given a second grade for the same topic and {what}, "
+                f"{row.group}: {first.grade:g} and {row.grade:g}",
+                source=source,
+                line=row.line,
+                text=row.text,
+                remedy=f"{other}Each document may appear once for each topic and {what}: decide which is right.",
+            )
+    return list(seen.values()), repeated
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names each once: by number where all are numbers, otherwise as bytes.
+
+    >>> in_order(["10", "9", "10"]), in_order(["b", "10", "a"])
+    (('9', '10'), ('10', 'a', 'b'))
+    """
+    each = sorted(set(names), key=lambda name: name.encode("utf-8", "surrogateescape"))
+    numbers = all(name.isascii() and name.isdigit() for name in each)
+    return tuple(sorted(each, key=int) if numbers else each)
+
+
+def as_qrels(
+    found: Rows, kind: str, names: Mapping[str, tuple[str, ...]], combine: Callable[[NDArray[Any]], NDArray[Any]]
+) -> Qrels:
+    """Judgements with a row a document, and a matrix of rows × groups as the column `kind`: NaN where there is none.
+
+    `names` are the groups of each topic in the order of the matrix, and `combine` makes of its rows the grades.
+    """
+    import numpy as np
+
+    number: dict[tuple[str, str], int] = {}
+    for row in found.rows:
+        number.setdefault((row.topic, row.document), len(number))
+    place = {topic: {group: i for i, group in enumerate(groups)} for topic, groups in names.items()}
+    matrix = np.full((len(number), max(map(len, names.values()))), np.nan)
+    for row in found.rows:
+        matrix[number[row.topic, row.document], place[row.topic][row.group]] = row.grade
+    request = Request("grade", 1, Progress(), {}, None)
+    topics, documents = ([pair[i] for pair in number] for i in (0, 1))
+    table = read_lists(topics, documents, combine(matrix), found.origin.name, request, kind="grade").table
+    order = [
+        number[topic, document]
+        for topic in table.topics()
+        for document in table.documents(topic.encode("utf-8", "surrogateescape"))
+    ]
+    return Qrels(table, found.origin, {kind: matrix[order]}, names)

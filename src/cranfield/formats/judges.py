@@ -1,0 +1,37 @@
+"""Judgements of several judges (assessors, annotators), each with a grade of his own: see grouped.py.
+
+A document's own grade is the mean of those given to it. A negative grade says that a judge did not judge, and counts
+only where nobody did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield.formats.grouped import as_qrels, in_order, read_rows
+from cranfield.tables import Qrels
+
+NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator_id", "iteration")
+
+
+def read(source: Any, name: str | None) -> Qrels:
+    """Judgements with the column `judges`, in which a judge is the same in all topics.
+
+    >>> qrels = read({"q1": {"d1": {"ann": 1, "bob": 0}}, "q2": {"d1": {"bob": 2}}}, None)
+    >>> qrels.to_dict(), qrels.groups["q2"]
+    ({'q1': {'d1': 0.5}, 'q2': {'d1': 2.0}}, ('ann', 'bob'))
+    >>> qrels.columns["judges"]
+    array([[ 1.,  0.],
+           [nan,  2.]])
+    """
+    found = read_rows(source, name, "judge", NAMES)
+    everybody = in_order(row.group for row in found.rows)
+    return as_qrels(found, "judges", {row.topic: everybody for row in found.rows}, _mean)
+
+
+def _mean(grades: Any) -> Any:
+    import numpy as np
+
+    given = grades >= 0
+    total = np.sum(np.where(given, grades, 0.0), axis=1)
+    return np.where(given.any(axis=1), total / np.maximum(given.sum(axis=1), 1), np.nanmax(grades, axis=1))

@@ -1,0 +1,99 @@
+"""Lengths of documents, in words or characters: a line a document with its id and its length, JSON, or a dict."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from cranfield.errors import DataError, DuplicateError, shorten
+from cranfield.formats.base import BYTE_ORDER_MARK, decode
+from cranfield.formats.columns import ACCEPTED
+from cranfield.formats.json_text import parse
+from cranfield.formats.sources import open_source
+from cranfield.tables import describe_type
+
+# A document, its length, and the line where they stand, if they stand in one.
+Entry = tuple[Any, Any, int | None]
+
+
+class Lengths(NamedTuple):
+    """{document: length}, and where it was read."""
+
+    of: dict[str, float]
+    path: str | None = None
+    digest: str | None = None
+
+
+def read_lengths(source: Any, digest: str | None = None) -> Lengths:
+    """Lengths from a file or a mapping.
+
+    A file is a JSON object, or has a document and its length a line, between a tab or blanks; a header may name the
+    columns. It may be compressed.
+
+    >>> import io
+    >>> read_lengths(io.StringIO("d1\\t120\\nd2\\t80\\n")).of
+    {'d1': 120.0, 'd2': 80.0}
+    """
+    if isinstance(source, Mapping):
+        return Lengths(_checked(((document, length, None) for document, length in source.items()), "lengths", []))
+    if not (isinstance(source, str | os.PathLike) or hasattr(source, "read")):
+        raise TypeError(f"lengths: expected a file or {{document: length}}, not {describe_type(source)}")
+    opened = open_source(source, digest)
+    text = decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK))
+    if text.lstrip().startswith("{"):
+        entries = parse(text, opened.label, None)
+        lengths = _checked(((document, length, None) for document, length in entries.items()), opened.label, [])
+    else:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        lengths = _checked(_entries(lines, opened.label), opened.label, lines)
+    return Lengths(lengths, opened.path, opened.digest())
+
+
+def _entries(lines: list[str], source: str) -> Iterable[Entry]:
+    for number, line in enumerate(lines, start=1):
+        fields = line.split("\t") if "\t" in line else line.split()
+        if not line.strip() or (number == 1 and _is_header(fields)):
+            continue
+        if len(fields) != 2:
+            raise DataError(
+                f"{len(fields)} fields where a document and its length are expected",
+                source=source,
+                line=number,
+                text=line,
+            )
+        yield fields[0], fields[1], number
+
+
+def _is_header(fields: list[str]) -> bool:
+    names = [field.strip().lower() for field in fields]
+    return len(names) == 2 and names[0] in ACCEPTED["document"] and names[1] == "length"
+
+
+def _checked(entries: Iterable[Entry], source: str, lines: list[str]) -> dict[str, float]:
+    lengths: dict[str, float] = {}
+    for name, given, number in entries:
+        document, length = str(name), _number(given)
+        where: dict[str, Any] = {"source": source, "line": number, "text": number and lines[number - 1]}
+        if length is None:
+            shown = shorten(given, 60) if isinstance(given, str) else describe_type(given)
+            raise DataError(
+                f"the length of document '{shorten(document, 60)}' is {shown}: it must be a number from 0", **where
+            )
+        if lengths.setdefault(document, length) != length:
+            raise DuplicateError(f"document '{shorten(document, 60)}' is given a second length", **where)
+    if not lengths:
+        raise DataError("has no lengths", source=source)
+    return lengths
+
+
+def _number(given: Any) -> float | None:
+    """A length as a number, or None if it is not one."""
+    if isinstance(given, bool) or (isinstance(given, str) and "_" in given):
+        return None
+    try:
+        length = float(given)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return length if math.isfinite(length) and length >= 0 else None

@@ -1,0 +1,80 @@
+"""Files written as a whole or not at all, compressed if their name says so."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from cranfield.errors import DataError
+
+
+def _gzip(path: str) -> Any:
+    import gzip
+
+    # no name and no time in the file: the same content gives the same bytes
+    return gzip.GzipFile("", "wb", 6, open(path, "xb"), mtime=0)
+
+
+def _bzip2(path: str) -> Any:
+    import bz2
+
+    return bz2.open(path, "xb")
+
+
+def _xz(path: str) -> Any:
+    import lzma
+
+    return lzma.open(path, "xb")
+
+
+def _zstd(path: str) -> Any:
+    from cranfield.formats.sources import _zstd_module
+
+    return _zstd_module().open(path, "xb")
+
+
+_OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz, ".zst": _zstd}
+
+
+def save(where: str | os.PathLike[str], chunks: Iterable[str | bytes]) -> None:
+    """Writes a file under another name first, so that it is there as a whole or not at all; '-' is standard output."""
+    path = os.fspath(where)
+    if path == "-":
+        sys.stdout.flush()
+        _write(sys.stdout.buffer, chunks)
+        sys.stdout.buffer.flush()
+        return
+    path = os.path.realpath(path)
+    try:
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):  # a pipe or a device
+            with open(path, "wb") as file:
+                _write(file, chunks)
+            return
+        temporary = f"{path}.{os.getpid()}.part"
+        opener = _OPENERS.get(os.path.splitext(path)[1].lower(), lambda name: open(name, "xb"))
+        try:
+            with opener(temporary) as file:
+                _write(file, chunks)
+                inner = getattr(file, "fileobj", None)
+            if inner is not None:
+                inner.close()
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.remove(temporary)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
+
+
+def _write(file: Any, chunks: Iterable[str | bytes]) -> None:
+    for chunk in chunks:
+        if isinstance(chunk, str):
+            try:
+                chunk = chunk.encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError as error:
+                broken = error.object[max(0, error.start - 20) : error.end]
+                raise DataError(f"half a character in {broken!r} cannot be written") from None
+        file.write(chunk)

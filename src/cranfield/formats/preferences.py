@@ -1,0 +1,252 @@
+"""Preference judgements: which of two documents is the better one.
+
+Text comes in two forms: lines of topic, better document, worse document and perhaps the judge; or trec_eval's prefs,
+lines of topic, judge, sub-group, document and level, where every two documents of a sub-group that differ in level make
+a preference. In memory: {topic: [(better, worse), …]}, or rows as in the text.
+
+What a judge prefers is taken with all that follows from it: A over B and B over C is A over C. Where that leads in a
+circle, the documents on it are left without order. Each document's entry in the column has its own row number, then
+those of the documents that it is preferred to, as often as judges say so. Its grade is the number of levels of worse
+documents: the longest chain of preferences, each held by more judges than hold the contrary, that starts from it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.errors import DataError
+from cranfield.formats import read_qrels, stem
+from cranfield.formats.base import BYTE_ORDER_MARK, decode
+from cranfield.formats.grouped import trec_lines
+from cranfield.formats.sources import open_source
+from cranfield.tables import Origin, Qrels, describe_type
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.bool_]  # [i, j]: document i is preferred to document j
+
+EXPECTED = "a path, an open file, {topic: [(better, worse), …]} or rows of topic, better, worse and perhaps the judge"
+NOTE = "grades are made from preferences: how many levels of documents are worse, 0 for one preferred to none"
+
+
+class Judgement(NamedTuple):
+    """A line of judgements in groups: within a group of one topic, sub-groups compare documents by their level."""
+
+    topic: str
+    group: str
+    subgroup: str
+    document: str
+    level: float
+
+
+class Statement(NamedTuple):
+    """What a judge says of some documents of a topic: the higher level is better. A pair has the levels 1 and 0."""
+
+    topic: str
+    judge: str
+    levels: dict[str, float]
+
+
+def read(source: Any, name: str | None = None) -> Qrels:
+    """Reads preference judgements.
+
+    >>> qrels = read({"q1": [("d1", "d2"), ("d2", "d3"), ("d1", "d4")]})
+    >>> qrels.of("q1")
+    {'d1': 2.0, 'd2': 1.0, 'd3': 0.0, 'd4': 0.0}
+    >>> [entry.tolist() for entry in qrels.columns["preferences"]]
+    [[0, 1, 2, 3], [1, 2], [2], [3]]
+    """
+    path = None
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        opened = open_source(source, None)
+        path, label = opened.path, opened.label
+        statements = list(_of_text(bytes(opened.data), label))
+    else:
+        label = name or "the preferences"
+        statements = list(_of_memory(source, label))
+    by_topic: dict[str, list[Statement]] = {}
+    for statement in statements:
+        by_topic.setdefault(statement.topic, []).append(statement)
+    compared = {topic: _compare(of_topic) for topic, of_topic in by_topic.items()}
+    if not any(of_topic.counts.any() for of_topic in compared.values()):
+        raise DataError("no document is preferred to another", source=label)
+    qrels = read_qrels({topic: of_topic.grades for topic, of_topic in compared.items()})
+    default = "qrels" if path is None else stem(label)
+    origin = Origin(name or default, path, notes=_notes(list(compared.values())))
+    return replace(qrels, origin=origin, columns={"preferences": _column(qrels, compared)})
+
+
+def graded_lines(data: bytes, label: str, fields: int) -> Iterator[Judgement]:
+    """Lines of topic, group, sub-group, document and level; with four fields there is one sub-group.
+
+    >>> next(graded_lines(b"q1 ann d1 2", "qrels", 4))
+    Judgement(topic='q1', group='ann', subgroup='0', document='d1', level=2.0)
+    """
+    for line in trec_lines(data, label, fields):
+        topic, group, *subgroup, document = line.ids
+        yield Judgement(topic, group, subgroup[0] if subgroup else "0", document, line.grade)
+
+
+def with_what_follows(prefers: Matrix) -> Matrix:
+    """A over B and B over C is A over C.
+
+    >>> import numpy as np
+    >>> with_what_follows(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).astype(int)[0]
+    array([0, 1, 1])
+    """
+    import numpy as np
+
+    while True:
+        counted = prefers.astype(np.float32)
+        further = prefers | (counted @ counted > 0)
+        if np.array_equal(further, prefers):
+            return prefers
+        prefers = further
+
+
+class _Compared(NamedTuple):
+    """A topic: its documents with their grades, how many judges prefer i to j, and where they contradict themselves."""
+
+    grades: dict[str, float]
+    counts: NDArray[np.int64]
+    in_circles: int
+    disputed: int
+
+
+def _of_text(data: bytes, label: str) -> Iterator[Statement]:
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    if b"\0" in data:
+        raise DataError("NUL byte", source=label, remedy="This is not text, or it is UTF-16: convert it to UTF-8.")
+    lines = [(number, line, line.split()) for number, line in enumerate(data.splitlines(), start=1) if line.strip()]
+    if not lines:
+        raise DataError("is empty", source=label)
+    fields = len(lines[0][2])
+    if fields == 5:
+        yield from _of_levels(graded_lines(data, label, 5), label)
+        return
+    for number, line, parts in lines:
+        where: dict[str, Any] = {"source": label, "line": number, "text": decode(line)}
+        if len(parts) != fields or fields not in (3, 4):
+            what = f"{len(parts)} fields where preferences have {fields if fields in (3, 4) else '3, 4 or 5'}"
+            remedy = "topic, better, worse and perhaps judge; or topic, judge, sub-group, document, level."
+            raise DataError(what, **where, remedy=remedy)
+        topic, better, worse, judge = map(decode, (*parts, b"")[:4])
+        if _is_number(judge):
+            what = f"the fourth field, the judge, is the number '{judge}'"
+            remedy = "Plain judgements are not preferences. If these are, give judges names that are no numbers."
+            raise DataError(what, **where, remedy=remedy)
+        yield _pair(topic, better, worse, judge, where)
+
+
+def _of_memory(source: Any, label: str) -> Iterator[Statement]:
+    if isinstance(source, Mapping):
+        rows: Iterable[Any] = ((topic, *pair) for topic, of_topic in source.items() for pair in of_topic)
+    elif isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
+        rows = source
+    else:
+        raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+    for row in rows:
+        if not isinstance(row, Iterable) or isinstance(row, str) or len(fields := tuple(row)) not in (3, 4):
+            raise TypeError(f"{label}: expected {EXPECTED}, but a row is {row!r}")
+        if not all(isinstance(field, str | int) and field != "" for field in fields):
+            raise TypeError(f"{label}: ids are text or whole numbers, but a row is {row!r}")
+        topic, better, worse, judge = (*map(str, fields), "")[:4]
+        yield _pair(topic, better, worse, judge, {"source": label})
+
+
+def _pair(topic: str, better: str, worse: str, judge: str, where: dict[str, Any]) -> Statement:
+    if better == worse:
+        raise DataError(f"topic '{topic}': document '{better}' is preferred to itself", **where)
+    return Statement(topic, judge, {better: 1.0, worse: 0.0})
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_levels(lines: Iterable[Judgement], label: str) -> Iterator[Statement]:
+    groups: dict[tuple[str, str, str], dict[str, float]] = {}
+    for line in lines:
+        levels = groups.setdefault((line.topic, line.group, line.subgroup), {})
+        if levels.setdefault(line.document, line.level) != line.level:
+            what = f"topic '{line.topic}': document '{line.document}' has two levels in sub-group '{line.subgroup}'"
+            raise DataError(what, source=label)
+    return (Statement(topic, judge, levels) for (topic, judge, _), levels in groups.items())
+
+
+def _compare(statements: list[Statement]) -> _Compared:
+    import numpy as np
+
+    documents = dict.fromkeys(document for statement in statements for document in statement.levels)
+    number = {document: i for i, document in enumerate(documents)}
+    judges: dict[str, Matrix] = {}
+    for statement in statements:
+        of_judge = judges.setdefault(statement.judge, np.zeros((len(number), len(number)), dtype=bool))
+        at = [number[document] for document in statement.levels]
+        levels = np.array(list(statement.levels.values()))
+        of_judge[np.ix_(at, at)] |= levels[:, None] > levels
+    counts = np.zeros((len(number), len(number)), dtype=np.int64)
+    in_circles = 0
+    for of_judge in judges.values():
+        closed = with_what_follows(of_judge)
+        in_circles += int(np.triu(closed & closed.T, 1).sum())
+        counts += closed & ~closed.T
+    disputed = int(np.triu((counts > 0) & (counts.T > 0)).sum())
+    grades = dict(zip(documents, _levels(counts > counts.T), strict=True))
+    return _Compared(grades, counts, in_circles, disputed)
+
+
+def _levels(prefers: Matrix) -> list[float]:
+    """For each document the length of the longest chain of preferences down from it; circles are one level."""
+    import numpy as np
+
+    closed = with_what_follows(prefers)
+    prefers = closed & ~closed.T
+    levels = np.zeros(len(prefers))
+    while True:
+        further = np.where(prefers, levels + 1, 0).max(axis=1)
+        if np.array_equal(further, levels):
+            found: list[float] = levels.tolist()
+            return found
+        levels = further
+
+
+def _column(qrels: Qrels, compared: Mapping[str, _Compared]) -> NDArray[Any]:
+    import numpy as np
+
+    column = np.empty(len(qrels), dtype=object)
+    start = 0
+    for topic in qrels.topics:
+        of_topic = compared[topic]
+        number = {document: i for i, document in enumerate(of_topic.grades)}
+        order = [number[d] for d in qrels.table.documents(topic.encode("utf-8", "surrogateescape"))]
+        counts = of_topic.counts[np.ix_(order, order)]
+        for i, row in enumerate(counts):
+            column[start + i] = start + np.concatenate(([i], np.repeat(np.arange(len(row)), row)))
+        start += len(order)
+    return column
+
+
+def _notes(compared: list[_Compared]) -> tuple[tuple[str, str], ...]:
+    notes = [("grades-from-preferences", NOTE)]
+    in_circles, disputed = (sum(getattr(one, name) for one in compared) for name in ("in_circles", "disputed"))
+    if in_circles:
+        message = f"{_pairs(in_circles)} preferred in a circle by one judge, and left without order"
+        notes.append(("preferences-in-circles", message))
+    if disputed:
+        message = f"judges disagree on {_pairs(disputed)}: each preference counts as often as expressed"
+        notes.append(("disputed-preferences", message))
+    return tuple(notes)
+
+
+def _pairs(count: int) -> str:
+    return f"{count:,} pair{'' if count == 1 else 's'} of documents"

@@ -1,0 +1,103 @@
+"""Measures of what the user knew before: R are the relevant documents, A those retrieved, K those known.
+
+Which documents were known is told by a second judgement file: those that it gives a grade above 0. A known document
+that the judgements do not have, or not as relevant, is not counted.
+"""
+
+from __future__ import annotations
+
+from cranfield.judged import Floats, Judged, Mask
+from cranfield.measures import bounded, explained
+from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.registry import measure
+
+
+@measure(
+    exact_ties=True,
+    needs="known",
+    bounds=lambda judged, **given: bounds_of_coverage(judged, **given),
+    denominator=lambda judged, *, rel, cutoff: known_relevant(judged, rel),
+    explain=lambda trace, *, rel, cutoff: explained.share(
+        trace, trace.relevant(rel, cutoff) & _known(trace), float(known_relevant(trace.judged, rel)[0])
+    ),
+)
+def Coverage(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+    """Coverage ratio: share of the relevant documents known to the user that is retrieved.
+
+    A high one says that the system finds what the user expects to see. A topic of which the user knew no relevant
+    document scores 0, as recall does without relevant documents.
+
+    Formula: |R ∩ A ∩ K| / |R ∩ K|
+    Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern Information
+      Retrieval, 1999, chapter 3.
+
+    >>> import cranfield
+    >>> qrels, run = {"q1": {"d1": 1, "d2": 1, "d3": 1}}, {"q1": {"d1": 3.0, "d3": 2.0}}
+    >>> cranfield.evaluate(qrels, run, "Coverage", known={"q1": {"d1": 1, "d2": 1}}).mean()
+    {'run': {'Coverage': 0.5}}
+    """
+    known = judged.pool.columns["known"][judged.row]
+    return ratio(judged.total((judged.hits(rel) & known) * judged.within(cutoff)), known_relevant(judged, rel))
+
+
+@measure(
+    needs="known",
+    bounds=lambda judged, **given: bounds_of_novelty(judged, **given),
+    explain=lambda trace, *, rel, cutoff: explained.share(
+        trace, trace.relevant(rel, cutoff) & ~_known(trace), float(trace.relevant(rel, cutoff).sum())
+    ),
+)
+def Novelty(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+    """Novelty ratio: share of the relevant documents retrieved that is new to the user.
+
+    A high one says that the system reveals relevant documents the user did not know. Where nothing relevant is
+    retrieved nothing new is, and the value is 0.
+
+    Formula: |(R ∩ A) - K| / |R ∩ A|
+    Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern Information
+      Retrieval, 1999, chapter 3.
+
+    >>> import cranfield
+    >>> qrels, run = {"q1": {"d1": 1, "d2": 1, "d3": 1}}, {"q1": {"d1": 3.0, "d3": 2.0}}
+    >>> cranfield.evaluate(qrels, run, "Novelty", known={"q1": {"d1": 1, "d2": 1}}).mean()
+    {'run': {'Novelty': 0.5}}
+    """
+    found, new = _found_and_new(judged, rel, cutoff)
+    return ratio(new, found)
+
+
+def known_relevant(judged: Judged, rel: float) -> Floats:
+    """For each topic, how many relevant documents the user knew."""
+    pool = judged.pool
+    return pool.once(("known", rel), lambda: pool.total((pool.grades >= max(rel, 0)) & pool.columns["known"]))
+
+
+def _known(trace: explained.Trace) -> Mask:
+    """Which ranks hold a document that the user knew."""
+    known: Mask = trace.spread(trace.judged.pool.columns["known"][trace.judged.row]) > 0
+    return known
+
+
+def _found_and_new(judged: Judged, rel: float, cutoff: int | None) -> tuple[Floats, Floats]:
+    hit, known = judged.hits(rel, cutoff), judged.pool.columns["known"][judged.row]
+    return judged.total(hit), judged.total(hit & ~known)
+
+
+def _open_within(judged: Judged, cutoff: int | None) -> Floats:
+    """How many unjudged documents stand at the cutoff or above."""
+    return judged.unjudged.total(within(judged.unjudged.rank, cutoff))
+
+
+def bounds_of_coverage(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
+    """Whether an unjudged document was known is as open as whether it is relevant."""
+    found, new = _found_and_new(judged, rel, cutoff)
+    above = _open_within(judged, cutoff)
+    below, known = judged.unjudged.counts - above, known_relevant(judged, rel)
+    return ratio(found - new, known + below), ratio(found - new + above, known + above)
+
+
+def bounds_of_novelty(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
+    """Lowest if all unjudged documents are relevant and known, highest if they are relevant and new."""
+    found, new = _found_and_new(judged, rel, cutoff)
+    above = _open_within(judged, cutoff)
+    return ratio(new, found + above), ratio(new + above, found + above)
