@@ -23,10 +23,20 @@ from cranfield.report.tables import FORMATS
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def cranfield_command(*arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder with the example files: some commands write beside them."""
+    copy = tmp_path_factory.mktemp("examples")
+    for path in EXAMPLES.iterdir():
+        if path.is_file():
+            (copy / path.name).write_bytes(path.read_bytes())
+    return copy
+
+
+def cranfield_command(*arguments: str, cwd: Path = EXAMPLES) -> subprocess.CompletedProcess[str]:
     """Runs the real command in the folder with the example files."""
     command = [sys.executable, "-m", "cranfield", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=EXAMPLES, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def commands() -> dict[str, click.Command]:
@@ -41,10 +51,10 @@ def examples() -> list[str]:
 
 
 @pytest.mark.parametrize("example", examples())
-def test_examples_in_help_run(example: str) -> None:
+def test_examples_in_help_run(example: str, folder: Path) -> None:
     words = shlex.split(example)
     assert words[0] == "cranfield"
-    done = cranfield_command(*words[1:])
+    done = cranfield_command(*words[1:], cwd=folder)
     assert done.returncode == (1 if words[1] == "check" else 0), done.stderr
     assert done.stdout
 

@@ -21,20 +21,35 @@ PACKAGE = Path(cranfield.__file__).parent
 LAYERS = (
     ("version", "errors", "_core"),
     ("policy", "tables"),
-    ("formats",),
+    ("formats", "texts"),
     ("judged",),
     ("measures",),
-    ("expected", "findings"),
+    ("expected", "findings", "opinions"),
     ("results",),
     ("evaluation",),
-    ("checking",),
+    ("statistics",),
+    ("checking", "correlating", "plans", "pooling", "splits"),
+    ("assessing",),
+    ("comparison",),
+    ("guards",),
+    ("comparing", "diagnosing", "explanation", "explaining"),
+    ("gating", "curves"),
+    ("plot", "standing"),
+    ("reporting",),
     ("report",),
     ("trec_eval",),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # What a lower layer may load late, inside a function: a result can print itself.
-LATE = {("results", "report")}
+LATE = {
+    ("results", "plot"),
+    ("comparison", "report"),
+    ("correlating", "report"),
+    ("plans", "report"),
+    ("results", "report"),
+    ("explanation", "report"),
+}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -71,6 +86,12 @@ def test_imports_go_one_way(path: Path) -> None:
         other = layer_of(module)
         if other is not None and (own, other) not in LATE:
             assert RANK[other] <= RANK[own], f"{own} imports {module}"
+
+
+def test_no_public_name_is_hidden_by_a_module() -> None:
+    """A package binds a submodule to its name once it is imported: a function of that name would be gone."""
+    modules = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
+    assert not modules & set(cranfield.__all__)
 
 
 def test_every_module_belongs_to_a_layer() -> None:

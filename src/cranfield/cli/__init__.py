@@ -16,7 +16,23 @@ import click
 from cranfield.errors import CranfieldError, UsageError
 from cranfield.version import __version__
 
-COMMANDS = ("check", "evaluate", "measures", "trec_eval")
+COMMANDS = (
+    "agreement",
+    "check",
+    "compare",
+    "correlate",
+    "diagnose",
+    "evaluate",
+    "explain",
+    "gate",
+    "measures",
+    "plan",
+    "plot",
+    "pool",
+    "report",
+    "split",
+    "trec_eval",
+)
 USAGE, BAD_DATA = 2, 3
 
 
@@ -39,7 +55,8 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
-    Exit codes: 0 fine, 1 `check` found something doubtful, 2 wrong usage, 3 bad data; `trec_eval` has its own.
+    Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data; `trec_eval` has
+    its own.
 
     \b
     Examples:

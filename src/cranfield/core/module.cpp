@@ -5,11 +5,14 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow.hpp"
+#include "fusion.hpp"
 #include "join.hpp"
 #include "objects.hpp"
+#include "resampling.hpp"
 #include "segments.hpp"
 #include "table.hpp"
 #include "text.hpp"
+#include "writing.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -94,6 +97,38 @@ ArrowArrayStream& stream_of(nb::capsule capsule) {
     return *static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
 }
 
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IndexPairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+Matrix matrix(const Rows& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
+
+void check_size(const Numbers& numbers, std::size_t size) {
+    if (numbers.size() != size) throw nb::value_error("as many numbers are needed as there are rows");
+}
+
+std::vector<Pair> pairs_of(const IndexPairs& indices, const Rows& scores) {
+    const auto systems = static_cast<std::int64_t>(scores.shape(0));
+    std::vector<Pair> pairs(indices.shape(0));
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {indices(i, 0), indices(i, 1)};
+        for (const auto index : {pairs[i].first, pairs[i].second}) {
+            if (index < 0 || index >= systems) throw nb::index_error("a pair names a system that is not there");
+        }
+    }
+    return pairs;
+}
+
+// What f() computes, without the interpreter lock, as an array.
+template <typename F>
+auto computed(const F& f) {
+    decltype(f()) values;
+    {
+        nb::gil_scoped_release release;
+        values = f();
+    }
+    return to_numpy(std::move(values));
+}
+
 using Segments = void (*)(const std::int64_t*, std::size_t, const double*, double*);
 
 // A function of segments as a function of arrays; `size` is that of the result.
@@ -101,6 +136,29 @@ Array<double> over_segments(Segments function, const Offsets& offsets, const Num
     std::vector<double> out(size);
     function(offsets.data(), offsets.size() - 1, x.data(), out.data());
     return to_numpy(std::move(out));
+}
+
+// A column of something that Python holds, as a view of its memory.
+template <typename T>
+Array<const T> column(const std::vector<T>& values) {
+    return Array<const T>(values.data(), {values.size()}, nb::handle());
+}
+
+void same_length(std::size_t one, std::size_t other) {
+    if (one != other) throw nb::value_error("the arrays differ in length");
+}
+
+// A block of a table to be, kept until all blocks are there.
+struct Ranked {
+    explicit Ranked(Block ready) : block(std::move(ready)) {}
+    Ranked(Ranked&&) noexcept = default;
+    Ranked(const Ranked&) = delete;
+    Block block;
+};
+
+Array<double> over_documents(DocumentNumbers function, const Offsets& document, const Numbers& x, std::size_t documents) {
+    same_length(document.size(), x.size());
+    return computed([&] { return function(document.data(), x.data(), x.size(), documents); });
 }
 
 nb::tuple columns_result(ColumnsTable&& read) { return nb::make_tuple(std::move(read.table), read.padded); }
@@ -269,6 +327,115 @@ NB_MODULE(_core, m) {
     m.def(
         "best_from_here", [](Offsets o, Numbers x) { return over_segments(segment_best_from_here, o, x, x.size()); },
         "offsets"_a, "x"_a);
+
+    m.def(
+        "flipped_sums",
+        [](Rows scores, IndexPairs pairs, Numbers threshold, std::uint64_t seed, std::size_t resamples, unsigned threads) {
+            const auto checked = pairs_of(pairs, scores);
+            check_size(threshold, checked.size());
+            return computed([&] { return flipped_sums(matrix(scores), checked, threshold.data(), {seed, resamples, threads}); });
+        },
+        "scores"_a, "pairs"_a, "threshold"_a, "seed"_a, "resamples"_a, "threads"_a);
+    m.def(
+        "flipped_maxima",
+        [](Rows scores, IndexPairs pairs, Numbers weight, Numbers threshold, std::uint64_t seed, std::size_t resamples,
+           unsigned threads) {
+            const auto checked = pairs_of(pairs, scores);
+            check_size(weight, checked.size());
+            check_size(threshold, checked.size());
+            return computed([&] {
+                return flipped_maxima(matrix(scores), checked, weight.data(), threshold.data(), {seed, resamples, threads});
+            });
+        },
+        "scores"_a, "pairs"_a, "weight"_a, "threshold"_a, "seed"_a, "resamples"_a, "threads"_a);
+    m.def(
+        "permuted_ranges",
+        [](Rows scores, std::uint64_t seed, std::size_t resamples, unsigned threads) {
+            return computed([&] { return permuted_ranges(matrix(scores), {seed, resamples, threads}); });
+        },
+        "scores"_a, "seed"_a, "resamples"_a, "threads"_a);
+    m.def(
+        "exact_flips",
+        [](Rows differences, Numbers tolerance, std::size_t budget, unsigned threads) {
+            check_size(tolerance, differences.shape(0));
+            return computed([&] { return exact_flips(matrix(differences), tolerance.data(), budget, threads); });
+        },
+        "differences"_a, "tolerance"_a, "budget"_a, "threads"_a);
+
+    nb::class_<Ranked>(m, "Ranked");
+    nb::class_<Gathered>(m, "Gathered")
+        .def_prop_ro("list_run", [](const Gathered& g) { return column(g.list_run); })
+        .def_prop_ro("list_topic", [](const Gathered& g) { return column(g.list_topic); })
+        .def_prop_ro("list_offsets", [](const Gathered& g) { return column(g.list_offsets); })
+        .def_prop_ro("score", [](const Gathered& g) { return column(g.score); })
+        .def_prop_ro("document", [](const Gathered& g) { return column(g.document); })
+        .def_prop_ro("document_offsets", [](const Gathered& g) { return column(g.document_offsets); })
+        .def_prop_ro("found", [](const Gathered& g) { return column(g.found); })
+        .def("document_id", [](const Gathered& g, std::size_t d) { return to_str(g.ids.at(d)->id()); }, "document"_a)
+        .def(
+            "ranked",
+            [](const Gathered& g, Numbers fused, std::size_t depth) {
+                same_length(fused.size(), g.ids.size());
+                nb::gil_scoped_release release;
+                return Ranked(ranked(g, fused.data(), depth));
+            },
+            "fused"_a, "depth"_a)
+        .def(
+            "majority_places",
+            [](const Gathered& g, Numbers start, Numbers list_weights) {
+                same_length(start.size(), g.ids.size());
+                same_length(list_weights.size(), g.list_run.size());
+                return computed([&] { return majority_places(g, start.data(), list_weights.data()); });
+            },
+            "start"_a, "list_weights"_a);
+    m.def(
+        "gather",
+        [](nb::tuple runs, nb::tuple topics) {
+            std::vector<const Table*> tables;
+            for (const nb::handle run : runs) {
+                tables.push_back(&nb::cast<const Table&>(run));
+                with_rows(*tables.back());
+            }
+            std::vector<Bytes> ids;
+            for (const nb::handle topic : topics) ids.push_back(view(nb::cast<nb::bytes>(topic)));
+            nb::gil_scoped_release release;
+            return gather(tables, ids);
+        },
+        "runs"_a, "topics"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+    m.def(
+        "ranked_table",
+        [](nb::list parts, unsigned threads) {
+            std::vector<Block> blocks;
+            for (const nb::handle part : parts) blocks.push_back(std::move(nb::cast<Ranked&>(part).block));
+            nb::gil_scoped_release release;
+            return Table(std::move(blocks), threads);
+        },
+        "parts"_a, "threads"_a);
+    const auto over = [&m](const char* name, DocumentNumbers function) {
+        m.def(
+            name,
+            [function](Offsets document, Numbers x, std::size_t documents) {
+                return over_documents(function, document, x, documents);
+            },
+            "document"_a, "x"_a, "documents"_a);
+    };
+    over("document_sums", document_sums);
+    over("document_minima", document_minima);
+    over("document_maxima", document_maxima);
+    over("document_medians", document_medians);
+
+    m.def(
+        "trec_lines",
+        [](const Table& table, std::size_t begin, std::size_t end, nb::bytes tag) {
+            with_rows(table);
+            std::string lines;
+            {
+                nb::gil_scoped_release release;
+                lines = trec_lines(table, begin, end, view(tag));
+            }
+            return nb::bytes(lines.data(), lines.size());
+        },
+        "table"_a, "begin"_a, "end"_a, "tag"_a);
 }
 
 }  // namespace cranfield

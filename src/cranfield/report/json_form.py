@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
+    from cranfield.comparison import Comparison
     from cranfield.results import Results
 
 SCHEMA = "cranfield.evaluate/1"
@@ -34,15 +35,25 @@ def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
         runs.append(entry)
     return {
         "schema": SCHEMA,
-        "version": __version__,
-        "policy": asdict(results.policy) | {"unjudged": "nonrelevant", "negative_grades": "unjudged"},
-        "inputs": [
-            {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
-            for i in results.inputs
-        ],
+        **provenance(results),
         "measures": [str(measure) for measure in results.measures],
         "runs": runs,
-        "warnings": [
-            {"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in results.warnings
+        "warnings": warnings(results),
+    }
+
+
+def provenance(of: Results | Comparison) -> dict[str, Any]:
+    """What decides every number: version, policy and inputs."""
+    return {
+        "version": __version__,
+        "policy": asdict(of.policy) | {"unjudged": "nonrelevant", "negative_grades": "unjudged"},
+        "inputs": [
+            {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
+            for i in of.inputs
         ],
     }
+
+
+def warnings(of: Results | Comparison) -> list[dict[str, Any]]:
+    """What is odd about it."""
+    return [{"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in of.warnings]

@@ -1,0 +1,241 @@
+"""`cranfield compare`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.cli.progress import watched
+from cranfield.errors import UsageError
+
+FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+CORRECTIONS = ("holm", "hochberg", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli", "none")
+DEFAULT_MEASURES = ("nDCG@10", "AP")
+
+
+@click.command("compare")
+@click.argument("qrels", required=False)
+@click.argument("runs", nargs=-1)
+@options.measures
+@click.option("--baseline", metavar="RUN", help="Compare every run with this one (its name or path), not all pairs.")
+@click.option(
+    "--test",
+    "tests",
+    multiple=True,
+    metavar="NAME",
+    help="Test of significance; the first decides, others are shown beside it. Default: t, with randomisation beside "
+    "it. `--test list` explains them all.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(CORRECTIONS),
+    default="holm",
+    show_default=True,
+    help="For how many comparisons are made: all pairs on all measures and collections are one family.",
+)
+@options.alpha
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Chance with which the detectable difference is found.",
+)
+@click.option(
+    "--equivalence",
+    type=click.FloatRange(0, min_open=True),
+    metavar="MARGIN",
+    help="Also ask whether systems are equal up to this difference (two one-sided t tests).",
+)
+@click.option(
+    "--seeds",
+    multiple=True,
+    metavar="PATTERN",
+    help="Runs of one system under several seeds, as 'dense-*.run'; may be repeated, once for each system.",
+)
+@click.option("--splits", metavar="FILE", help="Topic splits made by `cranfield split`: show every fold as well.")
+@click.option(
+    "--tuned-on", metavar="FILE", help="Judgements or topic list that systems were tuned on: warn of topics in both."
+)
+@click.option(
+    "--collections",
+    metavar="FILE",
+    help="TOML file with several collections, [NAME] qrels = '…' and [NAME.runs] system = '…', instead of QRELS RUNS.",
+)
+@click.option(
+    "--resamples", type=click.IntRange(99), default=100_000, show_default=True, help="Resamples of tests that draw."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of tests that draw.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0),
+    metavar="ALPHA",
+    help="Add URisk, TRisk and GeoRisk against the baseline; a loss weighs 1 + ALPHA times as much as a gain.",
+)
+@options.output_format(FORMATS)
+@options.policy
+@options.input_format
+@options.threads
+def command(
+    qrels: str | None,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    output_format: str,
+    seeds: tuple[str, ...],
+    splits: str | None,
+    tuned_on: str | None,
+    collections: str | None,
+    tests: tuple[str, ...],
+    resamples: int,
+    seed: int,
+    equivalence: float | None,
+    input_format: str | None,
+    threads: int | None,
+    **given: Any,
+) -> None:
+    """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
+
+    For each measure: means, the best marked, letters for the runs that each one beats; for each pair the difference
+    with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and the
+    difference that this many topics can find.
+
+    \b
+    Examples:
+      $ cranfield compare qrels.txt bm25.run dense.run
+      $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
+      $ cranfield compare --test list
+    """
+    if "list" in tests:
+        click.echo(listed_tests(), nl=False)
+        return
+    policy = options.taken_policy(given)
+    with watched("reading") as progress:
+        from cranfield.comparing import DEFAULT_TESTS, compare_collections
+        from cranfield.report.comparison_tables import render
+        from cranfield.statistics.base import Sampling
+
+        sources = _collections(collections, qrels, runs, seeds)
+        found = compare_collections(
+            sources,
+            measures or DEFAULT_MEASURES,
+            policy=policy,
+            read={"format": input_format, "threads": threads, "progress": progress, "digest": _digest(output_format)},
+            tests=tests or DEFAULT_TESTS,
+            margin=equivalence,
+            splits=_read_splits(splits, sources),
+            tuned_on=_topics_of(tuned_on),
+            sampling=Sampling(seed, resamples, threads),
+            **given | {"baseline": _named(given["baseline"])},
+        )
+    options.warn(found.warnings)
+    click.echo(render(found, output_format), nl=False)
+
+
+def listed_tests() -> str:
+    """Every test of significance with its null hypothesis."""
+    from cranfield.statistics.base import all_tests
+
+    lines = []
+    for test in all_tests():
+        kind = {"family": " (all pairs at once, corrected)", "independent": " (different topics)"}.get(test.kind, "")
+        lines.append(
+            f"{test.name}: {test.title}{kind}\n    {test.help.splitlines()[0]}\n    Null hypothesis: {test.null}.\n"
+        )
+    return "\n".join(lines)
+
+
+def _collections(
+    path: str | None, qrels: str | None, runs: tuple[str, ...], patterns: tuple[str, ...]
+) -> dict[str, tuple[Any, Any]]:
+    """{name: (qrels, runs)}; one without a name unless a file lists several."""
+    if path is not None:
+        if qrels is not None:
+            raise UsageError("give --collections or QRELS and RUNS, not both")
+        return _listed_collections(path)
+    if qrels is None or not (runs or patterns):
+        raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
+    if not patterns:
+        return {"": (qrels, list(runs))}
+    systems: dict[str, Any] = {_named(run) or run: run for run in runs}
+    for pattern in patterns:
+        systems[_system_of(pattern)] = _matching(pattern)
+    return {"": (qrels, systems)}
+
+
+def _listed_collections(path: str) -> dict[str, tuple[Any, Any]]:
+    from pathlib import Path
+
+    document, folder = options.read_toml(path), Path(path).parent
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, entry in document.items():
+        if (
+            not isinstance(entry, dict)
+            or not isinstance(entry.get("qrels"), str)
+            or not isinstance(entry.get("runs"), dict)
+        ):
+            raise UsageError(
+                f"{path}: [{name}] must have qrels = 'file' and a table [{name}.runs] with system = 'file'"
+            )
+        runs = {
+            system: [str(folder / one) for one in files] if isinstance(files, list) else str(folder / files)
+            for system, files in entry["runs"].items()
+        }
+        found[name] = (str(folder / entry["qrels"]), runs)
+    return found
+
+
+def _matching(pattern: str) -> list[str]:
+    from glob import glob
+
+    found = sorted(glob(pattern))
+    if not found:
+        raise UsageError(f"no file matches --seeds '{pattern}'")
+    return found
+
+
+def _system_of(pattern: str) -> str:
+    """A system's name from the pattern of its runs.
+
+    >>> _system_of("runs/dense-*.run")
+    'dense'
+    """
+    from cranfield.formats import stem
+
+    return "".join(c for c in stem(pattern) if c not in "*?[]").strip("-_.# ") or pattern
+
+
+def _named(run: str | None) -> str | None:
+    """A run's name, which may be given as its path."""
+    import os
+
+    from cranfield.formats import stem
+
+    return stem(run) if run is not None and os.path.exists(run) else run
+
+
+def _read_splits(path: str | None, sources: dict[str, tuple[Any, Any]]) -> Any:
+    if path is None:
+        return None
+    if len(sources) > 1:
+        raise UsageError("splits belong to one collection")
+    from cranfield.splits import read_splits
+
+    return read_splits(path)
+
+
+def _topics_of(path: str | None) -> tuple[str, ...]:
+    """Topics of a judgement file, or of a list with one id a line."""
+    if path is None:
+        return ()
+    from cranfield.formats import read_qrels
+    from cranfield.formats.sources import open_source
+
+    lines = bytes(open_source(path).data).decode("utf-8", "surrogateescape").split("\n")
+    ids = [line.strip() for line in lines if line.strip()]
+    return tuple(ids) if all(len(line.split()) == 1 for line in ids) else tuple(read_qrels(path).topics)
+
+
+def _digest(output_format: str) -> str | None:
+    return "xxh3_128" if output_format == "json" else None

@@ -1,0 +1,220 @@
+"""`cranfield correlate`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from cranfield.cli import options
+from cranfield.errors import DataError, UsageError
+from cranfield.report.correlation_tables import FORMATS, render
+
+DEFAULT_MEASURES = ("nDCG@10", "AP")
+QUESTIONS = {
+    "runs": "the documents of two runs; give --qrels to compare systems",
+    "systems": "the order of systems",
+    "halves": "random halves of the topics",
+    "reproduction": "a reproduction",
+}
+# Options that are about some of these only: elsewhere they are refused, not ignored.
+APPLIES = {
+    "measures": ("systems", "halves", "reproduction"),
+    "topic_sets": ("systems",),
+    "halves": ("halves",),
+    "reproduced": ("reproduction",),
+    "coefficients": ("runs", "systems", "halves"),
+    "persistence": ("runs", "reproduction"),
+    "ties": ("runs", "reproduction"),
+    "overlap_depth": ("runs", "reproduction"),
+    "resamples": ("systems", "reproduction"),
+    "seed": ("systems", "halves", "reproduction"),
+    "per_topic": ("runs",),
+}
+
+
+def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Prints every coefficient with what it says, and ends."""
+    if not wanted:
+        return
+    from cranfield.statistics.agreement import all_coefficients
+
+    for each in all_coefficients():
+        click.echo(f"{each.name}: {each.title}. {each.says}\n    Ties: {each.ties}. Sides: {each.orientation()}.")
+    context.exit()
+
+
+@click.command("correlate")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "--qrels", multiple=True, help="Judgements to order systems by; give two to compare the orders they make."
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    help="A measure to order systems by; give two or more to compare the orders they make. "
+    f"{' and '.join(DEFAULT_MEASURES)} by default.",
+)
+@click.option(
+    "--topic-set",
+    "topic_sets",
+    multiple=True,
+    metavar="FILE",
+    help="Topics, an id a line: compare the order of systems on them and on all others, or on two such sets.",
+)
+@click.option(
+    "--halves", type=click.IntRange(1), metavar="N", help="Compare the orders on N random halves of the topics."
+)
+@click.option(
+    "--reproduced",
+    multiple=True,
+    metavar="RUN",
+    help="What is to reproduce the run; for two runs, a baseline and an improved one, give two in the same order.",
+)
+@click.option(
+    "-c",
+    "--coefficient",
+    "coefficients",
+    multiple=True,
+    help="A coefficient of agreement, as kendall or tau_ap; may be repeated. See --list.",
+)
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_coefficients,
+    help="List the coefficients with what each says, and exit.",
+)
+@click.option(
+    "-p",
+    "--persistence",
+    default=0.9,
+    show_default=True,
+    help="Of rank-biased overlap: near 1 looks deep into the lists.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(("w", "a", "b")),
+    default="b",
+    show_default=True,
+    help="Ties in rank-biased overlap: w, tied documents are equal; a, the mean over their orders; b, the same, scaled "
+    "so that a list agrees with itself completely.",
+)
+@click.option("--depth", type=click.IntRange(1), help="Cut every ranking here.")
+@click.option(
+    "--overlap-depth",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Where overlap, Jaccard and Kendall's tau union are taken.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(2),
+    default=1000,
+    show_default=True,
+    help="Resamples of the topics for intervals.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of resamples and halves.")
+@click.option(
+    "-f", "--output-format", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print."
+)
+@click.option("-q", "--per-topic", is_flag=True, help="For two runs, show every topic as well as the mean.")
+@options.input_format
+@click.pass_context
+def command(
+    context: click.Context,
+    runs: tuple[str, ...],
+    qrels: tuple[str, ...],
+    measures: tuple[str, ...],
+    topic_sets: tuple[str, ...],
+    halves: int | None,
+    reproduced: tuple[str, ...],
+    coefficients: tuple[str, ...],
+    persistence: float,
+    ties: str,
+    depth: int | None,
+    overlap_depth: int,
+    resamples: int,
+    seed: int,
+    output_format: str,
+    per_topic: bool,
+    input_format: str | None,
+) -> None:
+    """How far do rankings agree?
+
+    Without --qrels: the documents of two RUNS, topic by topic. With --qrels: the order in which RUNS come as systems,
+    under two measures, two qrels, two sets of topics or random halves of the topics; or, with --reproduced, how close
+    reproductions come to RUNS.
+
+    Coefficients go from -1 (reversed) to 1 (the same). The first run, measure, qrels or set is the truth where a
+    coefficient has one. A measure by which less is better turns the sign.
+
+    \b
+    Examples:
+      $ cranfield correlate bm25.run dense.run
+      $ cranfield correlate bm25.run dense.run -c kendall -c tau_ap -p 0.8 --ties a -q
+      $ cranfield correlate --qrels qrels.txt -m nDCG@10 -m AP bm25.run dense.run
+      $ cranfield correlate --qrels qrels.txt -m AP --halves 100 bm25.run dense.run
+      $ cranfield correlate --qrels qrels.txt -m AP bm25.run --reproduced dense.run
+    """
+    from cranfield import correlating
+    from cranfield.policy import Policy
+    from cranfield.statistics.base import Sampling
+
+    question = _question(qrels, halves, reproduced)
+    _refuse_what_does_not_apply(context, question)
+    most = 1 if question == "halves" else 2
+    if len(qrels) > most:
+        raise UsageError(f"{QUESTIONS[question]}: give --qrels at most {'once' if most == 1 else 'twice'}")
+    first, second = (*qrels, None, None)[:2]
+    systems, wanted = list(runs), measures or DEFAULT_MEASURES
+    sampling, policy = Sampling(seed, halves or resamples), Policy(depth=depth)
+    asked: dict[str, Any] = {"coefficients": coefficients} if coefficients else {}
+    lists: dict[str, Any] = {"p": persistence, "ties": ties, "overlap_depth": overlap_depth, "format": input_format}
+    scores: dict[str, Any] = {"sampling": sampling, "policy": policy, "format": input_format}
+    if question == "runs":
+        if len(runs) != 2:
+            raise UsageError(f"the documents of two runs are compared, not of {len(runs)}; for systems, give --qrels")
+        found = correlating.correlate(runs[0], runs[1], depth=depth, **asked, **lists)
+    elif question == "reproduction":
+        found = correlating.reproduction(first, systems, list(reproduced), wanted, other_qrels=second, **lists | scores)
+    elif question == "halves":
+        found = correlating.correlate_halves(first, systems, wanted, **asked, **scores)
+    else:
+        sets = [_topics(path) for path in topic_sets]
+        found = correlating.correlate_systems(
+            first, systems, wanted, other_qrels=second, topic_sets=sets, **asked, **scores
+        )
+    text = render(found, output_format, per_topic=per_topic)
+    for warning in found.warnings:
+        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+    click.echo(text, nl=False)
+
+
+def _question(qrels: tuple[str, ...], halves: int | None, reproduced: tuple[str, ...]) -> str:
+    if not qrels:
+        return "runs"
+    return "reproduction" if reproduced else "halves" if halves else "systems"
+
+
+def _refuse_what_does_not_apply(context: click.Context, question: str) -> None:
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and question not in APPLIES.get(option.name or "", (question,)):
+            raise UsageError(f"{option.opts[-1]} does not apply to {QUESTIONS[question]}")
+
+
+def _topics(path: str) -> list[str]:
+    """Topic ids, one a line."""
+    from cranfield.formats.sources import open_source
+
+    source = open_source(path)
+    found = bytes(source.data).decode("utf-8", "surrogateescape").split()
+    if not found:
+        raise DataError("no topic in it", source=source.label, remedy="Write a topic id on each line.")
+    return found

@@ -1,0 +1,71 @@
+"""`cranfield diagnose`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+
+FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+
+
+@click.command("diagnose")
+@click.argument("qrels")
+@click.argument("run")
+@click.argument("other")
+@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure to explain.")
+@click.option(
+    "--slices", metavar="FILE", help="Topic attributes: CSV or TSV with a header, the topic in the first column."
+)
+@click.option(
+    "--topic", "looked_at", multiple=True, help="Show the documents that moved on this topic; may be repeated."
+)
+@click.option("--shown", type=click.IntRange(1), metavar="K", help="Documents down to this rank; the measure's cutoff.")
+@click.option("--every-topic", is_flag=True, help="Show every topic, not only those at both ends.")
+@options.output_format(FORMATS)
+@options.policy
+@options.input_format
+@options.threads
+def command(
+    qrels: str,
+    run: str,
+    other: str,
+    measure: str,
+    slices: str | None,
+    looked_at: tuple[str, ...],
+    shown: int | None,
+    every_topic: bool,
+    output_format: str,
+    input_format: str | None,
+    threads: int | None,
+    **given: Any,
+) -> None:
+    """Where does the difference between RUN and OTHER come from?
+
+    Topics by what each adds to the difference and what is left without it (those that decide are marked), slices of
+    topics by their attributes, and for single topics the documents that entered, left or moved, with their grades.
+
+    \b
+    Examples:
+      $ cranfield diagnose qrels.txt dense.run bm25.run
+      $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
+    """
+    policy = options.taken_policy(given)
+    from cranfield.diagnosing import diagnose, read_attributes
+    from cranfield.report.diagnosis_tables import render
+
+    found = diagnose(
+        qrels,
+        run,
+        other,
+        measure,
+        slices=read_attributes(slices) if slices else None,
+        topics=looked_at,
+        depth=shown,
+        policy=policy,
+        read={"format": input_format, "threads": threads},
+    )
+    options.warn(found.warnings)
+    click.echo(render(found, output_format, every_topic=every_topic), nl=False)

@@ -1,0 +1,86 @@
+"""`cranfield explain`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.formats.kinds import KINDS
+
+DEFAULT_MEASURES = ("nDCG@10", "AP")
+FORMATS = ("table", "json", "markdown", "html")
+
+
+@click.command("explain")
+@click.argument("qrels")
+@click.argument("run")
+@click.argument("other_run", required=False)
+@click.option("--topic", required=True, help="The topic to explain.")
+@options.measures
+@click.option(
+    "--shown",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Show every document down to this rank. By default down to the measure's cutoff or the last document that "
+    "counts, at most 20, and below that only documents that count.",
+)
+@options.output_format(FORMATS)
+@options.policy
+@click.option(
+    "--judgements",
+    type=click.Choice(["plain", *KINDS]),
+    help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
+)
+@click.option(
+    "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
+)
+@click.option("--lengths", metavar="FILE", help="Lengths of all documents retrieved, for TBG and U.")
+@options.input_format
+@options.threads
+def command(
+    qrels: str,
+    run: str,
+    other_run: str | None,
+    topic: str,
+    measures: tuple[str, ...],
+    shown: int | None,
+    output_format: str,
+    judgements: str | None,
+    known: str | None,
+    lengths: str | None,
+    input_format: str | None,
+    threads: int | None,
+    **given: Any,
+) -> None:
+    """How does the score of RUN on a topic arise?
+
+    For each rank the document, its grade, whether it counts, precision and recall so far, and what the measure makes of
+    it; then the formula with the numbers put in, and what would change if documents that nobody judged were relevant.
+    A measure that is no sum over documents shows what each is worth: the score less what it would be if that document
+    were not relevant. With OTHER_RUN both rankings side by side, with the documents that moved, entered and left.
+
+    \b
+    Examples:
+      $ cranfield explain qrels.txt bm25.run --topic 1 -m nDCG@5
+      $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
+    """
+    policy = options.taken_policy(given)
+    from cranfield.explaining import explain
+    from cranfield.report.explanation_tables import render
+
+    found = explain(
+        qrels,
+        [run] if other_run is None else [run, other_run],
+        topic,
+        measures or DEFAULT_MEASURES,
+        shown=shown,
+        policy=policy,
+        judgements=judgements,
+        known=known,
+        lengths=lengths,
+        read={"format": input_format, "threads": threads},
+    )
+    options.warn(found.warnings)
+    click.echo(render(found, output_format), nl=False)

@@ -1,0 +1,94 @@
+"""`cranfield plot`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.errors import DataError, UsageError
+
+
+@click.command("plot")
+@click.argument("kind")
+@click.argument("qrels", required=False)
+@click.argument("runs", nargs=-1)
+@click.option("-o", "--output", metavar="FILE", help="Where to: a name that ends in .svg, .png, .pdf, .html or .json.")
+@options.measures
+@click.option("--topic", "chosen", multiple=True, help="Draw this topic, where a picture can; may be repeated.")
+@click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@click.option("--down-to", type=click.IntRange(1), metavar="K", help="Draw curves down to this rank.")
+@click.option(
+    "--theme", type=click.Choice(("screen", "paper")), default="screen", show_default=True, help="Sizes and fonts."
+)
+@click.option("--sort/--no-sort", default=True, show_default=True, help="Topics and runs by score, or as they come.")
+@click.option("--costs", metavar="FILE", help="For pareto: CSV or TSV with a header, the run first, then its cost.")
+@options.policy
+@options.input_format
+@options.threads
+def command(
+    kind: str,
+    qrels: str | None,
+    runs: tuple[str, ...],
+    output: str | None,
+    measures: tuple[str, ...],
+    chosen: tuple[str, ...],
+    baseline: str | None,
+    down_to: int | None,
+    theme: str,
+    sort: bool,
+    costs: str | None,
+    input_format: str | None,
+    threads: int | None,
+    **given: Any,
+) -> None:
+    """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are.
+
+    \b
+    Examples:
+      $ cranfield plot list
+      $ cranfield plot interpolated qrels.txt bm25.run dense.run -o curves.svg
+      $ cranfield plot histogram qrels.txt dense.run bm25.run -m AP -o histogram.pdf --theme paper
+    """
+    policy = options.taken_policy(given)
+    from cranfield.plot.base import Subject, all_pictures, find_picture
+
+    if kind == "list":
+        width = max(len(picture.name) for picture in all_pictures())
+        click.echo("".join(f"{picture.name:<{width}}  {picture.shows}\n" for picture in all_pictures()), nl=False)
+        return
+    picture = find_picture(kind)
+    if qrels is None or not runs or output is None:
+        raise UsageError(f"what is to be drawn, and where to? cranfield plot {kind} QRELS RUN... -o picture.svg")
+    from cranfield.curves import collect
+    from cranfield.plot.saving import save
+
+    label, paid = _costs(costs)
+    subject = Subject(
+        lambda: collect(qrels, list(runs), policy=policy, format=input_format, threads=threads),
+        measures or picture.measures,
+        chosen,
+        theme,
+        baseline,
+        down_to,
+        sort,
+        paid,
+        label,
+    )
+    save(picture.draw(subject), output)
+    click.echo(output)
+
+
+def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:
+    """What the second column is called, and its number for each run."""
+    if path is None:
+        return "cost", None
+    from cranfield.diagnosing import read_attributes
+
+    table = read_attributes(path)
+    label = next(iter(next(iter(table.values()))))
+    try:
+        return label, {run: float(values[label]) for run, values in table.items()}
+    except ValueError as error:
+        raise DataError(f"column '{label}': {error}", source=path) from None

@@ -1,0 +1,178 @@
+"""`cranfield pool`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.errors import UsageError
+
+FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+# What each way of using the command takes, besides runs and how they are read.
+_BOTH = {"depth", "plan", "seed", "rel"}
+_TAKES = {
+    "--analyse": {"depth", "groups", "measure", "output_format", "rel"},
+    "--simulate": {*_BOTH, "methods", "budgets", "measure", "picture", "output_format"},
+    "--fill": {"strata", "output"},
+    "a pool": {"methods", "depth", "plan", "budgets", "strata", "judged", "batch", "seed", "output"},
+}
+
+
+@click.command("pool")
+@click.argument("runs", nargs=-1)
+@click.option("--analyse", metavar="QRELS", help="Take the pool behind these judgements apart, made from these runs.")
+@click.option("--simulate", metavar="QRELS", help="Replay methods on these judgements: what each would have found.")
+@click.option("--fill", metavar="QRELS", help="Write the judgements of a sample: --strata FILE with the grades found.")
+@click.option("--method", "methods", multiple=True, help="As depth, rrf(k=60) or maxmean(rate=0); `list` shows all.")
+@click.option("--depth", type=click.IntRange(1), metavar="K", help="How far every run counts. [default: 100]")
+@click.option("--plan", metavar="FILE", help="How far and when each run counts: CSV with run, depth, priority.")
+@click.option(
+    "--budget",
+    "budgets",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Most judgements a topic; for --simulate several.",
+)
+@click.option("--strata", help="For stratified: depth and share of each, as 10:1,100:10%; for --fill: their file.")
+@click.option("--judged", metavar="QRELS", help="What is judged already: methods that learn go on from there.")
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    metavar="N",
+    help="For methods that learn: documents a topic. [default: 1]",
+)
+@click.option("--groups", metavar="FILE", help="For --analyse: whose run each is, CSV with run and group.")
+@click.option("-m", "--measure", help="The measure that orders runs. [default: AP]")
+@click.option("--rel", type=float, help="The grade from which a document is relevant. [default: 1]")
+@click.option("--seed", type=click.IntRange(0), help="The same seed, the same pool. [default: 0]")
+@click.option("-o", "--output", metavar="FILE", help="Where the pool goes; a name in .csv or .tsv makes a table of it.")
+@click.option("--picture", metavar="FILE", help="For --simulate: draw it, as .svg, .png, .pdf or .html.")
+@click.option("-f", "--output-format", type=click.Choice(FORMATS), help="How to print. [default: table]")
+@options.input_format
+@options.threads
+def command(runs: tuple[str, ...], input_format: str | None, threads: int | None, **given: Any) -> None:
+    """Which documents of RUNS should be judged? And what came of it?
+
+    The pool lists topic and document in the order of document ids: it tells assessors nothing of ranks and systems. A
+    stratified sample also needs its strata, for statAP and xinfAP: they are written beside the pool, as FILE.strata.
+
+    \b
+    Examples:
+      $ cranfield pool bm25.run dense.run --depth 10
+      $ cranfield pool bm25.run dense.run --method move-to-front --judged qrels.txt --batch 5
+      $ cranfield pool --analyse qrels.txt bm25.run dense.run
+      $ cranfield pool --simulate qrels.txt bm25.run dense.run --method depth --method rrf --budget 5 --budget 10
+      $ cranfield pool --method list
+    """
+    if "list" in given["methods"]:
+        click.echo(_methods(), nl=False)
+        return
+    modes = [f"--{name}" for name in ("analyse", "simulate", "fill") if given[name] is not None]
+    if len(modes) > 1:
+        raise UsageError(f"{' and '.join(modes)} exclude each other")
+    mode = modes[0] if modes else "a pool"
+    qrels = given[mode.removeprefix("--")] if modes else None
+    wanted = {name: value for name, value in given.items() if value not in (None, ()) and f"--{name}" not in modes}
+    for name in wanted.keys() - _TAKES[mode]:
+        raise UsageError(f"--{name.removesuffix('s').replace('_', '-')} is not for {mode}")
+    if not runs and mode != "--fill":
+        raise UsageError("no run given")
+    read = {"format": input_format, "threads": threads}
+    if "plan" in wanted:
+        from cranfield.pooling.files import read_plan
+
+        wanted["plan"] = read_plan(wanted["plan"])
+    ways = {"--analyse": _analyse, "--simulate": _simulate, "--fill": _fill, "a pool": _pool}
+    ways[mode](qrels or "", runs, wanted, read)
+
+
+def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.pooling.base import find_method
+    from cranfield.pooling.files import DELIMITERS, pool_text, sample_text, write_text
+    from cranfield.pooling.making import Known, make_pool
+    from cranfield.pooling.strata import parse_strata
+
+    (method,) = _at_most_one(wanted.pop("methods", ("plan" if "plan" in wanted else "depth",)), "--method")
+    (budget,) = _at_most_one(wanted.pop("budgets", (None,)), "--budget")
+    output = wanted.pop("output", None)
+    learns = find_method(method).kind == "adaptive"
+    batch, judged = wanted.pop("batch", 1 if learns else None), wanted.pop("judged", None)
+    if batch and not learns:
+        raise UsageError(f"--batch is for methods that learn, not for {method}: --budget limits its pool")
+    known = Known(judged, batch or 0) if learns or judged else None
+    if "strata" in wanted:
+        wanted["strata"] = parse_strata(wanted["strata"])
+    made = make_pool(list(runs), method, budget=budget, known=known, **wanted, **read)
+    options.warn(made.warnings)
+    if made.sample is not None and output is None:
+        raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
+    if output is None:
+        click.echo(pool_text(made), nl=False)
+        return
+    ending = next((ending for ending in DELIMITERS if output.endswith(ending)), None)
+    write_text(pool_text(made, DELIMITERS[ending] if ending else None), output)
+    beside = ""
+    if made.sample is not None:
+        write_text(sample_text(made), f"{output}.strata")
+        beside = f", and its strata in {output}.strata"
+    click.echo(f"{len(made):,} documents to judge for {len(made.documents):,} topics in {output}{beside}")
+
+
+def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.pooling.analysis import analyse
+    from cranfield.pooling.files import read_groups
+    from cranfield.report.pool_tables import render_analysis
+
+    form = wanted.pop("output_format", FORMATS[0])
+    if "groups" in wanted:
+        wanted["groups"] = read_groups(wanted["groups"])
+    found = analyse(qrels, list(runs), **wanted, **read)
+    options.warn(found.warnings)
+    click.echo(render_analysis(found, form), nl=False)
+
+
+def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.pooling.simulation import simulate
+    from cranfield.report.pool_tables import render_simulation
+
+    form, picture = wanted.pop("output_format", FORMATS[0]), wanted.pop("picture", None)
+    made = simulate(qrels, list(runs), **wanted, **read)
+    options.warn(made.warnings)
+    if picture:
+        from cranfield.plot.pools import found_by_budget
+        from cranfield.plot.saving import save
+
+        save(found_by_budget(made), picture)
+    click.echo(render_simulation(made, form), nl=False)
+
+
+def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.pooling.files import filled, write_text
+
+    if "strata" not in wanted or runs:
+        raise UsageError("write --fill QRELS --strata FILE, and no runs")
+    text = filled(wanted["strata"], qrels)
+    if "output" in wanted:
+        write_text(text, wanted["output"])
+        click.echo(wanted["output"])
+    else:
+        click.echo(text, nl=False)
+
+
+def _at_most_one(values: tuple[Any, ...], option: str) -> tuple[Any, ...]:
+    if len(values) > 1:
+        raise UsageError(f"several {option} are for --simulate; a pool has one")
+    return values
+
+
+def _methods() -> str:
+    """Every method, how it works and its parameters."""
+    from cranfield.pooling.base import all_methods
+
+    lines = []
+    for method in all_methods():
+        lines += [f"{method}: {method.title}", f"    {method.says}"]
+        lines += [f"    {name}: {parameter.help}" for name, parameter in method.parameters.items()]
+    return "\n".join(lines) + "\n"

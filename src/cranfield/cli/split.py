@@ -1,0 +1,80 @@
+"""`cranfield split`"""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+from cranfield.errors import UsageError
+
+
+@click.command("split")
+@click.argument("qrels")
+@click.option("--folds", type=click.IntRange(2), help="Number of folds; each is tested once. [default: 5]")
+@click.option("--test-share", type=float, help="Instead of folds: two parts, with this share of topics for testing.")
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often, each time anew.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same splits.")
+@click.option(
+    "--stratify",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    help="A run whose scores tell how hard a topic is (their mean, of several): every part gets hard and easy ones.",
+)
+@click.option("-m", "--measure", default="AP", show_default=True, help="Measure of difficulty, for --stratify.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="A file ending in .json, or a folder for that and a list of topics for each part. [default: standard output]",
+)
+@options.input_format
+@options.threads
+def command(
+    qrels: str,
+    folds: int | None,
+    test_share: float | None,
+    repeats: int,
+    seed: int,
+    runs: tuple[str, ...],
+    measure: str,
+    output: str | None,
+    input_format: str | None,
+    threads: int | None,
+) -> None:
+    """Split the topics of QRELS into those to tune on and those to test on.
+
+    The result is JSON: {"seed": …, "folds": [{"train": […], "test": […]}, …]}. It depends on the topic ids and the seed
+    alone, not on their order nor on the machine.
+
+    \b
+    Examples:
+      $ cranfield split qrels.txt --folds 3 --seed 1
+      $ cranfield split qrels.txt --test-share 0.5 --stratify bm25.run --stratify dense.run -m nDCG@10
+    """
+    from cranfield.splits import difficulty_of, split
+
+    if folds is not None and test_share is not None:
+        raise UsageError("--folds and --test-share exclude each other")
+    difficulty, warnings = (
+        difficulty_of(qrels, list(runs), measure, format=input_format, threads=threads) if runs else (None, ())
+    )
+    splits = split(
+        list(difficulty) if difficulty else qrels,
+        folds=folds or (5 if test_share is None else None),
+        test_share=test_share,
+        seed=seed,
+        repeats=repeats,
+        difficulty=difficulty,
+        stratified=measure if runs else None,
+        format=input_format,
+    )
+    for warning in warnings:
+        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+    if output is None:
+        click.echo(splits.to_json(), nl=False)
+    else:
+        written = splits.write(output)
+        more = f" and {len(written) - 1} lists of topics beside it" if written[1:] else ""
+        count = len(splits.folds)
+        click.echo(f"{count} split{'s' if count > 1 else ''} in {written[0]}{more}")

@@ -1,0 +1,223 @@
+"""What a comparison found: for each measure the systems' means, and each pair's difference with the evidence for it.
+
+A measure on one collection is a panel. The p-values of all panels and pairs are one family and are corrected together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.findings import Finding
+from cranfield.measures.registry import Measure
+from cranfield.policy import Policy
+from cranfield.results import Input
+from cranfield.statistics.base import Floats, Integers, Sampling, SignificanceTest
+from cranfield.statistics.corrections import Correction
+from cranfield.statistics.effects import Effects
+from cranfield.statistics.risk import Risk
+from cranfield.statistics.seeds import SeedSpread
+from cranfield.statistics.splitting import ResampledTest
+
+if TYPE_CHECKING:
+    from cranfield.report.grid import Grid
+
+
+class Folds(NamedTuple):
+    """A pair's difference on the topics of each test part, and the test that allows for parts that share topics."""
+
+    differences: tuple[float, ...]
+    test: ResampledTest
+
+
+class Macro(NamedTuple):
+    """A measure over several collections, each counting the same: means[system], and for each pair the difference."""
+
+    measure: Measure
+    means: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
+
+    `p` and `error` are by test; `adjusted` belongs to the first test. `together` are the differences with intervals
+    that hold for all pairs of all panels at once.
+    """
+
+    collection: str
+    measure: Measure
+    topics: tuple[str, ...]
+    scores: Floats
+    unjudged: Floats | None
+    effects: Effects
+    together: Effects
+    p: Mapping[str, Floats]
+    error: Mapping[str, Floats]
+    adjusted: Floats
+    notes: tuple[str, ...] = ()
+    equivalence: Floats | None = None
+    spreads: tuple[SeedSpread, ...] | None = None
+    folds: tuple[Folds, ...] | None = None
+    risk: Risk | None = None
+
+    @property
+    def label(self) -> str:
+        """The measure, with the collection where it has a name."""
+        return f"{self.measure} on {self.collection}" if self.collection else str(self.measure)
+
+    @property
+    def means(self) -> Floats:
+        """Each system's mean over the topics."""
+        means: Floats = self.scores.mean(axis=1)
+        return means
+
+    @property
+    def best(self) -> int:
+        """The system of the highest mean."""
+        return int(np.argmax(self.means))
+
+
+class Pair(NamedTuple):
+    """One comparison in full: what `Comparison.rows` gives."""
+
+    collection: str
+    measure: str
+    system: str
+    other: str
+    topics: int
+    mean: float
+    other_mean: float
+    difference: float
+    low: float
+    high: float
+    together_low: float
+    together_high: float
+    d_z: float
+    wins: int
+    ties: int
+    losses: int
+    p: dict[str, float]
+    adjusted_p: float
+    significant: bool
+    detectable: float
+    equivalence_p: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Systems compared on one or more measures. `pairs` are rows (i, j): the difference is system i minus system j.
+
+    >>> import cranfield
+    >>> qrels = {str(t): {"d1": 1} for t in range(8)}
+    >>> good = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
+    >>> poor = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
+    >>> found = cranfield.compare(qrels, {"good": good, "poor": poor}, "RR")
+    >>> [(pair.system, pair.other, pair.difference, pair.significant) for pair in found.rows()]
+    [('good', 'poor', 0.4375, True)]
+    """
+
+    systems: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    pairs: Integers
+    baseline: str | None
+    tests: tuple[SignificanceTest, ...]
+    correction: Correction
+    alpha: float
+    power: float
+    margin: float | None
+    sampling: Sampling
+    policy: Policy
+    inputs: tuple[Input, ...]
+    warnings: tuple[Finding, ...]
+    macro: tuple[Macro, ...] = ()
+
+    @property
+    def comparisons(self) -> int:
+        """How many comparisons the family has."""
+        return len(self.pairs) * len(self.panels)
+
+    def letter(self, system: int) -> str:
+        """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
+        again, place = divmod(system, len(ascii_lowercase))
+        return ascii_lowercase[place] + (str(again + 1) if again else "")
+
+    def beaten_by(self, panel: Panel, system: int) -> list[int]:
+        """The systems that a system beats significantly, after correction."""
+        significant = panel.adjusted < self.alpha
+        found = []
+        for (i, j), difference, sure in zip(self.pairs.tolist(), panel.effects.mean, significant, strict=True):
+            if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
+                found.append(j if i == system else i)
+        return sorted(found)
+
+    def panel(self, measure: Measure | str, collection: str | None = None) -> Panel:
+        """The panel of a measure; the collection may be left out if there is one."""
+        for panel in self.panels:
+            if str(panel.measure) == str(measure) and collection in (None, panel.collection):
+                return panel
+        raise UsageError(f"{measure} was not compared; there are {', '.join(panel.label for panel in self.panels)}")
+
+    def rows(self) -> Iterator[Pair]:
+        """Every comparison of the family with all that is known of it."""
+        for panel in self.panels:
+            means = panel.means.tolist()
+            for k, (i, j) in enumerate(self.pairs.tolist()):
+                effects, together = panel.effects, panel.together
+                yield Pair(
+                    panel.collection,
+                    str(panel.measure),
+                    self.systems[i],
+                    self.systems[j],
+                    len(panel.topics),
+                    means[i],
+                    means[j],
+                    float(effects.mean[k]),
+                    float(effects.low[k]),
+                    float(effects.high[k]),
+                    float(together.low[k]),
+                    float(together.high[k]),
+                    float(effects.d_z[k]),
+                    int(effects.wins[k]),
+                    int(effects.ties[k]),
+                    int(effects.losses[k]),
+                    {name: float(p[k]) for name, p in panel.p.items()},
+                    float(panel.adjusted[k]),
+                    bool(panel.adjusted[k] < self.alpha),
+                    float(effects.detectable[k]),
+                    None if panel.equivalence is None else float(panel.equivalence[k]),
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python, in the documented JSON form."""
+        from cranfield.report.comparison_json import to_document
+
+        return to_document(self)
+
+    def grid(self) -> Grid:
+        """The table of systems: means, the best in bold, letters for the systems each one beats."""
+        from cranfield.report.comparison_tables import systems_grid
+
+        return systems_grid(self)
+
+    def __str__(self) -> str:
+        from cranfield.report.comparison_tables import render
+
+        return render(self, "table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from cranfield.report.comparison_tables import render
+
+        return render(self, "html")
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {len(self.systems)} systems, {len(self.panels)} panels>\n{self}"

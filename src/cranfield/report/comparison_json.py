@@ -1,0 +1,103 @@
+"""The stable JSON form of comparisons, `cranfield.compare/1`. docs/json.md documents it."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from cranfield.report.json_form import provenance, warnings
+
+if TYPE_CHECKING:
+    from cranfield.comparison import Comparison
+
+SCHEMA = "cranfield.compare/1"
+
+
+def to_document(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain Python that json can write: full precision; a number that does not exist is null."""
+    document: dict[str, Any] = finite(
+        {
+            "schema": SCHEMA,
+            **provenance(comparison),
+            "systems": list(comparison.systems),
+            "baseline": comparison.baseline,
+            "tests": [{"name": test.name, "title": test.title, "null": test.null} for test in comparison.tests],
+            "correction": comparison.correction.name,
+            "alpha": comparison.alpha,
+            "power": comparison.power,
+            "margin": comparison.margin,
+            "resamples": comparison.sampling.resamples,
+            "seed": comparison.sampling.seed,
+            "means": _means(comparison),
+            "pairs": [pair._asdict() for pair in comparison.rows()],
+            "folds": _folds(comparison),
+            "macro": _macro(comparison),
+            "warnings": warnings(comparison),
+        }
+    )
+    return document
+
+
+def finite(value: Any) -> Any:
+    """The same without numbers that JSON does not have.
+
+    >>> finite({"a": [1.5, float("nan")], "b": float("inf")})
+    {'a': [1.5, None], 'b': None}
+    """
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _means(comparison: Comparison) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    for panel in comparison.panels:
+        entry: dict[str, Any] = {
+            "collection": panel.collection,
+            "measure": str(panel.measure),
+            "topics": len(panel.topics),
+            "mean": dict(zip(comparison.systems, panel.means.tolist(), strict=True)),
+        }
+        if panel.unjudged is not None:
+            entry["unjudged"] = dict(zip(comparison.systems, panel.unjudged.tolist(), strict=True))
+        if panel.spreads is not None:
+            spreads = [spread._asdict() for spread in panel.spreads]
+            entry["seeds"] = dict(zip(comparison.systems, spreads, strict=True))
+        if panel.risk is not None:
+            entry["risk"] = {name: list(map(float, values)) for name, values in panel.risk._asdict().items()}
+        out.append(entry)
+    return out
+
+
+def _folds(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "collection": panel.collection,
+            "measure": str(panel.measure),
+            "system": comparison.systems[i],
+            "other": comparison.systems[j],
+            "differences": list(folds.differences),
+            "test": folds.test._asdict(),
+        }
+        for panel in comparison.panels
+        for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds or (), strict=False)
+    ]
+
+
+def _macro(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "measure": str(macro.measure),
+            "system": comparison.systems[i],
+            "other": comparison.systems[j],
+            "means": [float(macro.means[i]), float(macro.means[j])],
+            "difference": float(macro.difference[k]),
+            "low": float(macro.low[k]),
+            "high": float(macro.high[k]),
+            "p": float(macro.p[k]),
+        }
+        for macro in comparison.macro
+        for k, (i, j) in enumerate(comparison.pairs.tolist())
+    ]

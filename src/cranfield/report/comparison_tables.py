@@ -1,0 +1,213 @@
+"""Comparisons as text that can be pasted, one function a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.report.grid import WRITERS, Cell, Grid, separated
+
+if TYPE_CHECKING:
+    from cranfield.comparison import Comparison, Panel
+
+
+def render(comparison: Comparison, format: str) -> str:
+    """A comparison in a format, ending in a newline."""
+    return FORMATS[format](comparison)
+
+
+class Part(NamedTuple):
+    """A table under a title, with what must be said below it."""
+
+    title: str
+    grid: Grid
+    below: tuple[str, ...] = ()
+
+
+def parts(comparison: Comparison) -> list[Part]:
+    """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
+    found = [Part("", systems_grid(comparison), (legend(comparison),))]
+    found += [Part(panel.label, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
+    found += [
+        Part(f"{panel.label}, fold by fold", folds_grid(comparison, panel))
+        for panel in comparison.panels
+        if panel.folds
+    ]
+    found += [Part(f"{panel.label}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
+    if comparison.macro:
+        found.append(Part("All collections, each counting the same", macro_grid(comparison)))
+    return found
+
+
+def systems_grid(comparison: Comparison) -> Grid:
+    """Means, the best in bold, with letters for the systems that each one beats."""
+    shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
+    header = ["", "system", *(panel.label for panel in comparison.panels), *shares]
+    rows: list[list[str | Cell]] = []
+    for number, system in enumerate(comparison.systems):
+        means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
+        unjudged = [f"{share[number]:.1%}" for share in shares.values()]
+        rows.append([comparison.letter(number), system, *means, *unjudged])
+    return Grid(header, rows, labels=2)
+
+
+def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """Each pair of systems on one measure; in bold what is significant after correction."""
+    effects = panel.effects
+    tests = [f"p ({test.title})" for test in comparison.tests]
+    header = ["pair", "difference", f"{1 - comparison.alpha:.0%} interval", "d_z", "W/T/L", *tests]
+    header += ["adjusted p", "detectable", *(["p equivalent"] if panel.equivalence is not None else [])]
+    rows: list[list[str | Cell]] = []
+    for k, (i, j) in enumerate(comparison.pairs.tolist()):
+        difference = Cell(f"{effects.mean[k]:+.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
+        interval = f"[{effects.low[k]:+.4f}, {effects.high[k]:+.4f}]"
+        row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference, interval]
+        row += [f"{effects.d_z[k]:+.2f}", f"{effects.wins[k]}/{effects.ties[k]}/{effects.losses[k]}"]
+        row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
+        row += [shown_p(float(panel.adjusted[k])), f"{effects.detectable[k]:.4f}"]
+        rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
+    return Grid(header, rows)
+
+
+def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """Each pair's difference on every fold, and the corrected resampled t test over them."""
+    assert panel.folds is not None
+    count = len(panel.folds[0].differences)
+    header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", "p (corrected resampled t)"]
+    rows = []
+    for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds, strict=True):
+        each = [f"{difference:+.4f}" for difference in folds.differences]
+        pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
+        rows.append([pair, *each, f"{folds.test.difference:+.4f}", shown_p(folds.test.p)])
+    return Grid(header, rows)
+
+
+def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """What each system risks against the baseline."""
+    risk = panel.risk
+    assert risk is not None
+    rows = [
+        [system, f"{risk.urisk[i]:+.4f}", f"{risk.trisk[i]:+.4f}", shown_p(float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
+        for i, system in enumerate(comparison.systems)
+    ]
+    return Grid(["system", "URisk", "TRisk", "p", "GeoRisk"], rows)
+
+
+def macro_grid(comparison: Comparison) -> Grid:
+    """Each pair over all collections, each of which counts the same."""
+    header = ["measure", "pair", "means", "difference", f"{1 - comparison.alpha:.0%} interval", "p"]
+    rows = []
+    for macro in comparison.macro:
+        for k, (i, j) in enumerate(comparison.pairs.tolist()):
+            means = f"{macro.means[i]:.4f} {macro.means[j]:.4f}"
+            interval = f"[{macro.low[k]:+.4f}, {macro.high[k]:+.4f}]"
+            pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
+            difference = f"{macro.difference[k]:+.4f}"
+            rows.append([str(macro.measure), pair, means, difference, interval, shown_p(float(macro.p[k]))])
+    return Grid(header, rows, labels=2)
+
+
+def legend(comparison: Comparison) -> str:
+    """How to read the table of systems."""
+    test = comparison.tests[0]
+    corrected = "for its own family" if test.kind == "family" else f"{comparison.correction.title} correction"
+    decided = f"{test.title}, {corrected}, adjusted p below {comparison.alpha:g}"
+    return (
+        f"The best of a column is marked; letters name the systems that one is significantly better than ({decided}). "
+        f"Null hypothesis: {test.null}."
+    )
+
+
+def shown_p(p: float) -> str:
+    """A p-value as people read it.
+
+    >>> shown_p(0.03217), shown_p(0.0000002), shown_p(1.0)
+    ('0.0322', '<0.0001', '1.0000')
+    """
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
+    spread = panel.spreads[system] if panel.spreads else None
+    text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
+    beaten = " ".join(comparison.letter(other) for other in comparison.beaten_by(panel, system))
+    return Cell(text, bold=system == panel.best, above=beaten.replace(" ", "") if len(beaten) < 53 else "all")
+
+
+def _share_label(panel: Panel) -> str:
+    cutoff = panel.measure.parameters.get("cutoff")
+    of = f" on {panel.collection}" if panel.collection else ""
+    return ("unjudged" if cutoff is None else f"unjudged@{cutoff}") + of
+
+
+def _table(comparison: Comparison) -> str:
+    import textwrap
+
+    wrapped = [
+        part._replace(below=tuple(textwrap.fill(line, 100) for line in part.below)) for part in parts(comparison)
+    ]
+    return "\n".join(_section(part, "table", "{}\n") for part in wrapped)
+
+
+def _markdown(comparison: Comparison) -> str:
+    return "\n".join(_section(part, "markdown", "**{}**\n\n") for part in parts(comparison))
+
+
+def _html(comparison: Comparison) -> str:
+    import html
+
+    texts = []
+    for part in parts(comparison):
+        title = f"<h3>{html.escape(part.title)}</h3>\n" if part.title else ""
+        below = "".join(f"<p>{html.escape(line)}</p>\n" for line in part.below)
+        texts.append(title + WRITERS["html"](part.grid) + below)
+    return "".join(texts)
+
+
+def _section(part: Part, format: str, title: str) -> str:
+    below = "".join(f"\n{line}\n" for line in part.below)
+    return (title.format(part.title) if part.title else "") + WRITERS[format](part.grid) + below
+
+
+def _latex(comparison: Comparison) -> str:
+    """The table of systems as papers show it, then the pairs; what must be said is a comment."""
+    texts = []
+    for part in parts(comparison):
+        title = f"% {part.title}\n" if part.title else ""
+        texts.append(title + WRITERS["latex"](part.grid) + "".join(f"% {line}\n" for line in part.below))
+    return "\n".join(texts)
+
+
+def _separated(comparison: Comparison, delimiter: str) -> str:
+    """A row a comparison, in full precision."""
+    rows = [_flat(pair._asdict()) for pair in comparison.rows()]
+    return separated(list(rows[0]), [list(row.values()) for row in rows], delimiter)
+
+
+def _flat(pair: dict[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in pair.items():
+        if name == "p":
+            out |= {f"p_{test}": p for test, p in value.items()}
+        else:
+            out[name] = value
+    return out
+
+
+def _json(comparison: Comparison) -> str:
+    import json
+
+    from cranfield.report.comparison_json import to_document
+
+    return json.dumps(to_document(comparison), allow_nan=False, indent=1) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Comparison], str]] = {
+    "table": _table,
+    "json": _json,
+    "csv": lambda comparison: _separated(comparison, ","),
+    "tsv": lambda comparison: _separated(comparison, "\t"),
+    "markdown": _markdown,
+    "latex": _latex,
+    "html": _html,
+}

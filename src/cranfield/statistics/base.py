@@ -1,0 +1,122 @@
+"""What a test of significance is: scores of systems on the same topics in, a p-value for each pair of systems out.
+
+To add a test, write a function and decorate it with `@significance_test`: the command line, the help and the
+simulations that hold for every test read the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cranfield.errors import UsageError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Kind = Literal["paired", "family", "independent"]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tests that draw random numbers draw them; the same seed gives the same p-values on any number of threads."""
+
+    seed: int = 0
+    resamples: int = 100_000
+    threads: int | None = None
+
+
+class Outcome(NamedTuple):
+    """What a test found, an entry a pair: its statistic, the two-sided p-value, and how sure that p-value is.
+
+    `error` is the standard error of p where orders were drawn at random, 0 where p is exact. `notes` are sentences
+    about the data that a reader of the p-value must know, such as how many differences are tied.
+    """
+
+    statistic: Floats
+    p: Floats
+    error: Floats
+    notes: tuple[str, ...] = ()
+
+
+class TestsPairs(Protocol):
+    """Tests the pairs (i, j) of systems, rows of `pairs`, on scores[system, topic]; what is tested is i minus j."""
+
+    def __call__(self, scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome: ...
+
+
+class SignificanceTest(NamedTuple):
+    """A test with its null hypothesis in words.
+
+    `kind` says what the test may be used for: "paired" tests take systems scored on the same topics, one pair at a
+    time; "family" tests take them all together, and their p-values are already corrected for all pairs; "independent"
+    tests are for scores on different topics and are refused for shared ones.
+    """
+
+    name: str
+    title: str
+    null: str
+    kind: Kind
+    function: TestsPairs
+
+    @property
+    def help(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+
+_TESTS: dict[str, SignificanceTest] = {}
+
+
+def significance_test(name: str, *, title: str, null: str, kind: Kind = "paired") -> Callable[[TestsPairs], TestsPairs]:
+    """Registers a function as a test of significance."""
+
+    def register(function: TestsPairs) -> TestsPairs:
+        _TESTS[name] = SignificanceTest(name, title, null, kind, function)
+        return function
+
+    return register
+
+
+def all_tests() -> tuple[SignificanceTest, ...]:
+    """Every registered test."""
+    _load()
+    return tuple(_TESTS.values())
+
+
+def find_test(name: str) -> SignificanceTest:
+    """The test of a name."""
+    _load()
+    if name not in _TESTS:
+        raise UsageError(f"unknown test '{name}'; there are {', '.join(_TESTS)}")
+    return _TESTS[name]
+
+
+def all_pairs(systems: int) -> Integers:
+    """Every pair of systems, each once.
+
+    >>> all_pairs(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    return np.stack(np.triu_indices(systems, 1), axis=1).astype(np.int64)
+
+
+def against(baseline: int, systems: int) -> Integers:
+    """Every other system against one.
+
+    >>> against(1, 3).tolist()
+    [[0, 1], [2, 1]]
+    """
+    others = [system for system in range(systems) if system != baseline]
+    return np.array([(other, baseline) for other in others], dtype=np.int64).reshape(-1, 2)
+
+
+def differences(scores: Floats, pairs: Integers) -> Floats:
+    """For each pair its difference on each topic."""
+    return scores[pairs[:, 0]] - scores[pairs[:, 1]]
+
+
+def _load() -> None:
+    from cranfield.statistics import families, independent, paired, randomised  # noqa: F401  register their tests

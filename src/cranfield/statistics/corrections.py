@@ -1,0 +1,187 @@
+"""Many comparisons at once: p-values adjusted so that chance finds do not pile up.
+
+The family may have any shape, such as systems × measures × collections: all its p-values count as one family, and each
+adjusted one stands where its p-value stood. An adjusted p-value is compared with alpha as a single one would be.
+
+To add a correction, write a function and decorate it with `@correction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.statistics.base import Floats
+
+Adjusts = Callable[[Floats], Floats]
+DEFAULT = "holm"
+
+
+class Correction(NamedTuple):
+    """A correction for many comparisons, and in words what it keeps below alpha."""
+
+    name: str
+    title: str
+    controls: str
+    function: Adjusts
+
+    @property
+    def help(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+    def __call__(self, p: Floats) -> Floats:
+        """Adjusted p-values, each where its p-value stands.
+
+        >>> find_correction("bonferroni")(np.array([[0.01, 0.02], [0.4, 0.03]]))
+        array([[0.04, 0.08],
+               [1.  , 0.12]])
+        """
+        p = np.asarray(p, dtype=np.float64)
+        if not ((p >= 0) & (p <= 1)).all():
+            raise UsageError("a p-value is missing or not from 0 to 1: leave it out of the family")
+        return np.minimum(self.function(p.ravel()), 1.0).reshape(p.shape) if p.size else p
+
+
+_CORRECTIONS: dict[str, Correction] = {}
+
+
+def correction(name: str, *, title: str, controls: str) -> Callable[[Adjusts], Adjusts]:
+    """Registers a function as a correction; it takes and gives a flat array, and may exceed 1."""
+
+    def register(function: Adjusts) -> Adjusts:
+        _CORRECTIONS[name] = Correction(name, title, controls, function)
+        return function
+
+    return register
+
+
+def all_corrections() -> tuple[Correction, ...]:
+    """Every registered correction.
+
+    >>> [correction.name for correction in all_corrections()]
+    ['holm', 'hochberg', 'bonferroni', 'benjamini-hochberg', 'benjamini-yekutieli', 'none']
+    """
+    return tuple(_CORRECTIONS.values())
+
+
+def find_correction(name: str = DEFAULT) -> Correction:
+    """The correction of a name.
+
+    >>> find_correction().title
+    'Holm'
+    """
+    if name not in _CORRECTIONS:
+        raise UsageError(f"unknown correction '{name}'; there are {', '.join(_CORRECTIONS)}")
+    return _CORRECTIONS[name]
+
+
+def family_wise_error(alpha: float, comparisons: int) -> float:
+    """The chance of at least one false alarm among so many uncorrected, independent comparisons: 1 - (1 - alpha)^k.
+
+    >>> round(family_wise_error(0.05, 20), 4)
+    0.6415
+    """
+    return float(-np.expm1(comparisons * np.log1p(-alpha)))
+
+
+_ANY = "the chance of even one false alarm in the family, whatever the comparisons have to do with each other"
+
+
+@correction("holm", title="Holm", controls=_ANY)
+def holm(p: Floats) -> Floats:
+    """The smallest of k p-values times k, the next times k - 1 and so on, none below the one before.
+
+    Reference: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+
+    >>> holm(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.06, 0.06])
+    """
+    order = np.argsort(p)
+    return _back(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), order)
+
+
+@correction(
+    "hochberg",
+    title="Hochberg",
+    controls="the chance of even one false alarm in the family, if the comparisons are independent or depend on each "
+    "other positively",
+)
+def hochberg(p: Floats) -> Floats:
+    """Holm's factors from the largest p-value down, none above the one after.
+
+    Reference: Hochberg, "A sharper Bonferroni procedure for multiple tests of significance", 1988.
+
+    >>> hochberg(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.04, 0.04])
+    """
+    order = np.argsort(p)[::-1]
+    return _back(np.minimum.accumulate(p[order] * np.arange(1, len(p) + 1)), order)
+
+
+@correction("bonferroni", title="Bonferroni", controls=_ANY)
+def bonferroni(p: Floats) -> Floats:
+    """Every p-value times the number of comparisons; never less strict than Holm.
+
+    >>> bonferroni(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.12, 0.09])
+    """
+    return p * len(p)
+
+
+@correction(
+    "benjamini-hochberg",
+    title="Benjamini-Hochberg",
+    controls="the expected share of false alarms among what is found, if the comparisons are independent or depend on "
+    "each other positively; single false alarms are to be expected",
+)
+def benjamini_hochberg(p: Floats) -> Floats:
+    """The i-th smallest of k p-values times k / i, none above the one after.
+
+    Reference: Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
+
+    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.04, 0.04])
+    """
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p, method="bh"))
+
+
+@correction(
+    "benjamini-yekutieli",
+    title="Benjamini-Yekutieli",
+    controls="the expected share of false alarms among what is found, whatever the comparisons have to do with each "
+    "other",
+)
+def benjamini_yekutieli(p: Floats) -> Floats:
+    """Benjamini-Hochberg times 1 + 1/2 + … + 1/k.
+
+    Reference: Benjamini and Yekutieli, "The control of the false discovery rate in multiple testing under
+    dependency", 2001.
+
+    >>> benjamini_yekutieli(np.array([0.01, 0.04, 0.03])).round(4)
+    array([0.055 , 0.0733, 0.0733])
+    """
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p, method="by"))
+
+
+@correction("none", title="none", controls="nothing beyond each comparison taken alone")
+def none(p: Floats) -> Floats:
+    """The p-values as they are.
+
+    >>> none(np.array([0.01, 0.04]))
+    array([0.01, 0.04])
+    """
+    return p
+
+
+def _back(adjusted: Floats, order: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Floats:
+    """Values in sorted order, put where they came from."""
+    original = np.empty_like(adjusted)
+    original[order] = adjusted
+    return original

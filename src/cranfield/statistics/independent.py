@@ -1,0 +1,128 @@
+"""Tests for two systems scored on different topics.
+
+In scores[system, topic] NaN marks a topic that the system was not run on. Where two systems share topics these tests
+are refused: they would take the difficulty of the topics, which both systems share, for chance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, significance_test
+from cranfield.statistics.differences import DIGITS, rounded
+
+
+@significance_test(
+    "student",
+    title="Student's t, independent samples",
+    null="on average over all topics that could have been asked, the two systems score the same, "
+    "and their scores vary equally from topic to topic",
+    kind="independent",
+)
+def student(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
+    """Student's t test for independent samples, with one variance for both.
+
+    >>> scores = np.array([[0.7, 0.3, 0.5, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1, 0.2]])
+    >>> student(scores, np.array([[0, 1]]), Sampling()).p.round(4)
+    array([0.1072])
+    """
+    return _t(scores, pairs, equal_variances=True)
+
+
+@significance_test(
+    "welch",
+    title="Welch's t, independent samples",
+    null="on average over all topics that could have been asked, the two systems score the same",
+    kind="independent",
+)
+def welch(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
+    """Welch's t test for independent samples, each with its own variance.
+
+    Reference: Welch, "The generalization of Student's problem when several different population variances are
+    involved", 1947.
+
+    >>> scores = np.array([[0.7, 0.3, 0.5, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1, 0.2]])
+    >>> welch(scores, np.array([[0, 1]]), Sampling()).p.round(4)
+    array([0.0798])
+    """
+    return _t(scores, pairs, equal_variances=False)
+
+
+@significance_test(
+    "mann-whitney",
+    title="Mann-Whitney U, independent samples",
+    null="a score of either system is as likely to be above as below a score of the other; this is not about the mean",
+    kind="independent",
+)
+def mann_whitney(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
+    """Mann and Whitney's test: how many pairs of topics, one of each system, the first system wins.
+
+    The statistic U counts them, ties as a half; scores are rounded to ten digits first. p is exact if one system has at
+    most 8 topics and no scores are tied; otherwise normal, corrected for ties and continuity.
+
+    Reference: Mann and Whitney, "On a test of whether one of two random variables is stochastically larger", 1947.
+
+    >>> scores = np.array([[0.7, 0.3, 0.5, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1, 0.2]])
+    >>> outcome = mann_whitney(scores, np.array([[0, 1]]), Sampling())
+    >>> outcome.statistic, outcome.p
+    (array([6.]), array([0.2]))
+    """
+    from scipy.stats import mannwhitneyu
+
+    check_disjoint(scores, pairs)
+    found = np.ones((2, len(pairs)))
+    for place, pair in enumerate(pairs):
+        own = rounded(scores[pair])
+        first, second = (row[~np.isnan(row)] for row in own)
+        if np.nanmin(own) == np.nanmax(own):
+            found[0, place] = len(first) * len(second) / 2
+        else:
+            found[:, place] = mannwhitneyu(first, second)
+    return Outcome(found[0], found[1], np.zeros(len(pairs)))
+
+
+class _Samples(NamedTuple):
+    """Mean, standard deviation and size of each system's sample."""
+
+    mean: Floats
+    deviation: Floats
+    size: Integers
+
+
+def _t(scores: Floats, pairs: Integers, equal_variances: bool) -> Outcome:
+    from scipy.stats import ttest_ind_from_stats
+
+    check_disjoint(scores, pairs)
+    first, second = (_samples(scores[systems]) for systems in pairs.T)
+    constant = (first.deviation == 0) & (second.deviation == 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic, p = ttest_ind_from_stats(*first, *second, equal_var=equal_variances)
+    statistic, p = np.where(constant, 0.0, statistic), np.where(constant, 1.0, p)
+    note = f"in {np.count_nonzero(constant):,} of {len(pairs):,} pairs neither system's scores vary: p = 1"
+    return Outcome(statistic, p, np.zeros(len(pairs)), (note,) if constant.any() else ())
+
+
+def _samples(scores: Floats) -> _Samples:
+    mean = np.nanmean(scores, axis=1)
+    deviation = np.nanstd(scores, axis=1, ddof=1)
+    rounding = np.nanmax(np.abs(scores), axis=1) * 10.0**-DIGITS
+    return _Samples(mean, np.where(deviation <= rounding, 0.0, deviation), (~np.isnan(scores)).sum(axis=1))
+
+
+def check_disjoint(scores: Floats, pairs: Integers) -> None:
+    """Refuses pairs of systems that share a topic, and systems with fewer than two.
+
+    >>> check_disjoint(np.array([[0.1, 0.2, 0.3], [0.2, 0.2, np.nan]]), np.array([[0, 1]]))
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: 2 topics are shared by two systems: use a paired test such as 't'
+    """
+    present = ~np.isnan(scores)
+    shared = int((present[pairs[:, 0]] & present[pairs[:, 1]]).sum(axis=1).max(initial=0))
+    if shared:
+        topics = "1 topic is" if shared == 1 else f"{shared:,} topics are"
+        raise UsageError(f"{topics} shared by two systems: use a paired test such as 't'")
+    if (present.sum(axis=1)[pairs] < 2).any():
+        raise UsageError("a system has fewer than 2 topics: evaluate it on more")

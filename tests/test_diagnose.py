@@ -1,0 +1,116 @@
+"""Where a difference comes from: topics, slices and documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from test_cases import cranfield as command
+from test_compare import QRELS, RUNS, TOPICS, write
+
+from cranfield import UsageError, evaluate, read_run
+from cranfield.diagnosing import diagnose, read_attributes, sliced, topic_parts
+from cranfield.errors import DataError
+
+SCORES = evaluate(QRELS, {"good": RUNS["good"], "fair": RUNS["fair"]}, "AP").scores[:, 0]
+
+
+def test_topics_are_taken_out_one_by_one() -> None:
+    parts = topic_parts(TOPICS, SCORES)
+    assert [part.difference for part in parts] == sorted((SCORES[0] - SCORES[1]).tolist(), reverse=True)
+    assert sum(part.share for part in parts) == pytest.approx(1)
+    for part in parts[::7]:
+        rest = np.delete(SCORES, TOPICS.index(part.topic), axis=1)
+        assert part.difference_without == pytest.approx((rest[0] - rest[1]).mean())
+        assert part.p_without == pytest.approx(stats.ttest_rel(rest[0], rest[1]).pvalue, rel=1e-6)
+
+
+def test_shares_of_nothing_are_not_numbers() -> None:
+    parts = topic_parts(["1", "2", "3"], np.array([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]]))
+    assert all(np.isnan(part.share) for part in parts)
+
+
+def test_the_diagnosis_adds_up() -> None:
+    found = diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP", depth=5)
+    assert found.difference == pytest.approx((SCORES[0] - SCORES[1]).mean())
+    assert found.p == pytest.approx(stats.ttest_rel(SCORES[0], SCORES[1]).pvalue)
+    largest = sorted(found.topics, key=lambda part: -abs(part.difference))[:3]
+    assert {move.topic for move in found.moves} == {part.topic for part in largest}
+    rankings = [list(read_run(RUNS[name]).of(found.moves[0].topic)) for name in ("good", "fair")]
+    for move in found.moves:
+        if move.topic == found.moves[0].topic:
+            places = [ranking.index(move.document) + 1 for ranking in rankings]
+            shown = [place if place <= 5 else None for place in places]
+            assert [move.rank, move.other_rank] == shown
+            assert move.grade == QRELS[move.topic][move.document]
+            assert move.change in ("entered", "left", "up", "down")
+
+
+def test_deciding_topics_change_the_verdict() -> None:
+    qrels = {str(topic): {"d1": 1} for topic in range(5)}
+    same = {topic: {"d1": 1.0} for topic in qrels}
+    found = diagnose(qrels, same, {**same, "3": {"d2": 2.0, "d1": 1.0}}, "RR")
+    assert found.difference == pytest.approx(0.1)
+    found = diagnose(qrels, {**same, "2": {"x": 2.0, "d1": 1.0}}, {**same, "3": {f"x{n}": 9.0 for n in range(9)}}, "RR")
+    assert [part.topic for part in found.deciding] == ["3"]
+
+
+def test_unknown_topics_and_too_few_are_refused() -> None:
+    with pytest.raises(UsageError, match="no topic 999 among those compared"):
+        diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP", topics=["999"])
+    with pytest.raises(DataError, match="a diagnosis needs 3"):
+        diagnose({"1": {"d1": 1}}, {"1": {"d1": 1.0}}, {"1": {"d1": 1.0}}, "AP")
+
+
+def test_slices_are_compared_on_their_own() -> None:
+    attributes = {
+        topic: {"kind": "odd" if int(topic) % 2 else "even", "length": str(int(topic) * 1.5)} for topic in TOPICS
+    }
+    found = sliced(TOPICS, SCORES, attributes)
+    assert [(part.attribute, part.value, part.topics) for part in found] == [
+        ("kind", "odd", 20),
+        ("kind", "even", 20),
+        ("length", "1.5 to 21", 14),
+        ("length", "22.5 to 40.5", 13),
+        ("length", "42 to 60", 13),
+    ]
+    odd = SCORES[:, ::2]
+    expected = stats.ttest_rel(odd[0], odd[1])
+    assert found[0].p == pytest.approx(expected.pvalue)
+    assert (found[0].low, found[0].high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert all(part.adjusted_p >= part.p for part in found)
+    with pytest.raises(DataError, match="no topic of the attributes"):
+        sliced(TOPICS, SCORES, {"x": {"kind": "odd"}})
+
+
+def test_attributes_are_read_and_faults_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text('kind,topic\nodd,1\n"even, really",2\n')
+    assert read_attributes(str(path)) == {"1": {"kind": "odd"}, "2": {"kind": "even, really"}}
+    for text, message in (
+        ("topic,kind\n1,odd\n1,even\n", r"topics.csv:3: topic '1' is there twice"),
+        ("topic,kind\n1\n", r"topics.csv:2: 1 fields where the header has 2"),
+        ("topic\n1\n", "is not a table of topic attributes"),
+    ):
+        path.write_text(text)
+        with pytest.raises(DataError, match=message):
+            read_attributes(str(path))
+
+
+def test_the_command_shows_topics_slices_and_documents(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    good, fair = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("good", "fair"))
+    slices = tmp_path / "topics.tsv"
+    slices.write_text("topic\tkind\n" + "".join(f"{topic}\t{'ab'[int(topic) % 2]}\n" for topic in TOPICS))
+    shown = command("diagnose", qrels, good, fair, "-m", "AP", "--slices", slices, "--topic", "7")
+    assert shown.exit == 0, shown.stderr
+    assert "Slices of topics" in shown.stdout
+    assert "Documents that moved, among the first 10" in shown.stdout
+    every = json.loads(command("diagnose", qrels, good, fair, "-f", "json").stdout)
+    assert len(every["topics"]) == 40
+    assert len(command("diagnose", qrels, good, fair, "-f", "csv").stdout.splitlines()) == 41
+    for format in ("markdown", "latex", "html"):
+        assert "difference" in command("diagnose", qrels, good, fair, "-f", format, "--every-topic").stdout

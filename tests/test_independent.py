@@ -1,0 +1,102 @@
+"""Tests for systems scored on different topics, against published figures and SciPy; and their error rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulate import MARGINS, Floats, band, pairs_within
+
+from cranfield.errors import UsageError
+from cranfield.statistics.base import Sampling, SignificanceTest, all_pairs, all_tests
+from cranfield.statistics.independent import mann_whitney, student, welch
+
+PAIR = np.array([[0, 1]])
+SAMPLING = Sampling()
+SLEEP = [[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2], [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]]
+INDEPENDENT = [test for test in all_tests() if test.kind == "independent"]
+
+
+def apart(*samples: Floats | list[float]) -> Floats:
+    """Samples as scores[system, topic], each system on topics of its own."""
+    scores = np.full((len(samples), sum(map(len, samples))), np.nan)
+    start = 0
+    for row, sample in zip(scores, samples, strict=True):
+        row[start : start + len(sample)] = sample
+        start += len(sample)
+    return scores
+
+
+def test_student_sleep_as_if_independent() -> None:
+    scores = apart(*SLEEP)
+    outcome = welch(scores, PAIR, SAMPLING)
+    assert outcome.statistic[0] == pytest.approx(-1.8608135, abs=5e-8)
+    assert outcome.p[0] == pytest.approx(0.07939414, abs=5e-9)  # 17.77647 degrees of freedom
+    assert outcome.p[0] == pytest.approx(2 * stats.t.sf(1.8608135, 17.77647), rel=1e-6)
+    outcome = mann_whitney(scores, PAIR, SAMPLING)
+    assert outcome.statistic[0] == 25.5
+    assert outcome.p[0] == pytest.approx(0.0693276, abs=5e-8)
+    assert student(scores, PAIR, SAMPLING).p[0] == pytest.approx(0.07918671, abs=5e-9)
+
+
+def test_all_pairs_are_those_of_scipy() -> None:
+    random = np.random.default_rng(1)
+    samples = [random.beta(1, 2, size=size).round(2) for size in (5, 8, 9, 30, 31)]
+    scores, pairs = apart(*samples), all_pairs(5)
+    oracles: dict[Any, Callable[..., Any]] = {
+        student: stats.ttest_ind,
+        welch: partial(stats.ttest_ind, equal_var=False),
+        mann_whitney: stats.mannwhitneyu,
+    }
+    for test, oracle in oracles.items():
+        outcome = test(scores, pairs, SAMPLING)
+        expected = [oracle(samples[first], samples[second]) for first, second in pairs]
+        np.testing.assert_allclose(outcome.statistic, [found.statistic for found in expected], rtol=1e-12)
+        np.testing.assert_allclose(outcome.p, [found.pvalue for found in expected], rtol=1e-12)
+        assert not outcome.error.any()
+
+
+@pytest.mark.parametrize("test", INDEPENDENT, ids=lambda test: test.name)
+def test_shared_topics_are_refused(test: SignificanceTest) -> None:
+    scores = np.array([[0.1, 0.2, 0.3, np.nan], [np.nan, np.nan, 0.2, 0.4], [0.1, 0.2, np.nan, np.nan]])
+    with pytest.raises(UsageError, match="1 topic is shared by two systems: use a paired test such as 't'"):
+        test.function(scores, PAIR, SAMPLING)
+    with pytest.raises(UsageError, match="2 topics are shared"):
+        test.function(scores, all_pairs(3), SAMPLING)
+    assert test.function(scores, np.array([[1, 2]]), SAMPLING).p.shape == (1,)
+
+
+@pytest.mark.parametrize("test", INDEPENDENT, ids=lambda test: test.name)
+def test_a_single_topic_is_refused(test: SignificanceTest) -> None:
+    with pytest.raises(UsageError, match="fewer than 2 topics"):
+        test.function(apart([0.1], [0.2, 0.3]), PAIR, SAMPLING)
+
+
+@pytest.mark.parametrize("test", INDEPENDENT, ids=lambda test: test.name)
+def test_scores_that_never_vary(test: SignificanceTest) -> None:
+    outcome = test.function(apart([0.1 + 0.2, 0.3], [0.3, 0.3], [0.5, 0.5]), all_pairs(3), SAMPLING)
+    assert outcome.p[0] == 1
+    if test.name == "mann-whitney":
+        assert outcome.p[1] == pytest.approx(1 / 3, abs=0.2)
+    else:
+        assert outcome.p.tolist() == [1, 1, 1]
+        assert outcome.notes == ("in 3 of 3 pairs neither system's scores vary: p = 1",)
+
+
+def test_ties_of_ranks_are_seen_through_rounding() -> None:
+    assert mann_whitney(apart([0.1 + 0.2, 0.9], [0.3, 0.1]), PAIR, SAMPLING).statistic[0] == 3.5
+
+
+@pytest.mark.parametrize("test", INDEPENDENT, ids=lambda test: test.name)
+def test_false_alarms_stay_in_their_band(test: SignificanceTest) -> None:
+    """Both systems' scores from one distribution, as unequal in number of topics as 30 and 20."""
+    sets = 2000
+    scores = MARGINS["nDCG"](np.random.default_rng(2).random((sets, 2, 50)))
+    scores[:, 0, 30:] = np.nan
+    scores[:, 1, :30] = np.nan
+    p = test.function(scores.reshape(2 * sets, 50), pairs_within(sets), SAMPLING).p
+    assert abs(np.mean(p <= 0.05) - 0.05) <= band(0.05, sets)
