@@ -76,6 +76,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 )
 @options.output_format(FORMATS)
 @options.policy
+@options.judgements
 @options.input_format
 @options.threads
 def command(
@@ -111,6 +112,7 @@ def command(
         click.echo(listed_tests(), nl=False)
         return
     policy = options.taken_policy(given)
+    read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" else None}
     with watched("reading") as progress:
         from cranfield.comparing import DEFAULT_TESTS, compare_collections
         from cranfield.report.comparison_tables import render
@@ -121,7 +123,7 @@ def command(
             sources,
             measures or DEFAULT_MEASURES,
             policy=policy,
-            read={"format": input_format, "threads": threads, "progress": progress, "digest": _digest(output_format)},
+            read=read | {"format": input_format, "threads": threads, "progress": progress},
             tests=tests or DEFAULT_TESTS,
             margin=equivalence,
             splits=_read_splits(splits, sources),
@@ -235,7 +237,3 @@ def _topics_of(path: str | None) -> tuple[str, ...]:
     lines = bytes(open_source(path).data).decode("utf-8", "surrogateescape").split("\n")
     ids = [line.strip() for line in lines if line.strip()]
     return tuple(ids) if all(len(line.split()) == 1 for line in ids) else tuple(read_qrels(path).topics)
-
-
-def _digest(output_format: str) -> str | None:
-    return "xxh3_128" if output_format == "json" else None

@@ -11,8 +11,6 @@ from cranfield.cli.progress import loading, watched
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
-from cranfield.formats.kinds import KINDS
-from cranfield.policy import JUDGES
 from cranfield.report.tables import FORMATS, render
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
@@ -39,27 +37,7 @@ SHOW_DIGESTS = ("json",)
     is_flag=True,
     help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
 )
-@click.option(
-    "--judgements",
-    type=click.Choice(["plain", *KINDS]),
-    help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
-)
-@click.option(
-    "--judges",
-    type=click.Choice(JUDGES),
-    default="grade",
-    show_default=True,
-    help="How several judges become one (--judgements judges): the mean of their grades; the mean of the scores under "
-    "each; the same, weighted by agreement; or the grade that more than half reach.",
-)
-@click.option(
-    "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
-)
-@click.option(
-    "--lengths",
-    metavar="FILE",
-    help="Lengths of all documents retrieved, a document and its length a line, or JSON, for TBG and U.",
-)
+@options.judgements
 @click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
 )

@@ -9,7 +9,8 @@ import click
 
 from cranfield.errors import DataError
 from cranfield.formats import FORMATS
-from cranfield.policy import EMPTY_TOPICS, GRADES, TIES, TOPICS, Policy
+from cranfield.formats.kinds import KINDS
+from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 
 if TYPE_CHECKING:
     from cranfield.findings import Finding
@@ -89,7 +90,47 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 
 def policy(command: Command) -> Command:
     """The options of a policy."""
-    for option in reversed(_POLICY):
+    return _with(_POLICY, command)
+
+
+# What judgements say besides a grade, and what is known besides judgements.
+_JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--judgements",
+        type=click.Choice(["plain", *KINDS]),
+        help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
+    ),
+    click.option(
+        "--judges",
+        type=click.Choice(JUDGES),
+        default="grade",
+        show_default=True,
+        help="How several judges become one (--judgements judges): the mean of their grades; the mean of the scores "
+        "under each; the same, weighted by agreement; or the grade that more than half reach.",
+    ),
+    click.option(
+        "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
+    ),
+    click.option(
+        "--lengths",
+        metavar="FILE",
+        help="Lengths of all documents retrieved, a document and its length a line, or JSON, for TBG and U.",
+    ),
+)
+
+
+def judgements(command: Command) -> Command:
+    """The options for judgements that say more than a grade; all but --judges are for `evaluate`."""
+    return _with(_JUDGEMENTS, command)
+
+
+def taken_inputs(given: dict[str, Any]) -> dict[str, Any]:
+    """What `evaluate` is told about the inputs, among a command's options; it is taken out."""
+    return {name: given.pop(name) for name in ("judgements", "known", "lengths")}
+
+
+def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:
+    for option in reversed(chosen):
         command = option(command)
     return command
 

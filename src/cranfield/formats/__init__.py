@@ -78,7 +78,7 @@ def read_qrels(
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
     if kind != "plain":
-        return read_kind(kind, source, name)
+        return read_kind(kind, source, name, digest)
     origin, reading = _read(source, "grade", name, format, columns, digest, None, threads, progress)
     return Qrels(reading.table, origin)
 

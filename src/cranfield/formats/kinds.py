@@ -7,10 +7,12 @@ each document into a column of the judgements, under the name of the kind. To ad
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 
 KINDS: Mapping[str, str] = {
@@ -21,9 +23,11 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def read_kind(kind: str, source: Any, name: str | None) -> Qrels:
-    """Judgements of one of these kinds."""
+def read_kind(kind: str, source: Any, name: str | None, digest: str | None = None) -> Qrels:
+    """Judgements of one of these kinds; their format is found from the content."""
     if kind not in KINDS:
         raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
     read: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name)
-    return read
+    if digest is None or read.origin.path in (None, "-"):
+        return read
+    return replace(read, origin=read.origin._replace(digest=open_source(read.origin.path, digest).digest()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
@@ -54,7 +55,7 @@ def systems_grid(comparison: Comparison) -> Grid:
 def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair of systems on one measure; in bold what is significant after correction."""
     effects = panel.effects
-    tests = [f"p ({test.title})" for test in comparison.tests]
+    tests = [f"p ({test.name})" for test in comparison.tests]
     header = ["pair", "difference", f"{1 - comparison.alpha:.0%} interval", "d_z", "W/T/L", *tests]
     header += ["adjusted p", "detectable", *(["p equivalent"] if panel.equivalence is not None else [])]
     rows: list[list[str | Cell]] = []
@@ -87,10 +88,14 @@ def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
     risk = panel.risk
     assert risk is not None
     rows = [
-        [system, f"{risk.urisk[i]:+.4f}", f"{risk.trisk[i]:+.4f}", shown_p(float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
+        [system, f"{risk.urisk[i]:+.4f}", *_of_risk(float(risk.trisk[i]), float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
         for i, system in enumerate(comparison.systems)
     ]
     return Grid(["system", "URisk", "TRisk", "p", "GeoRisk"], rows)
+
+
+def _of_risk(t: float, p: float) -> tuple[str, str]:
+    return ("–", "–") if isnan(t) else (f"{t:+.4f}", shown_p(p))
 
 
 def macro_grid(comparison: Comparison) -> Grid:

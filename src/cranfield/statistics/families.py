@@ -135,7 +135,7 @@ def normal_range_tail(width: Floats, systems: int) -> Floats:
 
 @significance_test(
     "randomised-tukey",
-    title="Randomised Tukey HSD",
+    title="randomised Tukey HSD",
     null="on every topic it does not matter which system a score came from: all systems could be exchanged",
     kind="family",
 )
@@ -168,7 +168,7 @@ def permutation_p(scores: Floats, pairs: Integers, sampling: Sampling) -> Floats
 
 @significance_test(
     "maxt",
-    title="Step-down maxT by sign flips",
+    title="step-down maxT by sign flips",
     null="on every topic it does not matter which of the two systems a score came from: they could be exchanged",
     kind="family",
 )

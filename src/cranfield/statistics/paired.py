@@ -25,7 +25,7 @@ _TIE = 1e-9  # resampled statistics that are this close to the observed one, rel
 
 @significance_test(
     "t",
-    title="Paired t test",
+    title="paired t test",
     null="on average over all topics that could have been asked, the two systems score the same",
 )
 def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
@@ -155,7 +155,7 @@ def _tied(size: Floats) -> Floats:
 
 @significance_test(
     "sign",
-    title="Sign test",
+    title="sign test",
     null="on a topic where the two systems differ, each is as likely as the other to be the better one; "
     "by how much does not count, so this is not about the mean",
 )
@@ -189,7 +189,7 @@ def sign_test(scores: Floats, pairs: Integers, tie: float = 0.0) -> Outcome:
 
 @significance_test(
     "bootstrap",
-    title="Studentised bootstrap",
+    title="studentised bootstrap",
     null="on average over all topics that could have been asked, the two systems score the same",
 )
 def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:

@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 
 @significance_test(
     "randomisation",
-    title="Randomisation test",
+    title="randomisation test",
     null="on every topic it does not matter which of the two systems a score came from: they could be exchanged",
 )
 def randomisation(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
