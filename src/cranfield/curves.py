@@ -1,0 +1,264 @@
+"""Curves as data: what the pictures draw, and what a table or a notebook may want as it is.
+
+A curve is a measure at many cutoffs or recall levels, so most of them are evaluations of many measures at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError, some
+from cranfield.evaluation import distinct_names, evaluate, named_runs
+from cranfield.formats import read_qrels, read_run
+from cranfield.judged import Judged, judge, pool
+from cranfield.measures import Measure, parse_measure
+from cranfield.policy import Policy
+from cranfield.tables import Qrels, Run
+
+LEVELS = tuple(level / 10 for level in range(11))
+LONGEST = 100  # ranks that a curve by cutoff goes down to, if nothing else is said
+
+
+class Point(NamedTuple):
+    """A point of a curve. `topic` is empty for the mean over topics, `series` where a run has one curve."""
+
+    run: str
+    topic: str
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Points in the order in which they are joined, with the names of the axes."""
+
+    x: str
+    y: str
+    points: tuple[Point, ...]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Points as dicts, the form that Altair and data frames take."""
+        return (point._asdict() for point in self.points)
+
+    def of(self, run: str, topic: str = "", series: str = "") -> list[tuple[float, float]]:
+        """One curve."""
+        return [(p.x, p.y) for p in self.points if (p.run, p.topic, p.series) == (run, topic, series)]
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Judgements and runs, read once for any number of curves."""
+
+    qrels: Qrels
+    runs: tuple[Run, ...]
+    policy: Policy
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(run.name for run in self.runs)
+
+    def judged(self) -> Iterator[tuple[str, Judged]]:
+        """Each run as measures see it."""
+        pooled = pool(self.qrels)
+        for run in self.runs:
+            yield run.name, judge(run, self.qrels, self.policy, pooled=pooled)
+
+
+def collect(qrels: Any, runs: Any, *, policy: Policy | None = None, **read: Any) -> Collected:
+    """Reads judgements and runs, as `evaluate` takes them, and keeps them.
+
+    >>> collect({"q1": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}).names
+    ('a', 'b')
+    """
+    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    named = tuple(table.renamed(name) for table, name in zip(tables, names, strict=True))
+    return Collected(read_qrels(qrels, **read), named, policy or Policy())
+
+
+def by_cutoff(
+    collected: Collected,
+    measure: str | Measure,
+    cutoffs: Sequence[float] | None = None,
+    *,
+    topics: Sequence[str] = (),
+    series: str = "",
+) -> Curves:
+    """A measure at every cutoff: means over topics, or the curves of some topics.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> by_cutoff(collect(qrels, run), "P", [1, 2, 3]).of("a")
+    [(1.0, 1.0), (2.0, 0.5), (3.0, 0.6666666666666666)]
+    """
+    one = parse_measure(measure) if isinstance(measure, str) else measure
+    at = one.definition.at
+    if at is None:
+        raise UsageError(f"{one} has no cutoff to make a curve of")
+    given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(collected) + 1)))
+    results = evaluate(
+        collected.qrels, list(collected.runs), [one @ cutoff for cutoff in given], policy=collected.policy
+    )
+    _check_topics(topics, results.topics)
+    points: list[Point] = []
+    for r, run in enumerate(collected.names):
+        for topic in topics or ("",):
+            values = results.scores[r, :, results.topics.index(topic)] if topic else results.means[r]
+            points += [Point(run, topic, series, float(x), float(y)) for x, y in zip(given, values, strict=True)]
+    return Curves("recall" if at == "recall" else "rank", str(one), tuple(points))
+
+
+def interpolated(collected: Collected, *, topics: Sequence[str] = ()) -> Curves:
+    """Interpolated precision at the eleven standard recall levels, mean over topics or topic by topic.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> interpolated(collect(qrels, run)).of("a")[5:7]
+    [(0.5, 1.0), (0.6, 0.6666666666666666)]
+    """
+    made = by_cutoff(collected, "IPrec", LEVELS, topics=topics)
+    return Curves("recall", "interpolated precision", made.points)
+
+
+def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float = 1) -> Curves:
+    """Precision and recall after each retrieved document that is relevant: the raw points of single topics.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> precision_recall(collect(qrels, run), ["1"]).of("a", "1")
+    [(0.5, 1.0), (1.0, 0.6666666666666666)]
+    """
+    points: list[Point] = []
+    for run, judged in collected.judged():
+        _check_topics(topics, judged.topics)
+        hit = judged.hits(rel)
+        found, relevant = judged.running(hit), judged.n_relevant(rel)
+        for topic in topics:
+            t = judged.topics.index(topic)
+            for i in range(judged.offsets[t], judged.offsets[t + 1]):
+                if hit[i]:
+                    points.append(
+                        Point(run, topic, "", float(found[i] / relevant[t]), float(found[i] / judged.rank[i]))
+                    )
+    return Curves("recall", "precision", tuple(points))
+
+
+# The gain curves, with the measure they are made of, that of their ideal, and that of their ratio.
+GAINS: Mapping[str, tuple[str, str]] = {"CG": ("CG", "IdealCG"), "DCG": ("DCG", "IdealDCG")}
+
+
+def gains(collected: Collected, kind: str = "DCG", *, depth: int | None = None, topics: Sequence[str] = ()) -> Curves:
+    """Cumulated gain, discounted or not, by rank, each with its ideal: series "" and "ideal".
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 2}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> curves = gains(collect(qrels, run), "CG", depth=3)
+    >>> curves.of("a"), curves.of("a", series="ideal")
+    ([(1.0, 1.0), (2.0, 1.0), (3.0, 3.0)], [(1.0, 2.0), (2.0, 3.0), (3.0, 3.0)])
+    """
+    if kind not in GAINS:
+        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'")
+    ranks = range(1, (depth or _longest(collected)) + 1)
+    own, ideal = GAINS[kind]
+    found = by_cutoff(collected, own, ranks, topics=topics)
+    best = by_cutoff(collected, ideal, ranks, topics=topics, series="ideal")
+    return Curves("rank", "cumulated gain" if kind == "CG" else "discounted cumulated gain", found.points + best.points)
+
+
+def normalised_gains(
+    collected: Collected, kind: str = "DCG", *, depth: int | None = None, average: str = "mean of ratios"
+) -> Curves:
+    """Gain over ideal gain by rank: the mean of the topics' ratios, or the ratio of the means over topics.
+
+    >>> qrels = {"1": {"d1": 1}, "2": {"d1": 2, "d2": 1}}
+    >>> run = {"a": {"1": {"d1": 1.0}, "2": {"d2": 2.0, "d1": 1.0}}}
+    >>> normalised_gains(collect(qrels, run), "CG", depth=2).of("a")
+    [(1.0, 0.75), (2.0, 1.0)]
+    >>> normalised_gains(collect(qrels, run), "CG", depth=2, average="ratio of means").of("a")
+    [(1.0, 0.6666666666666666), (2.0, 1.0)]
+    """
+    if average == "mean of ratios":
+        ranks = range(1, (depth or _longest(collected)) + 1)
+        made = by_cutoff(collected, "NCG" if kind == "CG" else "nDCG", ranks)
+    elif average == "ratio of means":
+        both = gains(collected, kind, depth=depth)
+        ideal = {(p.run, p.x): p.y for p in both.points if p.series == "ideal"}
+        points = [p for p in both.points if p.series == ""]
+        made = Curves(
+            "rank", "", tuple(p._replace(y=p.y / ideal[p.run, p.x] if ideal[p.run, p.x] else 0.0) for p in points)
+        )
+    else:
+        raise UsageError(f"average must be 'mean of ratios' or 'ratio of means', not '{average}'")
+    return Curves("rank", f"{'NCG' if kind == 'CG' else 'nDCG'}, {average}", made.points)
+
+
+def area(curve: Sequence[tuple[float, float]]) -> float:
+    """The area under a curve by rank, from 0 to 1: the mean of its values.
+
+    >>> area([(1.0, 0.75), (2.0, 1.0)])
+    0.875
+    """
+    return float(np.mean([y for _, y in curve])) if curve else 0.0
+
+
+def rank_biased(collected: Collected, *, p: float = 0.8, depth: int | None = None) -> Curves:
+    """Rank-biased precision by depth, and what documents not judged or not seen could add: series "" and "upper".
+
+    >>> qrels, run = {"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}}
+    >>> curves = rank_biased(collect(qrels, run), p=0.5, depth=2)
+    >>> curves.of("a"), curves.of("a", series="upper")
+    ([(1.0, 0.5), (2.0, 0.5)], [(1.0, 1.0), (2.0, 1.0)])
+    """
+    points: list[Point] = []
+    ranks = np.arange(1, (depth or _longest(collected)) + 1)
+    weight = (1 - p) * p ** (ranks - 1)
+    for run, judged in collected.judged():
+        shape = (len(judged.topics), len(ranks))
+        gained, known = np.zeros(shape), np.zeros(shape)
+        seen = judged.rank <= len(ranks)
+        for mask, into in ((seen & judged.hits(1), gained), (seen & (judged.grade >= 0), known)):
+            into[judged.topic[mask], judged.rank[mask] - 1] = weight[judged.rank[mask] - 1]
+        lower = gained.cumsum(axis=1).mean(axis=0)
+        upper = lower + 1 - known.cumsum(axis=1).mean(axis=0)
+        points += [Point(run, "", "", float(x), float(y)) for x, y in zip(ranks, lower, strict=True)]
+        points += [Point(run, "", "upper", float(x), float(y)) for x, y in zip(ranks, upper, strict=True)]
+    return Curves("rank", f"RBP(p={p:g})", tuple(points))
+
+
+class Ranked(NamedTuple):
+    """A document where a run has it: its score, and its grade, None if it is not judged."""
+
+    run: str
+    topic: str
+    rank: int
+    document: str
+    score: float
+    grade: float | None
+
+
+def ranked(collected: Collected, topic: str, *, depth: int | None = None) -> list[Ranked]:
+    """Scores and grades by rank of one topic.
+
+    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}})
+    >>> [(row.rank, row.document, row.grade) for row in ranked(collected, "1")]
+    [(1, 'd1', 1.0), (2, 'd2', None)]
+    """
+    _check_topics([topic], collected.qrels.topics)
+    grades = collected.qrels.of(topic)
+    return [
+        Ranked(run.name, topic, rank, document, score, grades.get(document))
+        for run in collected.runs
+        for rank, (document, score) in enumerate(run.of(topic).items(), start=1)
+        if depth is None or rank <= depth
+    ]
+
+
+def _longest(collected: Collected) -> int:
+    return min(LONGEST, max(int(run.table.counts().max()) for run in collected.runs))
+
+
+def _check_topics(wanted: Sequence[str], known: Sequence[str]) -> None:
+    missing = [topic for topic in wanted if topic and topic not in known]
+    if missing:
+        raise UsageError(f"no topic {some(missing)} in the judgements; there are {some(known)}")

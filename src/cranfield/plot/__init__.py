@@ -1,0 +1,1 @@
+"""Pictures: results, comparisons and curves in, an Altair chart out."""

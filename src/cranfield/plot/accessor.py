@@ -1,0 +1,57 @@
+"""`results.plot.histogram(…)`: pictures as methods, which give Altair charts that show in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cranfield.curves import Collected, collect
+from cranfield.errors import UsageError
+from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.results import Results
+
+
+@dataclass(frozen=True, eq=False)
+class Plots:
+    """Every kind of picture as a method: names with a dash are written with an underscore.
+
+    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`
+    and `costs`, as far as it needs them. Curves need the runs themselves, which are read again from their files.
+
+    >>> import cranfield
+    >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
+    >>> results = cranfield.evaluate(qrels, {"a": {"1": {"d1": 1.0}}, "b": {"2": {"d1": 1.0}}}, "AP")
+    >>> type(results.plot.histogram()).__name__
+    'Chart'
+    >>> "forest" in dir(results.plot)
+    True
+    """
+
+    results: Results
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            picture = find_picture(name.replace("_", "-"))
+        except UsageError as error:
+            raise AttributeError(str(error)) from None
+        return lambda **chosen: self._drawn(picture, **chosen)
+
+    def __dir__(self) -> list[str]:
+        return [picture.name.replace("-", "_") for picture in all_pictures()]
+
+    def _drawn(self, picture: Picture, **chosen: Any) -> Any:
+        own = tuple(str(measure) for measure in self.results.measures)
+        measures = chosen.pop("measures", None) or (picture.measures if set(picture.measures) <= set(own) else own[:1])
+        named = (measures,) if isinstance(measures, str) else tuple(str(measure) for measure in measures)
+        return picture.draw(Subject(self._read_again, named, evaluated=self.results, **chosen))
+
+    def _read_again(self) -> Collected:
+        count = len(self.results.runs)
+        files = [source.path for source in (self.results.inputs[0], *self.results.inputs[-count:])]
+        if not all(path is not None and path != "-" for path in files):
+            raise UsageError(
+                "this picture needs the runs themselves, which were not files: use `cranfield plot`, or "
+                "cranfield.plot.lines on cranfield.curves"
+            )
+        return collect(files[0], dict(zip(self.results.runs, files[1:], strict=True)), policy=self.results.policy)

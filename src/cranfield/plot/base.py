@@ -1,0 +1,110 @@
+"""What can be drawn. To add a picture, write a function of a Subject and decorate it with `@picture`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cranfield.comparing import Evaluated, Question, compare_results
+from cranfield.comparison import Comparison
+from cranfield.curves import Collected
+from cranfield.errors import UsageError
+from cranfield.evaluation import evaluate
+from cranfield.measures import as_measures
+from cranfield.results import Results
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a picture is of. Runs are read, evaluated and compared when a picture asks for that, unless `evaluated`
+    already has it.
+    """
+
+    collect: Callable[[], Collected]
+    measures: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    theme: str = "screen"
+    baseline: str | None = None
+    depth: int | None = None
+    sort: bool = True
+    costs: dict[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
+    cost_label: str = "cost"
+    evaluated: Results | None = None
+
+    @cached_property
+    def collected(self) -> Collected:
+        """The judgements and the runs themselves."""
+        return self.collect()
+
+    @cached_property
+    def results(self) -> Results:
+        """Every run on every measure and topic."""
+        wanted = as_measures(self.measures)
+        if self.evaluated is not None and set(wanted) <= set(self.evaluated.measures):
+            return self.evaluated.only(wanted)
+        return evaluate(self.collected.qrels, list(self.collected.runs), self.measures, policy=self.collected.policy)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Every pair of runs, or every run with the baseline."""
+        results = self.results
+        each = {"": Evaluated(results, {run: [run] for run in results.runs})}
+        return compare_results(each, results.measures, Question(baseline=self.baseline))
+
+    def two_runs(self) -> tuple[str, str]:
+        """The two runs of pictures that show two."""
+        names = self.results.runs
+        if len(names) != 2:
+            raise UsageError(f"this picture is of two runs, not {len(names)}: {', '.join(names)}")
+        return names[0], names[1]
+
+    def one_topic(self) -> str:
+        """The topic of pictures that show one."""
+        if len(self.topics) != 1:
+            raise UsageError("this picture is of one topic: name it")
+        return self.topics[0]
+
+
+Draw = Callable[[Subject], Any]
+
+
+class Picture(NamedTuple):
+    """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn."""
+
+    name: str
+    shows: str
+    measures: tuple[str, ...]
+    draw: Draw
+
+
+_PICTURES: dict[str, Picture] = {}
+
+
+def picture(name: str, *, measures: Sequence[str] = ()) -> Callable[[Draw], Draw]:
+    """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
+
+    def register(function: Draw) -> Draw:
+        _PICTURES[name] = Picture(name, (function.__doc__ or "").strip().split("\n")[0], tuple(measures), function)
+        return function
+
+    return register
+
+
+def all_pictures() -> tuple[Picture, ...]:
+    """Every kind of picture."""
+    _load()
+    return tuple(_PICTURES.values())
+
+
+def find_picture(name: str) -> Picture:
+    """The kind of picture of a name."""
+    _load()
+    if name not in _PICTURES:
+        raise UsageError(f"unknown kind of picture '{name}'; there are {', '.join(_PICTURES)}")
+    return _PICTURES[name]
+
+
+def _load() -> None:
+    from cranfield.plot import comparisons, kinds, matrices, pools  # noqa: F401  register their pictures

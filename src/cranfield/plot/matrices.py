@@ -1,0 +1,164 @@
+"""Pictures that are matrices: topics by systems, p-values, ranks under resampling, agreement of measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.plot.base import Subject, picture
+from cranfield.plot.style import SHADES, Theme, altair, find_theme, styled
+from cranfield.statistics.agreement import find_coefficient
+from cranfield.statistics.base import Sampling
+from cranfield.statistics.resampled import topic_draws
+
+RESAMPLES = 2000
+
+
+@picture("heatmap", measures=("nDCG@10",))
+def heatmap(subject: Subject) -> Any:
+    """Topics by runs: every score at a glance, hard topics and weak runs first."""
+    alt = altair()
+
+    look = find_theme(subject.theme)
+    results = subject.results
+    scores = results.scores[:, 0]
+    topic_order = np.argsort(np.nanmean(scores, axis=0)) if subject.sort else np.arange(len(results.topics))
+    run_order = np.argsort(-results.means[:, 0]) if subject.sort else np.arange(len(results.runs))
+    rows = [
+        {"run": results.runs[r], "topic": results.topics[t], "score": float(scores[r, t])}
+        for r in run_order
+        for t in topic_order
+        if not np.isnan(scores[r, t])
+    ]
+    few = len(results.topics) * (look.font + 2) <= look.width
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "topic:N",
+                title="topic",
+                sort=[results.topics[t] for t in topic_order],
+                axis=alt.Axis(labels=few, ticks=few),
+            ),
+            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=300)),
+            color=alt.Color("score:Q", title=str(results.measures[0]), scale=alt.Scale(scheme=SHADES)),
+            tooltip=["run:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
+        )
+        .properties(width=look.width, height=max(2, len(results.runs)) * (look.font + 6))
+    )
+    return styled(chart, look)
+
+
+@picture("p-values", measures=("nDCG@10",))
+def p_values(subject: Subject) -> Any:
+    """A matrix of adjusted p-values: which runs differ from which."""
+    comparison = subject.comparison
+    panel = comparison.panels[0]
+    order = [comparison.systems[i] for i in np.argsort(-panel.means)]
+    rows = []
+    for (i, j), p in zip(comparison.pairs.tolist(), panel.adjusted.tolist(), strict=True):
+        for a, b in ((i, j), (j, i)):
+            shown = "<.001" if p < 0.001 else f"{p:.3f}"
+            rows.append({"a": comparison.systems[a], "b": comparison.systems[b], "value": p, "shown": shown})
+    return _square(rows, order, find_theme(subject.theme), title=f"adjusted p, {panel.label}", dark_is_low=True)
+
+
+@picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"))
+def agreement(subject: Subject) -> Any:
+    """Kendall's tau between the orderings of the runs by each pair of measures."""
+    results = subject.results
+    if len(results.runs) < 3:
+        raise UsageError("orderings of fewer than three runs have nothing to agree on")
+    kendall = find_coefficient("kendall")
+    names = [str(measure) for measure in results.measures]
+    rows = [
+        {"a": a, "b": b, "value": value, "shown": f"{value:.2f}"}
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        for value in [float(kendall.function(results.means[:, i], results.means[:, j]))]
+    ]
+    return _square(rows, names, find_theme(subject.theme), title="Kendall's tau of the orderings", dark_is_low=False)
+
+
+@picture("stability", measures=("nDCG@10",))
+def stability(subject: Subject) -> Any:
+    """How often each run takes each rank when topics are drawn anew: is the ordering safe?"""
+    alt = altair()
+
+    look = find_theme(subject.theme)
+    results = subject.results
+    scores = results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
+    count = len(results.runs)
+    shares = rank_shares(scores)
+    by_mean = np.argsort(-scores.mean(axis=1), kind="stable")
+    rows = [
+        {"run": results.runs[r], "rank": place + 1, "share": float(shares[r, place])}
+        for r in by_mean
+        for place in range(count)
+        if shares[r, place]
+    ]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_rect()
+        .encode(
+            x=alt.X("rank:O", title=f"rank by {results.measures[0]}, topics drawn anew", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=300)),
+            color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme=SHADES, domain=[0, 1])),
+            tooltip=["run:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
+    text = chart.mark_text(fontSize=look.font - 2).encode(
+        text=alt.Text("share:Q", format=".0%"),
+        color=alt.condition(alt.datum.share > 0.5, alt.value("white"), alt.value("#222")),
+    )
+    cell = look.font + 14
+    layered = alt.layer(chart, text) if count <= 12 else chart
+    return styled(layered.properties(width=count * cell * 1.4, height=count * cell), look)
+
+
+def rank_shares(scores: Any) -> Any:
+    """shares[system, rank]: how often each system takes each rank by its mean, best first, when topics are drawn anew.
+
+    >>> rank_shares(np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    count = len(scores)
+    taken = np.zeros((count, count))
+    for draw in topic_draws(scores.shape[1], Sampling(resamples=RESAMPLES)):
+        order = np.argsort(-scores[:, draw].mean(axis=1), kind="stable")
+        taken[order, np.arange(count)] += 1
+    return taken / RESAMPLES
+
+
+def _square(
+    rows: list[dict[str, Any]],
+    order: list[str],
+    look: Theme,
+    *,
+    title: str,
+    dark_is_low: bool,
+) -> Any:
+    alt = altair()
+
+    domain = [0, 0.05, 1] if dark_is_low else [-1, 0, 1]
+    shades = ["#08519c", "#c6dbef", "#ffffff"] if dark_is_low else ["#D55E00", "#ffffff", "#08519c"]
+    cell = look.font * 4
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=-40, labelLimit=200)),
+        y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=300)),
+        tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".4f")],
+    )
+    cells = base.mark_rect(stroke="white").encode(
+        color=alt.Color("value:Q", title=None, scale=alt.Scale(domain=domain, range=shades, clamp=True))
+    )
+    dark = alt.datum.value < 0.02 if dark_is_low else alt.datum.value > 0.6
+    text = base.mark_text(fontSize=look.font - 2).encode(
+        text="shown:N", color=alt.condition(dark, alt.value("white"), alt.value("#222"))
+    )
+    layered = alt.layer(cells, text) if len(order) <= 14 else cells
+    size = max(2, len(order)) * (cell if len(order) <= 14 else look.font + 4)
+    return styled(layered.properties(width=size, height=size, title=title), look)

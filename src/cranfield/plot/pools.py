@@ -1,0 +1,51 @@
+"""The picture of pooling methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield.curves import Curves, Point
+from cranfield.errors import UsageError
+from cranfield.plot.base import Subject, picture
+from cranfield.plot.lines import lines
+from cranfield.pooling.simulation import Simulation, simulate
+
+BUDGET = 100
+
+
+@picture("pooling")
+def pooling(subject: Subject) -> Any:
+    """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
+    collected = subject.collected
+    if subject.topics:
+        raise UsageError("this picture is over all topics: name none")
+    budget = subject.depth or BUDGET
+    made = simulate(collected.qrels, {run.name: run for run in collected.runs}, budgets=[budget])
+    return found_by_budget(made, theme=subject.theme)
+
+
+def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Any:
+    """A line a method: recall of the judgements' relevant documents against judgements made.
+
+    >>> from cranfield.pooling.simulation import simulate
+    >>> made = simulate({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}}, ["depth"], [2])
+    >>> found_by_budget(made).to_dict()["layer"][0]["mark"]["type"]
+    'line'
+    """
+    return lines(curves(simulation), theme=theme, title="pooling methods replayed")
+
+
+def curves(simulation: Simulation) -> Curves:
+    """Recall after each number of judgements a topic, for each method.
+
+    >>> from cranfield.pooling.simulation import simulate
+    >>> made = simulate({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}}, ["depth"], [2])
+    >>> curves(made).of("depth")
+    [(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]
+    """
+    points = tuple(
+        Point(method, "", "", float(budget), found / simulation.relevant)
+        for method in simulation.methods
+        for budget, found in enumerate(simulation.found[method].tolist())
+    )
+    return Curves("judgements a topic", "recall", points)

@@ -1,0 +1,67 @@
+"""A chart as a file: SVG, PNG, PDF, a page of its own, or its specification. Neither browser nor network is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import DataError, UsageError
+
+PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
+
+
+def _svg(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(specification)).encode()
+
+
+def _png(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(specification, scale=PIXELS))
+
+
+def _pdf(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_pdf(specification))
+
+
+def _html(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_html(specification, bundle=True)).encode()
+
+
+def _json(specification: dict[str, Any]) -> bytes:
+    import json
+
+    return (json.dumps(specification, indent=1) + "\n").encode()
+
+
+WRITERS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
+    "svg": _svg,
+    "png": _png,
+    "pdf": _pdf,
+    "html": _html,
+    "json": _json,
+}
+
+
+def drawn(chart: Any, form: str) -> bytes:
+    """A chart in one of the forms: svg, png, pdf, html, json."""
+    if form not in WRITERS:
+        raise UsageError(f"a picture can be {', '.join(WRITERS)}, not '{form}'")
+    return WRITERS[form](chart.to_dict())
+
+
+def save(chart: Any, path: str) -> None:
+    """Writes a chart to a file, in the form that its name ends in."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    content = drawn(chart, form)
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", source=path) from None

@@ -1,0 +1,112 @@
+"""How pictures look: colours that colour-blind readers tell apart, sizes for the screen and for a column of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import UsageError
+
+# Okabe and Ito's colours, which people with any kind of colour blindness tell apart, but for their yellow, which is too
+# light for lines on white; then the same again with other dashes.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
+DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
+GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], "#999999"
+SHADES = "blues"  # sequential scale of heat maps
+TWO_SIDED = "blueorange"  # for differences: safe for colour-blind readers
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Sizes in pixels of a 72-to-the-inch page."""
+
+    width: int
+    height: int
+    font: int
+    line: float
+    family: str
+
+
+THEMES: Mapping[str, Theme] = {
+    "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif"),
+    "paper": Theme(242, 160, 8, 1.2, "Times New Roman, Times, serif"),
+}
+
+
+def find_theme(name: str) -> Theme:
+    """The theme of a name.
+
+    >>> find_theme("paper").width
+    242
+    """
+    if name not in THEMES:
+        raise UsageError(f"unknown theme '{name}'; there are {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def altair() -> Any:
+    """Altair, loaded when a picture is drawn; as Any, because its types are those of all of Vega-Lite."""
+    import altair
+
+    return altair
+
+
+def styled(chart: Any, theme: Theme) -> Any:
+    """The chart with the theme's fonts, lines and grid, on white: what is printed must not depend on a page."""
+    return (
+        chart.configure(font=theme.family, background="white")
+        .configure_axis(
+            labelFontSize=theme.font,
+            titleFontSize=theme.font,
+            titleFontWeight="normal",
+            gridColor="#e8e8e8",
+            domainColor="#888",
+            tickColor="#888",
+        )
+        .configure_legend(labelFontSize=theme.font, titleFontSize=theme.font, titleFontWeight="normal", labelLimit=400)
+        .configure_title(fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6)
+        .configure_header(labelFontSize=theme.font, titleFontSize=theme.font)
+        .configure_view(stroke=None)
+    )
+
+
+def colour_scale(names: Sequence[str]) -> Any:
+    """A colour for each name, the same in every picture of the same systems."""
+    return altair().Scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+
+
+def dash_scale(names: Sequence[str]) -> Any:
+    """A dash for each name: solid until the colours are used up."""
+    ranges = [list(DASHES[i // len(COLOURS) % len(DASHES)]) for i in range(len(names))]
+    return altair().Scale(domain=list(names), range=ranges)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places for labels as near as can be to where they belong, at least `gap` apart and inside the limits.
+
+    Labels that would touch are pooled into a block centred on the mean of their places, as in isotonic regression.
+    Where there is no room for all, the gap shrinks.
+
+    >>> spread([5.0, 5.0, 0.0], 1.0, 0.0, 10.0)
+    [4.5, 5.5, 0.0]
+    """
+    count = len(wanted)
+    if count == 0:
+        return []
+    gap = min(gap, (high - low) / max(count - 1, 1))
+    order = sorted(range(count), key=lambda i: wanted[i])
+    blocks: list[tuple[float, int]] = []  # where the first label of each block would be, and how many there are
+    for place, i in enumerate(order):
+        blocks.append((wanted[i] - place * gap, 1))
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            (one, n), (other, m) = blocks[-2], blocks[-1]
+            blocks[-2:] = [((one * n + other * m) / (n + m), n + m)]
+    starts = np.repeat([start for start, _ in blocks], [number for _, number in blocks])
+    starts = np.clip(starts, low, high - (count - 1) * gap)
+    places = [0.0] * count
+    for place, i in enumerate(order):
+        places[i] = float(starts[place] + place * gap)
+    return places

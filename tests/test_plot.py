@@ -1,0 +1,157 @@
+"""Pictures: every kind draws, shows the library's numbers, and can be saved in every form."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cases import cranfield as command
+from test_compare import QRELS, RUNS, system, write
+
+import cranfield
+from cranfield import UsageError
+from cranfield.curves import by_cutoff, collect
+from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.plot.lines import lines
+from cranfield.plot.saving import WRITERS, drawn
+from cranfield.plot.style import COLOURS, find_theme, spread
+
+TWO = ("histogram", "scatter")
+ONE_TOPIC = ("precision-recall", "ranks")
+
+
+def subject(picture: Picture, **chosen: Any) -> Subject:
+    runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
+    topics = ("3",) if picture.name in ONE_TOPIC else ()
+    costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
+    return Subject(lambda: collect(QRELS, runs), picture.measures, topics, costs=costs, **chosen)
+
+
+@pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
+def test_every_picture_draws_on_screen_and_on_paper(picture: Picture) -> None:
+    for theme in ("screen", "paper"):
+        text = drawn(picture.draw(subject(picture, theme=theme)), "svg").decode()
+        assert text.startswith("<svg")
+        assert "NaN" not in text.replace("NaN,", "")
+    assert picture.shows.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_picture_can_be_saved_in_every_form(form: str) -> None:
+    content = drawn(find_picture("interpolated").draw(subject(find_picture("interpolated"))), form)
+    start = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "html": b"<!DOCTYPE html>", "json": b"{"}[form]
+    assert content.lstrip().startswith(start)
+    if form == "html":
+        assert b"https://cdn" not in content
+
+
+def test_a_histogram_shows_the_differences_of_the_library() -> None:
+    specification = find_picture("histogram").draw(subject(find_picture("histogram"))).to_dict()
+    rows = specification["data"]["values"]
+    results = cranfield.evaluate(QRELS, RUNS, "Rprec")
+    difference = results.of("Rprec", "good") - results.of("Rprec", "fair")
+    assert {row["topic"]: row["difference"] for row in rows} == dict(
+        zip(results.topics, difference.tolist(), strict=True)
+    )
+    values = [row["difference"] for row in rows]
+    assert values == sorted(values, reverse=True)
+    unsorted = find_picture("histogram").draw(subject(find_picture("histogram"), sort=False)).to_dict()
+    assert [row["topic"] for row in unsorted["data"]["values"]] == list(results.topics)
+
+
+def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
+    specification = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()
+    rows = next(layer["data"]["values"] for layer in specification["layer"] if "pair" in str(layer["data"]))
+    expected = list(cranfield.comparing.compare(QRELS, RUNS, "nDCG@10").rows())
+    assert [(row["low"], row["high"]) for row in rows] == [(pair.low, pair.high) for pair in expected]
+
+
+def test_labels_of_twenty_systems_do_not_touch() -> None:
+    runs = {f"system {number}": system(0.05 * number, number) for number in range(20)}
+    chart = lines(by_cutoff(collect(QRELS, runs), "nDCG", range(1, 31))).to_dict()
+    labels = [row for layer in chart["layer"] if layer["mark"]["type"] == "text" for row in layer["data"]["values"]]
+    assert len(labels) == 20
+    look = find_theme("screen")
+    heights = sorted(row["y"] for row in labels)
+    closest = min(b - a for a, b in pairwise(heights))
+    low, high = chart["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert closest / (high - low) * look.height >= look.font
+    assert low <= heights[0]
+    assert heights[-1] <= high
+
+
+def test_labels_are_spread_as_little_as_needed() -> None:
+    assert spread([1.0, 5.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 5.0, 9.0]
+    assert spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
+    assert spread([0.0, 0.0], 1.0, 0.0, 10.0) == [0.0, 1.0]
+    crowded = spread([5.0] * 50, 1.0, 0.0, 10.0)
+    assert min(crowded) == pytest.approx(0)
+    assert max(crowded) == pytest.approx(10)
+    assert spread([], 1.0, 0.0, 1.0) == []
+
+
+def test_colours_stay_distinct_for_colour_blind_readers() -> None:
+    """Under simulated red-green blindness no two of the colours become the same."""
+    protan = ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052))
+    deutan = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
+
+    def linear(colour: str) -> list[float]:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+    for matrix in (protan, deutan):
+        seen = [[sum(m * c for m, c in zip(row, linear(colour), strict=True)) for row in matrix] for colour in COLOURS]
+        for i, a in enumerate(seen):
+            for b in seen[i + 1 :]:
+                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.05
+
+
+def test_results_draw_themselves() -> None:
+    results = cranfield.evaluate(QRELS, RUNS, ["AP", "nDCG@10"])
+    for name in ("heatmap", "forest", "stability", "p_values", "critical_difference", "agreement"):
+        assert getattr(results.plot, name)().to_dict()["$schema"]
+    two = cranfield.evaluate(QRELS, {name: RUNS[name] for name in ("good", "fair")}, "AP")
+    assert "AP: good − fair" in json.dumps(two.plot.histogram().to_dict(), ensure_ascii=False)
+    with pytest.raises(UsageError, match="needs the runs themselves"):
+        results.plot.interpolated()
+    with pytest.raises(AttributeError, match="unknown kind of picture 'pie'"):
+        _ = results.plot.pie
+    with pytest.raises(UsageError, match="two runs, not 3"):
+        results.plot.histogram()
+
+
+def test_results_of_files_draw_curves_as_well(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    chart = cranfield.evaluate(qrels, runs, "nDCG@10").plot.cutoff(depth=5).to_dict()
+    assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(RUNS)
+
+
+def test_the_command_draws_files(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    out = tmp_path / "curves.svg"
+    done = command("plot", "cutoff", qrels, *runs, "-o", out, "-m", "P", "--down-to", "10")
+    assert done.exit == 0, done.stderr
+    assert "good" in out.read_text()
+    costs = tmp_path / "costs.csv"
+    costs.write_text("run,latency\npoor,1\nfair,2\ngood,3\n")
+    done = command("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
+    assert json.loads((tmp_path / "p.json").read_text())["layer"][0]["encoding"]["x"]["title"] == "latency"
+    costs.write_text("run,latency\npoor,fast\n")
+    for arguments, message in (
+        (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
+        (("cutoff", qrels, *runs), "where to?"),
+        (("cutoff", qrels, *runs, "-o", tmp_path / "x.gif"), "a picture can be svg, png, pdf, html, json, not 'gif'"),
+        (("histogram", qrels, *runs, "-o", out), "two runs, not 3"),
+        (("ranks", qrels, *runs, "-o", out), "one topic: name it"),
+        (("pareto", qrels, *runs, "-o", out), "no cost is known of"),
+        (("pareto", qrels, *runs, "-o", out, "--costs", costs), "column 'latency'"),
+        (("cutoff", qrels, *runs, "-o", tmp_path / "no" / "x.svg"), "cannot be written"),
+    ):
+        done = command("plot", *arguments)
+        assert done.exit in (2, 3), arguments
+        assert message in done.stderr
