@@ -22,7 +22,7 @@ from cranfield.report.comparison_tables import FORMATS, render
 from cranfield.splits import split
 
 TOPICS = [str(number) for number in range(1, 41)]
-QRELS = {topic: {f"d{number}": number % 3 for number in range(30)} for topic in TOPICS}
+QRELS: dict[str, dict[str, float]] = {topic: {f"d{number}": number % 3 for number in range(30)} for topic in TOPICS}
 
 
 def system(skill: float, seed: int, topics: list[str] = TOPICS) -> dict[str, dict[str, float]]:
@@ -296,6 +296,31 @@ def test_a_comparison_shows_itself_in_notebooks() -> None:
         found.panel("AP")
 
 
+def test_intervals_may_hold_for_all_comparisons_together() -> None:
+    found = compared()
+    pair = next(found.rows())
+    assert f"[{pair.low:+.4f}, {pair.high:+.4f}]" in render(found, "table")
+    together = render(found, "table", simultaneous=True)
+    assert f"[{pair.together_low:+.4f}, {pair.together_high:+.4f}]" in together
+    assert render(found, "csv") == render(found, "csv", simultaneous=True)
+
+
+def test_a_ledger_counts_what_was_asked_before(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    ledger = tmp_path / "ledger.jsonl"
+    first = command("compare", qrels, *runs, "-m", "AP", "--ledger", ledger)
+    assert first.exit == 0, first.stderr
+    assert "ledger" not in first.stderr
+    second = command("compare", qrels, *runs, "-m", "RR", "--ledger", ledger)
+    assert "3 comparisons were made on these judgements before, in 1 session" in second.stderr
+    other = write(tmp_path / "other.txt", {topic: QRELS[topic] for topic in TOPICS[:30]})
+    assert "ledger" not in command("compare", other, *runs, "--ledger", ledger).stderr
+    assert len(ledger.read_text().splitlines()) == 3
+    ledger.write_text("nonsense\n")
+    assert "ledger.jsonl:1: is not an entry of a ledger" in command("compare", qrels, *runs, "--ledger", ledger).stderr
+
+
 def write(path: Path, table: dict[str, dict[str, float]]) -> str:
     path.write_text(
         "".join(f"{topic} Q0 {d} 0 {value} t\n" for topic, of in table.items() for d, value in of.items())
@@ -306,7 +331,7 @@ def write(path: Path, table: dict[str, dict[str, float]]) -> str:
 
 
 def test_the_command_compares_files(tmp_path: Path) -> None:
-    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    qrels = write(tmp_path / "qrels.txt", QRELS)
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
     plain = command("compare", qrels, *runs, "-m", "nDCG@10", "-f", "json", "--baseline", runs[0])
     assert plain.exit == 0, plain.stderr

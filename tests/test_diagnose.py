@@ -101,7 +101,7 @@ def test_attributes_are_read_and_faults_are_named(tmp_path: Path) -> None:
 
 
 def test_the_command_shows_topics_slices_and_documents(tmp_path: Path) -> None:
-    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    qrels = write(tmp_path / "qrels.txt", QRELS)
     good, fair = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("good", "fair"))
     slices = tmp_path / "topics.tsv"
     slices.write_text("topic\tkind\n" + "".join(f"{topic}\t{'ab'[int(topic) % 2]}\n" for topic in TOPICS))

@@ -7,9 +7,10 @@ from typing import cast
 
 import numpy as np
 import pytest
+from published import SAKAI, TREC8
 from scipy import stats
 from simulate import Floats, Integers, band, equal_systems
-from test_randomised import SAKAI, TREC8, within_errors
+from test_randomised import within_errors
 
 from cranfield import _core
 from cranfield.errors import UsageError

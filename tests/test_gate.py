@@ -67,7 +67,7 @@ def test_wrong_thresholds_are_explained(document: dict[str, Any], message: str) 
 
 
 def test_the_command_exits_with_1_and_writes_a_summary(tmp_path: Path) -> None:
-    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    qrels = write(tmp_path / "qrels.txt", QRELS)
     poor, good = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("poor", "good"))
     summary = tmp_path / "summary.md"
     summary.write_text("# Build\n")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import inf, isnan, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
+from published import TREC8
 
 from cranfield import UsageError
 from cranfield.statistics.generalisability import (
@@ -19,8 +19,6 @@ from cranfield.statistics.generalisability import (
     topics_for_generalisability,
     variance_components,
 )
-
-TREC8 = Path(__file__).parents[1].parent / "shared" / "data" / "trec8" / "adhoc8_ap.csv"
 
 # Brennan, "Generalizability Theory", 2001: synthetic data set 4 (table 3.2) as persons by 12 items.
 BRENNAN = np.array(

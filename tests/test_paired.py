@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from published import CROFT, SAKAI, TAGUE, TREC8
 from scipy import stats
 from simulate import Floats, equal_systems, pairs_within
 from statsmodels.stats.descriptivestats import sign_test as statsmodels_sign_test
@@ -15,24 +14,9 @@ from cranfield.statistics.base import Sampling, all_pairs
 from cranfield.statistics.differences import moments, whole_differences, win_tie_loss
 from cranfield.statistics.paired import bootstrap, draws, sign, sign_test, signed_rank_p, t, wilcoxon
 
-TREC8 = Path(__file__).parents[1].parent / "shared" / "data" / "trec8" / "adhoc8_ap.csv"
 PAIR = np.array([[0, 1]])
 SAMPLING = Sampling(seed=3, resamples=9_999)
 
-# Croft, Metzler and Strohman, "Search engines", 2010, section 8.6: A, and B which is to be better.
-CROFT = np.array([[35, 84, 15, 75, 68, 85, 80, 50, 58, 75], [25, 43, 39, 75, 43, 15, 20, 52, 49, 50]], dtype=float)
-# Tague, in "Information retrieval experiment", 1981, page 96: differences.
-TAGUE = np.array([[0.11, 0.01, 0.01, -0.02, 0.02, 0.47, 0.11, -0.01, 0.01, -0.07], [0.0] * 10])
-# Sakai, "Laboratory experiments in information retrieval", 2018, table 5.1: systems a and b.
-SAKAI = (
-    np.array(
-        [
-            [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
-            [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
-        ]
-    )
-    / 10
-)
 # Student, "The probable error of a mean", 1908: hours of sleep gained.
 SLEEP = np.array(
     [[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2], [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]]

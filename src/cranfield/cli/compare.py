@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
 from cranfield.errors import UsageError
+
+if TYPE_CHECKING:
+    from cranfield.comparison import Comparison
+    from cranfield.findings import Finding
 
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 CORRECTIONS = ("holm", "hochberg", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli", "none")
@@ -74,6 +78,12 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     metavar="ALPHA",
     help="Add URisk, TRisk and GeoRisk against the baseline; a loss weighs 1 + ALPHA times as much as a gain.",
 )
+@click.option(
+    "--simultaneous", is_flag=True, help="Show intervals that hold for all comparisons together, not one by one."
+)
+@click.option(
+    "--ledger", metavar="FILE", help="Keep a list of all comparisons made, and say how many were made before."
+)
 @options.output_format(FORMATS)
 @options.policy
 @options.judgements
@@ -94,6 +104,8 @@ def command(
     equivalence: float | None,
     input_format: str | None,
     threads: int | None,
+    ledger: str | None,
+    simultaneous: bool,
     **given: Any,
 ) -> None:
     """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
@@ -112,7 +124,7 @@ def command(
         click.echo(listed_tests(), nl=False)
         return
     policy = options.taken_policy(given)
-    read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" else None}
+    read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" or ledger else None}
     with watched("reading") as progress:
         from cranfield.comparing import DEFAULT_TESTS, compare_collections
         from cranfield.report.comparison_tables import render
@@ -131,8 +143,19 @@ def command(
             sampling=Sampling(seed, resamples, threads),
             **given | {"baseline": _named(given["baseline"])},
         )
-    options.warn(found.warnings)
-    click.echo(render(found, output_format), nl=False)
+    options.warn([*found.warnings, *_entered(ledger, found)])
+    click.echo(render(found, output_format, simultaneous=simultaneous), nl=False)
+
+
+def _entered(path: str | None, found: Comparison) -> list[Finding]:
+    if path is None:
+        return []
+    from datetime import UTC, datetime
+
+    from cranfield.ledger import entered
+
+    told = entered(path, found, datetime.now(UTC).isoformat(timespec="seconds"))
+    return [] if told is None else [told]
 
 
 def listed_tests() -> str:

@@ -120,9 +120,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     help="Resamples of the topics for intervals.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of resamples and halves.")
-@click.option(
-    "-f", "--output-format", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print."
-)
+@options.output_format(FORMATS)
 @click.option("-q", "--per-topic", is_flag=True, help="For two runs, show every topic as well as the mean.")
 @options.input_format
 @click.pass_context

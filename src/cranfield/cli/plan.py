@@ -54,14 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--target", "targets", type=float, multiple=True, help="With runs: an Eρ² or Φ to reach. [default: 0.9 and 0.95]"
 )
-@click.option(
-    "-f",
-    "--output-format",
-    type=click.Choice(list(FORMATS)),
-    default="table",
-    show_default=True,
-    help="How to print.",
-)
+@options.output_format(list(FORMATS))
 @options.input_format
 @options.threads
 def command(

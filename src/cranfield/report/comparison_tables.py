@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,9 +13,14 @@ if TYPE_CHECKING:
     from cranfield.comparison import Comparison, Panel
 
 
-def render(comparison: Comparison, format: str) -> str:
-    """A comparison in a format, ending in a newline."""
-    return FORMATS[format](comparison)
+def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
+    """A comparison in a format, ending in a newline; tables may show intervals that hold for all pairs together."""
+    shown = comparison if not simultaneous else replace(comparison, panels=tuple(map(_together, comparison.panels)))
+    return FORMATS[format](shown if format in WRITERS else comparison)
+
+
+def _together(panel: Panel) -> Panel:
+    return replace(panel, effects=panel.effects._replace(low=panel.together.low, high=panel.together.high))
 
 
 class Part(NamedTuple):

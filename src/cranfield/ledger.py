@@ -1,0 +1,63 @@
+"""A ledger of comparisons: how often have these judgements been asked already?
+
+Whoever tries measures, baselines and topic sets until something is significant will find something. A ledger, a file
+with a JSON object a line, keeps count, so that a reader can see the comparisons that were not published too.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cranfield.comparison import Comparison
+from cranfield.errors import DataError
+from cranfield.findings import Finding, plural
+
+SCHEMA = "cranfield.ledger/1"
+
+
+def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
+    """Adds a comparison to a ledger, and tells of earlier ones on the same judgements, if there are any."""
+    qrels = comparison.inputs[0]
+    entry = {
+        "schema": SCHEMA,
+        "when": when,
+        "judgements": {"name": qrels.name, "digest": qrels.digest},
+        "systems": list(comparison.systems),
+        "measures": [panel.label for panel in comparison.panels],
+        "test": comparison.tests[0].name,
+        "correction": comparison.correction.name,
+        "comparisons": comparison.comparisons,
+        "significant": sum(pair.significant for pair in comparison.rows()),
+    }
+    before = [old for old in _read(path) if old.get("judgements") == entry["judgements"]]
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", source=path) from None
+    if not before:
+        return None
+    asked = sum(int(old["comparisons"]) for old in before)
+    found = sum(int(old["significant"]) for old in before)
+    message = (
+        f"{plural(asked, 'comparison')} were made on these judgements before, in {plural(len(before), 'session')}; "
+        f"{found:,} significant. p-values are corrected for this session alone: report the others too"
+    )
+    return Finding("asked-before", "ledger", message)
+
+
+def _read(path: str) -> list[dict[str, Any]]:
+    if not Path(path).exists():
+        return []
+    entries = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            entry = json.loads(line)
+            if not isinstance(entry, dict) or entry.get("schema") != SCHEMA:
+                raise ValueError
+        except ValueError:
+            raise DataError("is not an entry of a ledger", source=path, line=number, text=line) from None
+        entries.append(entry)
+    return entries
