@@ -93,6 +93,7 @@ def evaluate(
         raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
     reported = shown_pool(judged_by, pooled, policy, heard)
     warnings = findings.of_qrels(judged_by, reported, policy) + (heard.told if heard else [])
+    warnings += findings.searched_bounds(wanted, judged_by.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, judged_by.name)
 
     # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.

@@ -133,6 +133,16 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
     return found
 
 
+def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:
+    """Measures whose bounds are not proven to be the widest."""
+    found = []
+    for measure in measures:
+        if getattr(getattr(measure, "definition", None), "may_hurt", False):
+            message = f"bounds of {measure} are the widest that a search found; in long lists wider ones may be possible"
+            found.append(Finding("searched-bounds", name, message, doubtful=False))
+    return found
+
+
 def unreachable_grade(measures: Iterable[object], pool: Pool, name: str) -> list[Finding]:
     """Measures whose `rel` is above every grade: their zeros say nothing about a system."""
     found = []

@@ -22,6 +22,8 @@ from cranfield.measures.arithmetic import f_beta, ratio, reciprocal_rank, within
 
 Bounds = tuple[Floats, Floats]
 MOST_WORK = 300_000_000
+FEW_WAYS = 1000  # to judge the unjudged documents of a topic, all of which are tried
+CLIMBS = 3
 
 
 def found_within(judged: Judged, rel: float, cutoff: int | None) -> tuple[Floats, Floats, Floats]:
@@ -264,3 +266,50 @@ def by_search(judged: Judged, evaluate: Callable[[Judged], Floats], most: float)
             value = evaluate(filled(judged, np.where(relevant, most, 0.0)))
             lowest, highest = np.minimum(lowest, value), np.maximum(highest, value)
     return lowest, highest
+
+
+def by_climbing(judged: Judged, evaluate: Callable[[Judged], Floats], most: float) -> Bounds:
+    """A measure that more relevance may hurt as well as help: the widest bounds that a search finds.
+
+    Every way to judge is tried where there are few. Otherwise the m highest or the m lowest unjudged documents get each
+    of the grades, then one document at a time another grade for as long as that widens the bounds: what is found is
+    possible, but wider bounds may be too.
+    """
+    open_ranks, grades = judged.unjudged, judged.pool.grades
+    levels = np.unique(np.append(grades[(grades >= 0) & (grades <= most)], [0.0, most]))
+    place, count = open_ranks.place, open_ranks.counts[open_ranks.topic]
+    longest = int(open_ranks.counts.max(initial=0))
+    if 4 * longest * len(levels) * len(open_ranks.rank) > MOST_WORK:
+        raise UsageError(
+            "bounds of this measure are searched for, and the lists are too long for that: cut them (depth)"
+        )
+    best = np.tile(evaluate(judged), (2, 1))  # the lowest, and the highest as a loss
+    best[1] *= -1
+    guesses = np.zeros((2, len(open_ranks.rank)))
+
+    def improved(guess: Floats) -> bool:
+        value = evaluate(filled(judged, guess))
+        better = np.array([value, -value]) < best - 1e-12
+        for side in (0, 1):
+            best[side] = np.where(better[side], (value, -value)[side], best[side])
+            guesses[side] = np.where(better[side][open_ranks.topic], guess, guesses[side])
+        return bool(better.any())
+
+    few = len(levels) ** open_ranks.counts <= FEW_WAYS
+    for number in range(len(levels) ** int(open_ranks.counts[few].max(initial=0))):
+        digits = number // len(levels) ** np.minimum(place - 1, 30) % len(levels)
+        improved(np.where(few[open_ranks.topic], levels[digits], 0.0))
+    if few.all():
+        return best[0], -best[1]
+    for level in levels[1:]:
+        for m in range(longest + 1):
+            improved(np.where(place <= m, level, 0.0))
+            improved(np.where(place > count - m, level, 0.0))
+    for side in (0, 1):
+        for _ in range(CLIMBS):
+            steps = [
+                improved(np.where(place == k, level, guesses[side])) for k in range(1, longest + 1) for level in levels
+            ]
+            if not any(steps):
+                break
+    return best[0], -best[1]

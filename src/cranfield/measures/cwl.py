@@ -52,7 +52,7 @@ def P_CWL(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: 
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: np.ones_like(gain))
 
 
-@measure(**MODEL, range=RANGE)
+@measure(**MODEL, range=RANGE, may_hurt=True)
 def RR_CWL(
     judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -73,6 +73,7 @@ def RR_CWL(
 @measure(
     **{**MODEL, "explain": lambda trace, **given: explained_ap(trace, **given)},
     range=(-1.0, float("inf")),
+    may_hurt=True,
 )
 def AP_CWL(
     judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
@@ -240,7 +241,7 @@ def INST(
     return walk(judged, of, (min_grade, max_grade), cutoff, going_on)
 
 
-@measure(**MODEL, range=RANGE, T=TARGET)
+@measure(**MODEL, range=RANGE, T=TARGET, may_hurt=True)
 def BPM(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int
 ) -> Floats:

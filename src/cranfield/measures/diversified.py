@@ -71,6 +71,13 @@ def run_gain(judged: Judged, rel: float, alpha: float, discount: Discount, cutof
     return judged.total(gain * discount.at(judged.rank) * (True if cutoff is None else judged.rank <= cutoff))
 
 
+def perfect_gain(pool: Pool, rel: float, alpha: float, discount: Discount, cutoff: int) -> Floats:
+    """For each topic, the gain of a list of documents that are relevant to every subtopic."""
+    rank = np.arange(1, cutoff + 1)
+    perfect: Floats = subtopic_count(pool, rel) * np.sum((1.0 - alpha) ** (rank - 1) * discount.at(rank))
+    return perfect
+
+
 def ideal_gain(pool: Pool, rel: float, alpha: float, discount: Discount, cutoff: int | None, way: str) -> Floats:
     """For each topic, what the ideal ranking gains down to the cutoff: the "greedy" or the "exact" one."""
     relevant = relevant_subtopics(pool, rel)

@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from cranfield.judged import Floats, Judged, relstring
+from cranfield.measures import explained_novelty
 from cranfield.measures.arithmetic import ratio
-from cranfield.measures.diversified import Discount, ideal_gain, run_gain, subtopic_count
+from cranfield.measures.diversified import Discount, ideal_gain, perfect_gain, run_gain, subtopic_count
 from cranfield.measures.ranked import AP, P, Success
 from cranfield.measures.registry import SHARED, Measure, Parameter, is_number, is_whole, measure
 
@@ -61,7 +62,15 @@ def StRecall(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
     return _mean_over_subtopics(judged, Success, rel=rel, cutoff=depth)
 
 
-@measure(needs="subtopics", range=(0, float("inf")), alpha=ALPHA, norm=NORM, cutoff=CUTOFF, aliases=("α_DCG",))
+@measure(
+    needs="subtopics",
+    range=(0, float("inf")),
+    alpha=ALPHA,
+    norm=NORM,
+    cutoff=CUTOFF,
+    aliases=("α_DCG",),
+    explain=lambda trace, **given: explained_novelty.of_perfect(trace, LOGARITHMIC, **given),
+)
 def alpha_DCG(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "perfect", cutoff: int) -> Floats:
     """DCG in which each further relevant document of a subtopic gains less.
 
@@ -81,7 +90,14 @@ def alpha_DCG(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str =
     return gained if norm == "none" else _of_perfect(judged, gained, rel, alpha, LOGARITHMIC, cutoff)
 
 
-@measure(needs="subtopics", range=(0, float("inf")), alpha=ALPHA, ideal=IDEAL, aliases=("α_nDCG",))
+@measure(
+    needs="subtopics",
+    range=(0, float("inf")),
+    alpha=ALPHA,
+    ideal=IDEAL,
+    aliases=("α_nDCG",),
+    explain=lambda trace, **given: explained_novelty.of_ideal(trace, LOGARITHMIC, **given),
+)
 def alpha_nDCG(
     judged: Judged, *, alpha: float = 0.5, rel: float = 1, ideal: str = "greedy", cutoff: int | None = None
 ) -> Floats:
@@ -99,7 +115,13 @@ def alpha_nDCG(
     return _of_ideal(judged, rel, alpha, LOGARITHMIC, cutoff, ideal)
 
 
-@measure(needs="subtopics", alpha=ALPHA, norm=NORM, cutoff=CUTOFF)
+@measure(
+    needs="subtopics",
+    alpha=ALPHA,
+    norm=NORM,
+    cutoff=CUTOFF,
+    explain=lambda trace, **given: explained_novelty.of_perfect(trace, RECIPROCAL, **given),
+)
 def ERR_IA(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "perfect", cutoff: int) -> Floats:
     """Expected reciprocal rank, intent-aware: the mean over subtopics of ERR, as a share of what a perfect list has.
 
@@ -120,7 +142,13 @@ def ERR_IA(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "p
     return _of_perfect(judged, gained, rel, alpha, RECIPROCAL, cutoff)
 
 
-@measure(needs="subtopics", range=(0, float("inf")), alpha=ALPHA, ideal=IDEAL)
+@measure(
+    needs="subtopics",
+    range=(0, float("inf")),
+    alpha=ALPHA,
+    ideal=IDEAL,
+    explain=lambda trace, **given: explained_novelty.of_ideal(trace, RECIPROCAL, **given),
+)
 def nERR_IA(
     judged: Judged, *, alpha: float = 0.5, rel: float = 1, ideal: str = "greedy", cutoff: int | None = None
 ) -> Floats:
@@ -139,7 +167,20 @@ def nERR_IA(
     return _of_ideal(judged, rel, alpha, RECIPROCAL, cutoff, ideal)
 
 
-@measure(needs="subtopics", at=None, alpha=ALPHA, beta=BETA)
+@measure(
+    needs="subtopics",
+    at=None,
+    alpha=ALPHA,
+    beta=BETA,
+    explain=lambda trace, *, alpha, beta, rel: explained_novelty.novel(
+        trace,
+        rel,
+        alpha,
+        Discount("geometric", beta),
+        None,
+        float(subtopic_count(trace.judged.pool, rel)[0]) / (1 - (1 - alpha) * beta),
+    ),
+)
 def NRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
     """Novelty- and rank-biased precision: a patient user's gain, as a share of that from a perfect endless list.
 
@@ -155,7 +196,17 @@ def NRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 
     return ratio((1 - (1 - alpha) * beta) * gained, subtopic_count(judged.pool, rel))
 
 
-@measure(needs="subtopics", at=None, range=(0, float("inf")), alpha=ALPHA, beta=BETA, ideal=IDEAL)
+@measure(
+    needs="subtopics",
+    at=None,
+    range=(0, float("inf")),
+    alpha=ALPHA,
+    beta=BETA,
+    ideal=IDEAL,
+    explain=lambda trace, *, beta, **given: explained_novelty.of_ideal(
+        trace, Discount("geometric", beta), cutoff=None, **given
+    ),
+)
 def nNRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1, ideal: str = "greedy") -> Floats:
     """NRBP divided by that of an ideal ranking: the greedy one unless ideal='exact'.
 
@@ -209,9 +260,7 @@ def _mean_over_subtopics(judged: Judged, one: Measure, *, rel: float, cutoff: in
 
 def _of_perfect(judged: Judged, gained: Floats, rel: float, alpha: float, discount: Discount, cutoff: int) -> Floats:
     """A gain as a share of what a list of documents that are relevant to every subtopic has."""
-    rank = np.arange(1, cutoff + 1)
-    perfect = np.sum((1.0 - alpha) ** (rank - 1) * discount.at(rank))
-    return ratio(gained, subtopic_count(judged.pool, rel) * perfect)
+    return ratio(gained, perfect_gain(judged.pool, rel, alpha, discount, cutoff))
 
 
 def _of_ideal(judged: Judged, rel: float, alpha: float, discount: Discount, cutoff: int | None, way: str) -> Floats:

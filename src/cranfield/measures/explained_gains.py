@@ -210,5 +210,5 @@ def average_gain(trace: Trace, gain: Floats, everything: float, *, of: str) -> W
         return averaged(trace, own * so_far / trace.rank, everything, counts=counts, texts=texts, columns=columns)
     if of in ("ED", "ETC") and counts.any():
         texts = [f"{number(g)}/{i}" for g, i in zip(own[counts], trace.rank[counts], strict=True)]
-        return Working(counts, (f"{number(everything)} / {bracketed(summed(texts))}",), columns=columns)
+        return Working(counts, (f"{number(everything)} / ({summed(texts)})",), columns=columns)
     return Working(counts, columns=columns)

@@ -263,7 +263,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> 
     return ratio(found, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
 
 
-@measure(explain=explained_gains.area)
+@measure(explain=explained_gains.area, may_hurt=True)
 def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     """Area under the NCG curve down to rank k, as a share of the ideal ranking's: the mean of NCG at ranks 1 to k.
 
@@ -276,7 +276,7 @@ def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     return _area(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure(explain=explained_gains.area)
+@measure(explain=explained_gains.area, may_hurt=True)
 def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int) -> Floats:
     """Area under the nDCG curve down to rank k, as a share of the ideal ranking's: the mean of nDCG at ranks 1 to k.
 

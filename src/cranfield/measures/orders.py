@@ -15,7 +15,8 @@ from cranfield.measures.registry import Parameter, measure
         "divide by what the ideal ranking, which has an end, reaches itself",
         "True or False",
         lambda v: isinstance(v, bool),
-    )
+    ),
+    may_hurt=True,
 )
 def Compat(judged: Judged, *, p: float = 0.95, normalize: bool = True) -> Floats:
     """Compatibility: the highest rank-biased overlap of the ranking with any ideal ranking.

@@ -100,8 +100,7 @@ def _of_grades(judged: Judged) -> Preferences:
 def _searched(name: str) -> Callable[..., Bounds]:
     """The extremes over every way to give the unjudged documents grades of the judgements, best first or best last.
 
-    Two of them that stand in the wrong order do better to change places, so no other way is better or worse. Only for
-    APpref, whose average has fewer terms where fewer documents are found, another way may be worse by a little.
+    Two of them that stand in the wrong order do better to change places, so no other way is better or worse.
     """
 
     def bounds(judged: Judged, **given: Any) -> Bounds:
@@ -170,7 +169,7 @@ def Rpref(judged: Judged, *, cutoff: int | None = None) -> Floats:
 
 @measure(
     aliases=("appref",),
-    bounds=_searched("APpref"),
+    may_hurt=True,
     over=Parameter(
         "increases: the ranks at which recall of preferences grows (Carterette and Bennett); preferred: all documents "
         "preferred to any, where those not retrieved have the recall of preferences (Elsas's pairwise_pref_eval)",

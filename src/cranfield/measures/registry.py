@@ -118,7 +118,7 @@ NEEDS: Mapping[str, str] = {
     "known": "the documents the user knew before, as a second judgement file: --known FILE, or known=…",
     "lengths": "the lengths of the documents retrieved: --lengths FILE, or lengths=…",
     "sampled": "judgements of a sample: a file with strata or chances, or {topic: {document: (grade, chance)}}",
-    "subtopics": "judgements for each subtopic: a file whose second column is the subtopic, or a dict of dicts of dicts",
+    "subtopics": "judgements for each subtopic: a file whose second column is the subtopic, or dicts of dicts of dicts",
 }
 
 
@@ -141,6 +141,7 @@ class Definition(NamedTuple):
     bounds: Callable[..., tuple[Floats, Floats]] | None = None  # lowest and highest value under unjudged documents
     needs: str | None = None  # the column of the judgements without which it cannot be computed
     denominator: Callable[..., Floats] | None = None  # what its value is divided by, from the judgements alone
+    may_hurt: bool = False  # a more relevant document may lower it: its bounds are the widest that a search finds
     linear: bool = False  # a weighted sum of what is relevant, by weights that do not depend on it
     explain: Callable[..., Working] | None = None  # how a value arises
 
@@ -264,9 +265,18 @@ class Measure:
             return self.definition.bounds(judged, **self._arguments())
         if self.definition.needs is not None:
             raise UsageError(f"{self.name} has no bounds: what an unjudged document may be besides its grade is open")
-        from cranfield.measures.bounded import by_search
+        from cranfield.measures.bounded import by_climbing, by_search
 
-        return by_search(judged, self.per_topic, max(judged.pool.max_grade, self.parameters.get("rel", 0)))
+        search = by_climbing if self.definition.may_hurt else by_search
+        return search(judged, self.per_topic, self._best_grade(judged))
+
+    def _best_grade(self, judged: Judged) -> float:
+        """The grade that is worth most to the measure: the highest, unless a table of gains says otherwise."""
+        highest = max(judged.pool.max_grade, self.parameters.get("rel", 0))
+        gain = self._arguments().get("gain")
+        if not isinstance(gain, dict):
+            return highest
+        return max([*np.unique(judged.pool.grades).tolist(), highest], key=lambda grade: gain.get(grade, grade))
 
     def trace(self, judged: Judged) -> Trace:
         """The ranking of the only topic, as the measure sees it, with its value."""
@@ -368,6 +378,7 @@ def measure(
     bounds: Callable[..., tuple[Floats, Floats]] | None = None,
     needs: str | None = None,
     denominator: Callable[..., Floats] | None = None,
+    may_hurt: bool = False,
     linear: bool = False,
     explain: Callable[..., Working] | None = None,
     **parameters: Parameter,
@@ -409,6 +420,7 @@ def measure(
             bounds,
             needs,
             denominator,
+            may_hurt,
             linear,
             explain,
         )

@@ -15,6 +15,7 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded
 from cranfield.measures.arithmetic import within
+from cranfield.measures.explained import Trace, Working, averaged, number, summed
 from cranfield.measures.gain import Gain, gains, highest_gain
 from cranfield.measures.registry import Parameter, is_number, measure
 
@@ -45,6 +46,7 @@ def lengths_of(judged: Judged) -> Floats:
     needs="lengths",
     range=RANGE,
     bounds=lambda judged, **given: bounds_of_tbg(judged, **given),
+    explain=lambda trace, **given: explained_tbg(trace, **given),
     half_life=_above_zero("after how many seconds half of the users have stopped"),
     click=_share("chance to open a document whose summary was read, if it is relevant"),
     click_other=_share("the same if it is not relevant"),
@@ -82,9 +84,29 @@ def TBG(
     array([0.94933783])
     """
     hit = judged.hits(rel)
-    time = summary + np.where(hit, click, click_other) * (opened + word * lengths_of(judged))
-    before = judged.running(time) - time
+    before = _time_before(judged, rel, click, click_other, summary, opened, word)
     return judged.total(hit * within(judged.rank, cutoff) * click * save * np.exp2(-before / half_life))
+
+
+def _time_before(
+    judged: Judged, rel: float, click: float, click_other: float, summary: float, opened: float, word: float
+) -> Floats:
+    """Seconds until each document is reached."""
+    time = summary + np.where(judged.hits(rel), click, click_other) * (opened + word * lengths_of(judged))
+    return judged.running(time) - time
+
+
+def explained_tbg(
+    trace: Trace, *, half_life: float, click: float, save: float, rel: float, cutoff: int | None, **given: float
+) -> Working:
+    """Each relevant document counts as far as users have not stopped before it."""
+    counts = trace.relevant(rel, cutoff)
+    before = trace.spread(_time_before(trace.judged, rel, click, **given))
+    staying: Floats = np.exp2(-before / half_life)
+    written = summed([f"2^(−{number(t)}/{number(half_life)})" for t in before[counts]])
+    columns = {"seconds before": before, "still reading": staying}
+    steps = f"{number(click)} · {number(save)} · ({written})"
+    return Working(counts, (steps,), counts * click * save * staying, columns)
 
 
 @measure(
@@ -92,6 +114,7 @@ def TBG(
     needs="lengths",
     range=RANGE,
     bounds=lambda judged, **given: bounds_of_u(judged, **given),
+    explain=lambda trace, **given: explained_u(trace, **given),
     L=_above_zero("characters that users read at most: where the value of what is found has fallen to 0"),
     snippet=_from_zero("characters of a snippet; that of every document is read"),
     read=_share("how much of a relevant document is read"),
@@ -120,9 +143,25 @@ def U(
     >>> cranfield.evaluate(qrels, run, "U", lengths={"d1": 5000, "d7": 3000, "d2": 9000}).of("U")
     array([1.96515152])
     """
-    text = read * lengths_of(judged) * (judged.grade > 0)
-    position = snippet * judged.rank + judged.running(text)
+    position = _position(judged, snippet, read)
     return judged.total(gains(judged.grade, gain) * within(judged.rank, cutoff) * np.maximum(1 - position / L, 0.0))
+
+
+def _position(judged: Judged, snippet: float, read: float) -> Floats:
+    """Characters that a user has read at the end of each document."""
+    text = read * lengths_of(judged) * (judged.grade > 0)
+    return snippet * judged.rank + judged.running(text)
+
+
+def explained_u(trace: Trace, *, L: float, snippet: float, read: float, gain: Gain, cutoff: int | None) -> Working:
+    """Each gain counts by what is left of the text that a user will read."""
+    own = trace.spread(gains(trace.judged.grade, gain)) * trace.within(cutoff)
+    position = trace.spread(_position(trace.judged, snippet, read))
+    terms = own * np.maximum(1 - position / L, 0.0)
+    counts = terms != 0
+    texts = [f"{number(g)}·(1 − {number(p)}/{number(L)})" for g, p in zip(own[counts], position[counts], strict=True)]
+    columns = {"gain": own, "characters read": position}
+    return averaged(trace, terms, 1, counts=counts, texts=texts, columns=columns)
 
 
 def bounds_of_tbg(judged: Judged, **given: Any) -> bounded.Bounds:

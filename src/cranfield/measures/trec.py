@@ -114,7 +114,7 @@ def binary_gain(judged: Judged, rel: float) -> Floats:
     return gained
 
 
-@measure(trec="G", range=(-float("inf"), 1))
+@measure(trec="G", range=(-float("inf"), 1), may_hurt=True)
 def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """Gain discounted by what the ideal ranking would have gained more by that rank, not by the rank itself.
 
@@ -137,7 +137,7 @@ def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(judged.total(ratio(worth, np.log2(2 + np.where(worth != 0, behind, 0.0)))), pool.total(ideal))
 
 
-@measure(trec="ndcg_rel", range=(-float("inf"), 1))
+@measure(trec="ndcg_rel", range=(-float("inf"), 1), may_hurt=True)
 def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """nDCG at the rank of each document with a gain, averaged; those not retrieved take nDCG of the whole list.
 
@@ -155,7 +155,7 @@ def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(judged.total(at_rank) + (wanted - retrieved) * whole, wanted)
 
 
-@measure(trec="Rndcg", range=(-float("inf"), 1))
+@measure(trec="Rndcg", range=(-float("inf"), 1), may_hurt=True)
 def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """nDCG at each rank where the ideal ranking comes to the end of a gain, and of the whole list, averaged.
 
