@@ -17,31 +17,48 @@ if TYPE_CHECKING:
     from cranfield.checking import check
     from cranfield.comparing import compare, compare_collections
     from cranfield.comparison import Comparison
+    from cranfield.converting import convert
     from cranfield.correlating import Correlation, correlate, correlate_halves, correlate_systems, reproduction
+    from cranfield.describing import Description, describe
     from cranfield.diagnosing import diagnose
+    from cranfield.efficiency import Efficiency, measure_system
     from cranfield.errors import CranfieldError, DataError, UsageError
     from cranfield.evaluation import evaluate
+    from cranfield.explaining import explain
+    from cranfield.explanation import Explanation
     from cranfield.findings import Finding
     from cranfield.formats import read_qrels, read_run
+    from cranfield.fusion import TrainedFusion, fuse, train_fusion
     from cranfield.gating import Rule, Thresholds, gate
     from cranfield.judged import Judged, judge, relstring
     from cranfield.measures import Measure, all_measures, measure, parse_measure
+    from cranfield.metadata import costs_of, read_metadata
     from cranfield.opinions import of_judges
     from cranfield.plans import Aims, Plan, PowerAnalysis, plan, power_analysis
     from cranfield.policy import Policy
     from cranfield.results import Results
+    from cranfield.search import retrieve
     from cranfield.splits import Splits, read_splits, split
     from cranfield.statistics.risk import Risk, risk
     from cranfield.statistics.seeds import SeedComparison, compare_seeds
     from cranfield.statistics.splitting import Split, shared_topics
     from cranfield.tables import Qrels, Run
+    from cranfield.texts import read_documents, read_topics
+    from cranfield.texts.base import Documents, Topics
+    from cranfield.texts.collection import Collection, read_collection
+    from cranfield.writing import write_collection, write_documents, write_qrels, write_run, write_topics
 
 _WHERE = {
     "Aims": "plans",
+    "Collection": "texts.collection",
     "Comparison": "comparison",
     "Correlation": "correlating",
     "CranfieldError": "errors",
     "DataError": "errors",
+    "Description": "describing",
+    "Documents": "texts.base",
+    "Efficiency": "efficiency",
+    "Explanation": "explanation",
     "Finding": "findings",
     "Judged": "judged",
     "Measure": "measures",
@@ -57,40 +74,64 @@ _WHERE = {
     "Split": "statistics.splitting",
     "Splits": "splits",
     "Thresholds": "gating",
+    "Topics": "texts.base",
+    "TrainedFusion": "fusion",
     "UsageError": "errors",
     "all_measures": "measures",
     "check": "checking",
     "compare": "comparing",
     "compare_collections": "comparing",
     "compare_seeds": "statistics.seeds",
+    "convert": "converting",
     "correlate": "correlating",
     "correlate_halves": "correlating",
     "correlate_systems": "correlating",
+    "costs_of": "metadata",
+    "describe": "describing",
     "diagnose": "diagnosing",
     "evaluate": "evaluation",
+    "explain": "explaining",
+    "fuse": "fusion",
     "gate": "gating",
     "judge": "judged",
     "measure": "measures",
+    "measure_system": "efficiency",
     "of_judges": "opinions",
     "parse_measure": "measures",
     "plan": "plans",
     "power_analysis": "plans",
+    "read_collection": "texts.collection",
+    "read_documents": "texts",
+    "read_metadata": "metadata",
     "read_qrels": "formats",
     "read_run": "formats",
     "read_splits": "splits",
+    "read_topics": "texts",
     "relstring": "judged",
     "reproduction": "correlating",
+    "retrieve": "search",
     "risk": "statistics.risk",
     "shared_topics": "statistics.splitting",
     "split": "splits",
+    "train_fusion": "fusion",
+    "write_collection": "writing",
+    "write_documents": "writing",
+    "write_qrels": "writing",
+    "write_run": "writing",
+    "write_topics": "writing",
 }
 
 __all__ = [
     "Aims",
+    "Collection",
     "Comparison",
     "Correlation",
     "CranfieldError",
     "DataError",
+    "Description",
+    "Documents",
+    "Efficiency",
+    "Explanation",
     "Finding",
     "Judged",
     "Measure",
@@ -106,6 +147,8 @@ __all__ = [
     "Split",
     "Splits",
     "Thresholds",
+    "Topics",
+    "TrainedFusion",
     "UsageError",
     "__version__",
     "all_measures",
@@ -113,26 +156,43 @@ __all__ = [
     "compare",
     "compare_collections",
     "compare_seeds",
+    "convert",
     "correlate",
     "correlate_halves",
     "correlate_systems",
+    "costs_of",
+    "describe",
     "diagnose",
     "evaluate",
+    "explain",
+    "fuse",
     "gate",
     "judge",
     "measure",
+    "measure_system",
     "of_judges",
     "parse_measure",
     "plan",
     "power_analysis",
+    "read_collection",
+    "read_documents",
+    "read_metadata",
     "read_qrels",
     "read_run",
     "read_splits",
+    "read_topics",
     "relstring",
     "reproduction",
+    "retrieve",
     "risk",
     "shared_topics",
     "split",
+    "train_fusion",
+    "write_collection",
+    "write_documents",
+    "write_qrels",
+    "write_run",
+    "write_topics",
 ]
 
 

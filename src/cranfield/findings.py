@@ -138,8 +138,8 @@ def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:
     found = []
     for measure in measures:
         if getattr(getattr(measure, "definition", None), "may_hurt", False):
-            message = f"bounds of {measure} are the widest that a search found; in long lists wider ones may be possible"
-            found.append(Finding("searched-bounds", name, message, doubtful=False))
+            widest = "the widest that a search found; in long lists wider ones may be possible"
+            found.append(Finding("searched-bounds", name, f"bounds of {measure} are {widest}", doubtful=False))
     return found
 
 
