@@ -16,7 +16,7 @@ _TAKES = {
     "--analyse": {"depth", "groups", "measure", "output_format", "rel"},
     "--simulate": {*_BOTH, "methods", "budgets", "measure", "picture", "output_format"},
     "--fill": {"strata", "output"},
-    "a pool": {"methods", "depth", "plan", "budgets", "strata", "judged", "batch", "seed", "output"},
+    "a pool": {"methods", "depth", "plan", "budgets", "strata", "judged", "batch", "rel", "seed", "output"},
 }
 
 
@@ -99,9 +99,9 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
     output = wanted.pop("output", None)
     learns = find_method(method).kind == "adaptive"
     batch, judged = wanted.pop("batch", 1 if learns else None), wanted.pop("judged", None)
-    if batch and not learns:
-        raise UsageError(f"--batch is for methods that learn, not for {method}: --budget limits its pool")
-    known = Known(judged, batch or 0) if learns or judged else None
+    if not learns and (batch or "rel" in wanted):
+        raise UsageError(f"--batch and --rel are for methods that learn, not for {method}: --budget limits its pool")
+    known = Known(judged, batch or 0, wanted.pop("rel", 1)) if learns or judged else None
     if "strata" in wanted:
         wanted["strata"] = parse_strata(wanted["strata"])
     made = make_pool(list(runs), method, budget=budget, known=known, **wanted, **read)
@@ -174,5 +174,7 @@ def _methods() -> str:
     lines = []
     for method in all_methods():
         lines += [f"{method}: {method.title}", f"    {method.says}"]
-        lines += [f"    {name}: {parameter.help}" for name, parameter in method.parameters.items()]
+        lines += [
+            f"    {name}={method.defaults[name]:g}: {parameter.help}" for name, parameter in method.parameters.items()
+        ]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 #include "fusion.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -121,7 +122,18 @@ Block ranked(const Gathered& gathered, const double* fused, std::size_t depth) {
 }
 
 std::vector<double> document_sums(const std::int64_t* document, const double* x, std::size_t rows, std::size_t documents) {
-    return combined(document, x, rows, documents, 0.0, [](double a, double b) { return a + b; });
+    std::vector<double> out(documents, 0.0), lost(documents, 0.0);
+    for (std::size_t i = 0; i < rows; ++i) {
+        check_document(document[i], documents);
+        const auto d = static_cast<std::size_t>(document[i]);
+        const double before = out[d], sum = before + x[i], added = sum - before;
+        lost[d] += (before - (sum - added)) + (x[i] - added);
+        out[d] = sum;
+    }
+    for (std::size_t d = 0; d < documents; ++d) {
+        if (std::isfinite(out[d])) out[d] += lost[d];
+    }
+    return out;
 }
 
 std::vector<double> document_minima(const std::int64_t* document, const double* x, std::size_t rows, std::size_t documents) {

@@ -26,8 +26,9 @@ Gathered gather(const std::vector<const Table*>& runs, const std::vector<Bytes>&
 // For each topic its best documents by `fused`, in canonical order, `depth` of them at most.
 Block ranked(const Gathered& gathered, const double* fused, std::size_t depth);
 
-// Over the rows of each document: their sum in the order of rows, the least, the largest, the one in the middle (the
-// mean of the two there). out_of_range if a row's document is not below `documents`.
+// Over the rows of each document: their sum, the least, the largest, the one in the middle (the mean of the two there).
+// What rounding loses of a sum is added at the end (Knuth's two-sum): documents with the same numbers in another order
+// are tied, as they should be. out_of_range if a row's document is not below `documents`.
 using DocumentNumbers = std::vector<double> (*)(const std::int64_t* document, const double* x, std::size_t rows,
                                                 std::size_t documents);
 std::vector<double> document_sums(const std::int64_t* document, const double* x, std::size_t rows, std::size_t documents);

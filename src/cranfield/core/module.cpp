@@ -12,7 +12,6 @@
 #include "segments.hpp"
 #include "table.hpp"
 #include "text.hpp"
-#include "writing.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -423,19 +422,6 @@ NB_MODULE(_core, m) {
     over("document_minima", document_minima);
     over("document_maxima", document_maxima);
     over("document_medians", document_medians);
-
-    m.def(
-        "trec_lines",
-        [](const Table& table, std::size_t begin, std::size_t end, nb::bytes tag) {
-            with_rows(table);
-            std::string lines;
-            {
-                nb::gil_scoped_release release;
-                lines = trec_lines(table, begin, end, view(tag));
-            }
-            return nb::bytes(lines.data(), lines.size());
-        },
-        "table"_a, "begin"_a, "end"_a, "tag"_a);
 }
 
 }  // namespace cranfield

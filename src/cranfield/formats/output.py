@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import IO, Any, TypeAlias
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
+
+Where: TypeAlias = "str | os.PathLike[str] | IO[Any]"
+
+
+def _plain(path: str) -> Any:
+    return open(path, "xb")
 
 
 def _gzip(path: str) -> Any:
@@ -31,21 +38,27 @@ def _xz(path: str) -> Any:
 
 
 def _zstd(path: str) -> Any:
-    from cranfield.formats.sources import _zstd_module
+    from cranfield.formats.sources import zstd_module
 
-    return _zstd_module().open(path, "xb")
+    return zstd_module().open(path, "xb")
 
 
 _OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz, ".zst": _zstd}
 
 
-def save(where: str | os.PathLike[str], chunks: Iterable[str | bytes]) -> None:
-    """Writes a file under another name first, so that it is there as a whole or not at all; '-' is standard output."""
+def save(where: Where, chunks: Iterable[str | bytes]) -> None:
+    """Writes a file under another name first, so that it is there as a whole or not at all.
+
+    '-' is standard output; an open file is written to as it is.
+    """
+    if not isinstance(where, str | os.PathLike):
+        _write(where, chunks)
+        return
     path = os.fspath(where)
     if path == "-":
         sys.stdout.flush()
-        _write(sys.stdout.buffer, chunks)
-        sys.stdout.buffer.flush()
+        _write(getattr(sys.stdout, "buffer", sys.stdout), chunks)
+        sys.stdout.flush()
         return
     path = os.path.realpath(path)
     try:
@@ -54,7 +67,7 @@ def save(where: str | os.PathLike[str], chunks: Iterable[str | bytes]) -> None:
                 _write(file, chunks)
             return
         temporary = f"{path}.{os.getpid()}.part"
-        opener = _OPENERS.get(os.path.splitext(path)[1].lower(), lambda name: open(name, "xb"))
+        opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
         try:
             with opener(temporary) as file:
                 _write(file, chunks)
@@ -70,8 +83,11 @@ def save(where: str | os.PathLike[str], chunks: Iterable[str | bytes]) -> None:
 
 
 def _write(file: Any, chunks: Iterable[str | bytes]) -> None:
+    as_text = isinstance(file, io.TextIOBase)
     for chunk in chunks:
-        if isinstance(chunk, str):
+        if as_text and isinstance(chunk, bytes):
+            raise UsageError("the file must be open for bytes, not for text")
+        if isinstance(chunk, str) and not as_text:
             try:
                 chunk = chunk.encode("utf-8", "surrogateescape")
             except UnicodeEncodeError as error:

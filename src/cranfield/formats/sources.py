@@ -42,7 +42,7 @@ def _xz() -> Decoder:
     return lzma.LZMADecompressor()
 
 
-def _zstd_module() -> Any:
+def zstd_module() -> Any:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -51,7 +51,7 @@ def _zstd_module() -> Any:
 
 
 def _zstd() -> Decoder:
-    decoder: Decoder = _zstd_module().ZstdDecompressor()
+    decoder: Decoder = zstd_module().ZstdDecompressor()
     return decoder
 
 
@@ -136,7 +136,7 @@ def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
 
         return (EOFError, lzma.LZMAError)
     if name == "zstd":
-        return (EOFError, _zstd_module().ZstdError)
+        return (EOFError, zstd_module().ZstdError)
     return (EOFError, OSError, ValueError)
 
 

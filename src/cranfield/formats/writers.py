@@ -1,9 +1,10 @@
-"""Runs and judgements as text: numbers such that reading gives the same doubles, ranks by the order in which they count."""
+"""Runs and judgements as text: numbers such that reading gives the same doubles, ranks in the order that counts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 from cranfield.tables import Qrels, Run
@@ -20,11 +21,10 @@ class TableFormat(NamedTuple):
     write: Callable[[Table, str], Iterator[str]]
 
 
-# The first character of a file may not be a byte-order mark, which readers drop.
-_BLANKS = re.compile("[ \t\r\n\0]|^\ufeff|^$")
-_TABS = re.compile("[\t\r\n\0]|^\ufeff|^$")
-_LINES = re.compile("[\r\n\0]|^\ufeff|^$")
-_NOTHING = re.compile("^$")
+_BLANKS = re.compile("[ \t\r\n\0]")
+_TABS = re.compile("[\t\r\n\0]")
+_LINES = re.compile("[\r\n\0]")
+_NOTHING = re.compile(r"(?!)")
 
 
 def number(value: float) -> str:
@@ -33,40 +33,42 @@ def number(value: float) -> str:
     >>> number(3.0), number(0.1), number(1e300), number(float("inf"))
     ('3', '0.1', '1e+300', 'inf')
     """
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 and str(value) != "-0.0" else repr(value)
+    return repr(value).removesuffix(".0")
 
 
 def _trec(table: Table, tag: str) -> Iterator[str]:
     for topic, documents in table.to_dict().items():
+        rows = zip(count(1), documents, map(number, documents.values()), strict=False)
         if isinstance(table, Run):
-            rows = enumerate(documents.items(), start=1)
-            yield "".join(f"{topic} Q0 {document} {rank} {number(value)} {tag}\n" for rank, (document, value) in rows)
+            yield "".join([f"{topic} Q0 {document} {rank} {value} {tag}\n" for rank, document, value in rows])
         else:
-            yield "".join(f"{topic} 0 {document} {number(value)}\n" for document, value in documents.items())
+            yield "".join([f"{topic} 0 {document} {value}\n" for _, document, value in rows])
 
 
 def _msmarco(table: Table, tag: str) -> Iterator[str]:
     for topic, documents in table.to_dict().items():
         if isinstance(table, Run):
-            yield "".join(f"{topic}\t{document}\t{rank}\n" for rank, document in enumerate(documents, start=1))
+            yield "".join([f"{topic}\t{document}\t{rank}\n" for rank, document in enumerate(documents, start=1)])
         else:
-            yield "".join(f"{topic}\t0\t{document}\t{number(value)}\n" for document, value in documents.items())
+            yield "".join([f"{topic}\t0\t{document}\t{number(value)}\n" for document, value in documents.items()])
 
 
 def _beir(table: Table, tag: str) -> Iterator[str]:
     yield "query-id\tcorpus-id\tscore\n"
     for topic, documents in table.to_dict().items():
-        yield "".join(f"{topic}\t{document}\t{number(value)}\n" for document, value in documents.items())
+        yield "".join([f"{topic}\t{document}\t{number(value)}\n" for document, value in documents.items()])
 
 
 def _delimited(table: Table, tag: str, delimiter: str, held: Callable[[str], str]) -> Iterator[str]:
     yield delimiter.join(_names(table)) + "\n"
-    tag = held(tag)
     for topic, documents in table.to_dict().items():
-        shown = held(topic)
-        for rank, (document, value) in enumerate(documents.items(), start=1):
-            row = (shown, held(document), str(rank), number(value), tag)
-            yield delimiter.join(row if isinstance(table, Run) else (row[0], row[1], row[3])) + "\n"
+        start, end = held(topic) + delimiter, delimiter + held(tag) + "\n"
+        rows = zip(count(1), map(held, documents), map(number, documents.values()), strict=False)
+        if isinstance(table, Run):
+            lines = [f"{start}{id}{delimiter}{rank}{delimiter}{value}{end}" for rank, id, value in rows]
+        else:
+            lines = [f"{start}{id}{delimiter}{value}\n" for _, id, value in rows]
+        yield "".join(lines)
 
 
 def _names(table: Table) -> tuple[str, ...]:
@@ -74,32 +76,34 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[",]|^\s|\s$', text) else text
+    return '"' + text.replace('"', '""') + '"' if '"' in text or "," in text else text
 
 
 def _json_lines(table: Table, tag: str) -> Iterator[str]:
-    import json
-
-    names = _names(table)
+    encode = _encoder()
+    end = f', "tag": {encode(tag)}}}\n'
     for topic, documents in table.to_dict().items():
-        for rank, (document, value) in enumerate(documents.items(), start=1):
-            row = (topic, document, rank, value, tag) if isinstance(table, Run) else (topic, document, _whole(value))
-            yield json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n"
+        start = f'{{"topic": {encode(topic)}, "document": '
+        rows = zip(count(1), map(encode, documents), map(encode, documents.values()), strict=False)
+        if isinstance(table, Run):
+            yield "".join([f'{start}{id}, "rank": {rank}, "score": {value}{end}' for rank, id, value in rows])
+        else:
+            yield "".join([f'{start}{id}, "grade": {value.removesuffix(".0")}}}\n' for _, id, value in rows])
 
 
 def _json(table: Table, tag: str) -> Iterator[str]:
-    import json
-
+    encode = _encoder()
     opening = "{"
     for topic, documents in table.to_dict().items():
-        held = {document: _whole(value) for document, value in documents.items()}
-        yield f"{opening}{json.dumps(topic, ensure_ascii=False)}: {json.dumps(held, ensure_ascii=False)}"
+        yield f"{opening}{encode(topic)}: {encode(documents)}"
         opening = ",\n"
     yield "}\n"
 
 
-def _whole(value: float) -> float | int:
-    return int(value) if value.is_integer() and abs(value) < 1e15 and str(value) != "-0.0" else value
+def _encoder() -> Callable[[Any], str]:
+    import json
+
+    return json.JSONEncoder(ensure_ascii=False).encode
 
 
 def columns(table: Table, tag: str) -> dict[str, list[Any]]:

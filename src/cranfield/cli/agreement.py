@@ -1,0 +1,62 @@
+"""`cranfield agreement`"""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+from cranfield.errors import UsageError
+
+FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+
+
+@click.command("agreement")
+@click.argument("judgements", nargs=-1, required=True)
+@click.option("--run", "runs", multiple=True, help="A run: are systems ordered alike under all? May be repeated.")
+@click.option("-m", "--measure", help="With runs: the measure that orders them. [default: AP]")
+@click.option("--rel", type=float, default=1, show_default=True, help="The grade from which a document is relevant.")
+@click.option("--per-topic", is_flag=True, help="Show every topic.")
+@click.option("--resamples", type=click.IntRange(100), default=1000, show_default=True, help="Draws for intervals.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
+@options.output_format(FORMATS)
+@options.input_format
+@options.threads
+def command(
+    judgements: tuple[str, ...],
+    runs: tuple[str, ...],
+    measure: str | None,
+    rel: float,
+    per_topic: bool,
+    resamples: int,
+    seed: int,
+    output_format: str,
+    input_format: str | None,
+    threads: int | None,
+) -> None:
+    """How far do assessors agree, and does their disagreement change the ordering of systems?
+
+    JUDGEMENTS are one file for each assessor, or a single one whose second column (or the column called judge) says
+    who gave the grade. Overlap of the relevant documents, Cohen's kappa for each pair (plain, linear and quadratic
+    weights), Fleiss' kappa over what all judged and Krippendorff's alpha over all (nominal, ordinal, interval), by
+    grade and by topic, with intervals over topics.
+
+    \b
+    Examples:
+      $ cranfield agreement judges.txt --per-topic
+      $ cranfield agreement judges.txt --run bm25.run --run dense.run -m nDCG@10
+    """
+    if measure is not None and not runs:
+        raise UsageError("--measure orders runs: name them with --run")
+    from cranfield.assessing import assess, judges_of
+    from cranfield.report.assessor_tables import render
+    from cranfield.statistics.base import Sampling
+
+    found = assess(
+        judges_of(judgements, format=input_format, threads=threads),
+        runs=list(runs) or None,
+        measure=measure or "AP",
+        rel=rel,
+        sampling=Sampling(seed, resamples),
+    )
+    options.warn(found.warnings)
+    click.echo(render(found, output_format, per_topic=per_topic), nl=False)

@@ -1,0 +1,50 @@
+"""`cranfield convert`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+
+
+@click.command("convert")
+@click.argument("source", metavar="INPUT")
+@click.option("-o", "--output", required=True, metavar="OUTPUT", help="File to write; '-' is standard output.")
+@click.option(
+    "--kind",
+    type=click.Choice(["run", "qrels", "topics", "documents", "collection"]),
+    help="What INPUT holds, where its content and name do not tell; of a collection, the part to write.",
+)
+@click.option("--from", "from_", metavar="FORMAT", help="Format of INPUT, where its content does not tell.")
+@click.option("--to", metavar="FORMAT", help="Format of OUTPUT, where its suffix does not tell.")
+@click.option("--lossy", is_flag=True, help="Write even if something is lost on the way, and say what.")
+@options.topic_ids
+def command(source: str, output: str, kind: Any, from_: str | None, to: str | None, lossy: bool, ids: Any) -> None:
+    """Write a run, judgements, topics or documents in another format.
+
+    \b
+    Formats:
+      run, qrels         trec, msmarco, csv, tsv, beir, jsonl, json, parquet
+      topics, documents  trec, smart, csv, tsv, jsonl, beir, msmarco, parquet
+
+    Ids and texts, and the numbers to the last digit, are the same when OUTPUT is read again; where a format cannot hold
+    something, nothing is written, unless --lossy allows it. Compression follows the suffix: .gz, .bz2, .xz, .zst.
+
+    INPUT may be a collection (a folder, irds:…): it is written as a folder in BEIR's form, or the part --kind names.
+
+    \b
+    Examples:
+      $ cranfield convert bm25.run -o bm25.jsonl.gz
+      $ cranfield convert qrels.txt -o - --to beir
+      $ cranfield convert bm25.run -o - --to msmarco --lossy
+
+    More are in docs/collections.md.
+    """
+    from cranfield.converting import convert
+
+    for told in convert(source, output, kind=kind, from_format=from_, to_format=to, lossy=lossy, ids=ids):
+        click.echo(f"cranfield: warning: {told}", err=True)
+    if output != "-":
+        click.echo(f"wrote {output}")

@@ -1,0 +1,44 @@
+"""`cranfield describe`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.report.description_tables import FORMATS
+
+
+@click.command("describe")
+@click.argument("collection")
+@click.argument("runs", nargs=-1)
+@click.option(
+    "--kind",
+    type=click.Choice(["qrels", "topics", "documents"]),
+    help="What a file holds, where its content and name do not tell.",
+)
+@click.option("--from", "input_format", metavar="FORMAT", help="Format of a file, where its content does not tell.")
+@options.topic_ids
+@options.output_format(list(FORMATS))
+def command(
+    collection: str, runs: tuple[str, ...], kind: Any, input_format: str | None, ids: Any, output_format: str
+) -> None:
+    """What does COLLECTION hold, and what can be measured with it?
+
+    COLLECTION is a folder (BEIR, SMART, or with a collection.toml), an id of ir_datasets (irds:…), or a file with
+    judgements, topics or documents. Told are counts and lengths, judgements for each topic and grade, whether they are
+    sparse or dense, which measures and cutoffs they support, and what to beware of; with RUNS how far down these are
+    judged.
+
+    \b
+    Examples:
+      $ cranfield describe qrels.txt
+      $ cranfield describe qrels.txt bm25.run dense.run
+      $ cranfield describe qrels.txt -f markdown
+    """
+    from cranfield.describing import describe
+    from cranfield.report.description_tables import render
+
+    found = describe(collection, list(runs) or (), kind=kind, format=input_format, ids=ids)
+    click.echo(render(found, output_format), nl=False)

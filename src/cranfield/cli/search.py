@@ -1,0 +1,216 @@
+"""`cranfield search`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cranfield.cli import options
+from cranfield.errors import DataError, UsageError
+from cranfield.report.search_tables import FORMATS
+
+if TYPE_CHECKING:
+    from cranfield.search import Model, Retrieved, Tuned
+    from cranfield.splits import Splits
+    from cranfield.tables import Qrels
+    from cranfield.texts.collection import Collection
+
+
+def parameter(name: str, help: str) -> Callable[[options.Command], options.Command]:
+    """A parameter of some model, as text: which type it has is the model's to say."""
+    return click.option(f"--{name}", f"p_{name}", metavar="VALUE", help=help)
+
+
+@click.command("search")
+@click.argument("collection")
+@click.option("--model", default="bm25", show_default=True, help="bm25, vsm, tfidf, lm, jm or random.")
+@click.option("-o", "--output", metavar="RUN", default="-", help="Where the run goes. [default: standard output]")
+@click.option("--tag", help="The run's tag. [default: the model]")
+@click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
+@click.option("--fields", metavar="FIELD[+FIELD]", help="Fields of documents to search. [default: title+text]")
+@click.option("--stemmer", default="english", show_default=True, help="A stemmer of Snowball, by language, or none.")
+@click.option(
+    "--stop-words",
+    default="english",
+    show_default=True,
+    help="english (NLTK's), lucene, scikit-learn, another language, a file with a word a line, or none.",
+)
+@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents for each topic.")
+@parameter("k1", "bm25: how soon more of the same term stops to count.")
+@parameter("b", "bm25: how much the length of documents counts, from 0 to 1.")
+@parameter("delta", "bm25: the least that a term counts in long documents, for bm25l and bm25+.")
+@parameter("variant", "bm25: robertson, lucene, atire, bm25l or bm25+.")
+@parameter("weighting", "vsm: of documents and queries in SMART notation, as lnc.ltc.")
+@parameter("slope", "vsm: slope of the pivoted normalisation u.")
+@parameter("sublinear", "tfidf: true for the logarithm of term frequencies.")
+@parameter("mu", "lm: how much of the collection's model there is in a document's (Dirichlet).")
+@parameter("lambda", "jm: share of the collection's model in a document's (Jelinek-Mercer).")
+@click.option(
+    "--grid", "grids", multiple=True, metavar="NAME=VALUES", help="Values to try: k1=0.6:1.8:0.2, or b=0.4,0.75."
+)
+@click.option("--tune", "qrels", metavar="QRELS", help="Judgements to tune on. [default: the collection's]")
+@click.option("-m", "--measure", default="AP", show_default=True, help="Measure to tune for; more must be better.")
+@click.option("--splits", metavar="FILE", help="Topics to tune on and to test on, as `cranfield split` writes them.")
+@click.option("--folds", type=click.IntRange(2), help="Instead of --splits: so many folds. [default: 2]")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the folds, and of random.")
+@click.option("--index", "index_file", metavar="FILE", help="Keep the index here, and take it from here the next time.")
+@click.option("--warm-up", type=click.IntRange(0), default=10, show_default=True, help="Queries asked before timing.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each query is timed.")
+@click.option("--track", is_flag=True, help="Let tirex-tracker watch energy, CPU and memory (the extra `resources`).")
+@click.option(
+    "--header/--no-header",
+    default=True,
+    show_default=True,
+    help="Metadata in comments at the head of the run. ir_measures, pytrec_eval and ranx cannot read such runs.",
+)
+@options.topic_ids
+@options.output_format(FORMATS)
+def command(
+    collection: str,
+    model: str,
+    output: str,
+    tag: str | None,
+    query: str | None,
+    fields: str | None,
+    stemmer: str,
+    stop_words: str,
+    depth: int,
+    grids: tuple[str, ...],
+    qrels: str | None,
+    measure: str,
+    splits: str | None,
+    folds: int | None,
+    seed: int,
+    index_file: str | None,
+    warm_up: int,
+    repeats: int,
+    track: bool,
+    header: bool,
+    ids: Any,
+    output_format: str,
+    **given: str | None,
+) -> None:
+    """Search the documents of COLLECTION for its topics, and say how fast that was.
+
+    COLLECTION is a folder (BEIR, SMART, or with a collection.toml), a TOML file that names the parts, or an id of
+    ir_datasets (irds:…). The run is TREC text, its rows the same on every machine. What it took goes into comments at
+    its head and into RUN.metadata.json.
+
+    With --grid the model is tuned: every combination of values is tried, and each fold's topics are answered with the
+    values that are best on the other topics.
+
+    \b
+    Examples:
+      $ cranfield search pond.toml -o pond.run
+      $ cranfield search pond.toml --model vsm --weighting lnc.ltc --stemmer none -o vsm.run
+      $ cranfield search pond.toml --grid k1=0.6:1.8:0.2 --grid b=0.3:0.9:0.2 --folds 2 --seed 1 -o tuned.run
+    """
+    if not grids and (qrels or splits or folds):
+        raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
+    from cranfield.cli.progress import counted
+    from cranfield.report.search_tables import render
+    from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
+    from cranfield.search.grids import points
+    from cranfield.texts.collection import read_collection
+
+    chosen = find_model(model)
+    fixed = _parameters(chosen, given, seed)
+    grid = _grid(chosen, grids, fixed)
+    analysis, timing = Analysis(stemmer, stop_words), Timing(warm_up, repeats, track)
+    whole = read_collection(collection, ids=ids)
+    parts_read = (whole, whole.documents, whole.topics)
+    for code, note in (told for part in parts_read if part is not None for told in part.notes):
+        if code != "left-out":
+            click.echo(f"cranfield: note: {note}", err=True)
+    if whole.documents is None or whole.topics is None:
+        raise DataError(f"has no {'documents' if whole.documents is None else 'topics'}", source=collection)
+    asked = _fields(query)
+    queries = dict(zip(whole.topics.ids, whole.topics.queries(*asked), strict=True))
+    judged, parts = _judged_parts(whole, queries, qrels, splits, folds, seed) if grid else (None, None)
+    with counted("indexing", len(whole.documents)) as counter:
+        index, indexing = indexed(whole.documents, analysis, fields=_fields(fields), path=index_file, step=counter.step)
+    tuned = None
+    if parts is not None:
+        with counted("tuning", len(points(grid)) + 1) as counter:
+            how: Any = {"grid": grid, "fixed": fixed, "measure": measure, "depth": depth}
+            tuned = tune(index, model, queries, judged, parts, step=counter.step, **how)
+    more: Any = {"query": asked, "depth": depth, "tag": tag, "timing": timing, "indexing": indexing}
+    with counted("searching", repeats * len(queries)) as counter:
+        if tuned:
+            found = retrieve_tuned(index, whole.topics, tuned, step=counter.step, **more)
+        else:
+            found = retrieve(index, whole.topics, model, parameters=fixed, step=counter.step, **more)
+    options.warn(found.warnings)
+    _write(found, tuned, output, header)
+    click.echo(render(found, tuned, output_format), nl=False, err=output == "-")
+
+
+def _parameters(model: Model, given: dict[str, str | None], seed: int) -> dict[str, Any]:
+    """Those parameters of the model that were given."""
+    from cranfield.search.grids import as_value, own_name
+
+    named = {own_name(name.removeprefix("p_")): value for name, value in given.items() if value is not None}
+    model.check_names(named)
+    parameters = {name: as_value(value, name, model) for name, value in named.items()}
+    return parameters | ({"seed": seed} if "seed" in model.parameters else {})
+
+
+def _fields(text: str | None) -> tuple[str, ...]:
+    return tuple(field.strip() for field in text.split("+")) if text else ()
+
+
+def _grid(model: Model, texts: tuple[str, ...], fixed: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+    from cranfield.search import parse_grid
+
+    grid = parse_grid(texts, model)
+    twice = [name for name in grid if name in fixed]
+    if twice:
+        raise UsageError(f"{', '.join(twice)} has both a value and a grid: give one of the two")
+    return grid
+
+
+def _judged_parts(
+    whole: Collection, queries: dict[str, str], qrels: str | None, splits: str | None, folds: int | None, seed: int
+) -> tuple[Qrels, Splits]:
+    """Judgements to tune on, and which topics are for tuning and which for testing."""
+    from cranfield.formats import read_qrels
+    from cranfield.splits import read_splits, split
+
+    if splits and folds:
+        raise UsageError("--splits and --folds exclude each other")
+    judgements = read_qrels(qrels) if qrels else whole.qrels
+    if judgements is None:
+        raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
+    both = [topic for topic in judgements.topics if topic in queries]
+    if not both:
+        raise DataError(
+            "the judgements and the collection have no topic in common",
+            remedy="Topic ids must be the same text; where judgements count topics, --ids position helps.",
+        )
+    return judgements, read_splits(splits) if splits else split(both, folds=folds or 2, seed=seed)
+
+
+def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> None:
+    """The run with its metadata at its head, and beside it unless it goes to standard output."""
+    import io
+
+    from cranfield import metadata
+    from cranfield.formats.output import save
+    from cranfield.report.search_tables import tuning_dict
+    from cranfield.writing import write_run
+
+    known = found.metadata
+    command = ["cranfield", *sys.argv[1:]]
+    told = metadata.run_metadata(
+        known["tag"], found.efficiency, method=known["method"], data=known["data"], command=command
+    )
+    rows = io.BytesIO()
+    write_run(found.run, rows, format="trec")
+    save(output, [metadata.header(told) if header else "", rows.getvalue()])
+    if output != "-":
+        latencies = {topic: 1000 * seconds for topic, seconds in found.efficiency.latencies.items()}
+        tuning = {"tuning": tuning_dict(tuned, points=False)} if tuned else {}
+        metadata.write_metadata(output, told | {"latency ms by topic": latencies} | tuning)

@@ -1,0 +1,164 @@
+"""`fuse`: runs in, one run out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cranfield import _core
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation import distinct_names, named_runs
+from cranfield.findings import plural
+from cranfield.formats import read_run
+from cranfield.fusion.base import Method, Normalisation
+from cranfield.fusion.lists import Floats, Lists, gathered
+from cranfield.fusion.registered import find_method, find_normalisation
+from cranfield.tables import Origin, Run, thread_count
+
+DEPTH = 1000
+ROWS_AT_ONCE = 200_000  # of the lists of all runs: what is computed with stays in the cache
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+def fuse(
+    runs: Any,
+    method: str = "rrf",
+    *,
+    norm: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    depth: int = DEPTH,
+    name: str | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+) -> Run:
+    """Fuses runs into one by a method such as "rrf" or "combmnz"; docs/fusion.md has them all.
+
+    Each run is anything `read_run` takes; several come as a list, or as {name: run}. `norm` makes scores comparable
+    first: min-max unless another is named; methods that look at ranks alone have no use for it. `parameters` are the
+    method's own, such as {"k": 30} or {"weights": [0.7, 0.3]}; `train_fusion` learns them. The result has `depth`
+    documents a topic at most, ties by document id as in every run. A topic that some runs lack is fused from those
+    that have it, and a note says so.
+
+    >>> a = {"q1": {"d1": 3.0, "d2": 2.0}}
+    >>> b = {"q1": {"d2": 9.0, "d3": 8.0}}
+    >>> fuse([a, b], "combsum").of("q1")
+    {'d2': 1.0, 'd1': 1.0, 'd3': 0.0}
+    >>> fuse([a, b], "rrf", parameters={"k": 0}).of("q1")
+    {'d2': 1.5, 'd1': 1.0, 'd3': 0.5}
+    """
+    threads = thread_count(threads)
+    sources = Sources.read(runs, format, threads)
+    recipe = Recipe.of(method, norm, depth)
+    values = recipe.method.checked(parameters or {}, len(sources.tables))
+    parts = fused_parts(sources, sources.topics, recipe, values, threads)
+    return fused_run(parts, sources, name or recipe.method.name, threads)
+
+
+class Sources(NamedTuple):
+    """The runs to fuse: their names and tables, all topics, and for each topic how many runs have it."""
+
+    names: tuple[str, ...]
+    tables: tuple[_core.Table, ...]
+    answered: Mapping[str, int]
+
+    @classmethod
+    def read(cls, runs: Any, format: str | None, threads: int) -> Sources:
+        """Reads one run a thread."""
+        given = named_runs(runs)
+        if len(given) < 2:
+            raise UsageError("one run alone has nothing to be fused with: give two runs or more")
+        each = max(1, threads // len(given))
+
+        def read(source: tuple[str | None, Any]) -> Run:
+            return read_run(source[1], name=source[0], format=format, threads=each)
+
+        read_runs = side_by_side(read, given, threads)
+        answered: dict[str, int] = {}
+        for run in read_runs:
+            for topic in run.topics:
+                answered[topic] = answered.get(topic, 0) + 1
+        names = distinct_names([(run.name, run.origin.path) for run in read_runs])
+        return cls(tuple(names), tuple(run.table for run in read_runs), answered)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(self.answered)
+
+    def notes(self, topics: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """Which topics were fused from some of the runs only."""
+        partial = [topic for topic in topics if self.answered[topic] < len(self.tables)]
+        if not partial:
+            return ()
+        said = f"{plural(len(partial), 'topic')} not in every run, fused from those that have them: {some(partial)}"
+        return (("partial-topics", said),)
+
+
+class Recipe(NamedTuple):
+    """How to fuse, but for the parameters."""
+
+    method: Method
+    norm: Normalisation
+    depth: int
+
+    @classmethod
+    def of(cls, method: str, norm: str | None, depth: int) -> Recipe:
+        found = find_method(method)
+        if norm is not None and found.by_rank:
+            raise UsageError(f"{found.name} looks at ranks alone, which no normalisation changes: leave '{norm}' out")
+        chosen = find_normalisation(norm or ("none" if found.by_rank else "min-max"))
+        if found.with_ranks and not chosen.keeps_ranks:
+            raise UsageError(f"{found.name} looks at ranks too, which {chosen.name} does not keep: choose another")
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise UsageError(f"depth must be a whole number from 1, not {depth!r}")
+        return cls(found, chosen, depth)
+
+
+def fused_parts(
+    sources: Sources, topics: Sequence[str], recipe: Recipe, parameters: Mapping[str, Any], threads: int
+) -> list[_core.Ranked]:
+    """The fused rankings of some topics, a part for every few of them: memory is that of a few topics at a time."""
+    rows = sum(table.row_count for table in sources.tables)
+    at_once = max(1, ROWS_AT_ONCE * len(sources.answered) // rows)
+
+    def fused(few: Sequence[str]) -> _core.Ranked:
+        lists = gathered(sources.names, sources.tables, tuple(few))
+        with np.errstate(all="ignore"):  # what comes of it is looked at below
+            return lists.gathered.ranked(fused_scores(lists, recipe, parameters), recipe.depth)
+
+    return side_by_side(fused, [topics[i : i + at_once] for i in range(0, len(topics), at_once)], threads)
+
+
+def fused_scores(lists: Lists, recipe: Recipe, parameters: Mapping[str, Any]) -> Floats:
+    """A finite score for each document of the lists."""
+    if not recipe.method.by_rank:
+        remedy = "Fuse by ranks, as with rrf, or take such scores out of the run."
+        lists.refuse(~np.isfinite(lists.best) | ~np.isfinite(lists.worst), "has an infinite score", remedy)
+        lists = recipe.norm.function(lists)
+    scores = recipe.method.function(lists, **parameters)
+    if not np.isfinite(scores).all():
+        at = int(np.argmin(np.isfinite(scores)))
+        topic = lists.topics[int(np.searchsorted(lists.document_offsets, at, side="right")) - 1]
+        raise DataError(
+            f"topic {topic}, document {lists.gathered.document_id(at)}: {recipe.method.name} gives no finite number",
+            remedy="Scores or parameters are too large to compute with: normalise, or fuse by ranks, as with rrf.",
+        )
+    return np.ascontiguousarray(scores, dtype=np.float64)
+
+
+def fused_run(parts: list[_core.Ranked], sources: Sources, name: str, threads: int) -> Run:
+    """The parts as one run, with what must be said about them."""
+    table = _core.ranked_table(parts, threads)
+    return Run(table, Origin(name, tag=name, notes=sources.notes(table.topics())))
+
+
+def side_by_side(work: Callable[[One], Other], items: Sequence[One], threads: int) -> list[Other]:
+    """What `work` makes of each item, in order, a few at a time."""
+    if threads == 1 or len(items) < 2:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(threads, len(items))) as executor:
+        return list(executor.map(work, items))

@@ -1,0 +1,248 @@
+"""What each run added to a pool, and what would be wrong about a run that had not been pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation import distinct_names, named_runs
+from cranfield.findings import DEPTHS, Finding, of_qrels, of_run, plural
+from cranfield.formats import read_qrels, read_run
+from cranfield.judged import Floats, Integers, Judged, Mask
+from cranfield.measures import Measure
+from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing
+from cranfield.pooling.rejudged import Systems
+from cranfield.pooling.verdict import Verdict, verdict_of
+from cranfield.statistics.agreement import find_coefficient
+from cranfield.statistics.base import Sampling
+from cranfield.statistics.tau_ap import first_ranks
+
+
+class Contribution(NamedTuple):
+    """What a run or a group brought into the pool: documents judged, relevant ones, and those that nobody else had."""
+
+    name: str
+    judged: int
+    relevant: int
+    only_judged: int
+    only_relevant: int
+
+
+class LeftOutRun(NamedTuple):
+    """A run's score and rank with its own documents in the pool, and without those that only it (its group) had."""
+
+    run: str
+    score: float
+    score_without: float
+    rank: int
+    rank_without: int
+
+    @property
+    def loss(self) -> float:
+        """The share of its score that the run loses."""
+        return (self.score - self.score_without) / self.score if self.score else 0.0
+
+    @property
+    def drop(self) -> int:
+        """How many ranks it falls."""
+        return self.rank_without - self.rank
+
+
+class LeftOut(NamedTuple):
+    """Everything as if a run or a group had not been pooled: its runs, and how all runs are then ordered."""
+
+    name: str
+    runs: tuple[LeftOutRun, ...]
+    tau: float
+    tau_ap: float
+
+
+class JudgedShare(NamedTuple):
+    """The share of retrieved documents that is judged, down to a depth: of the run with the least, mean, the most."""
+
+    depth: int
+    least: float
+    mean: float
+    most: float
+
+
+@dataclass(frozen=True, eq=False)
+class PoolAnalysis:
+    """A pool taken apart. `depth` is how far runs count as pooled; None: as far as they go."""
+
+    measure: str
+    depth: int | None
+    judged_depth: int
+    topics: int
+    judged: int
+    relevant: int
+    nobodys: int
+    contributions: tuple[Contribution, ...]
+    left_out: tuple[LeftOut, ...]
+    group_contributions: tuple[Contribution, ...]
+    groups_left_out: tuple[LeftOut, ...]
+    shares: tuple[JudgedShare, ...]
+    missing: Missing | None
+    verdict: Verdict
+    warnings: tuple[Finding, ...]
+
+
+def analyse(
+    qrels: Any,
+    runs: Any,
+    *,
+    groups: Mapping[str, str] | None = None,
+    depth: int | None = None,
+    measure: str | Measure = "AP",
+    rel: float = 1,
+    sampling: Sampling | None = None,
+    **read: Any,
+) -> PoolAnalysis:
+    """Takes the pool behind judgements apart, given the runs that it was made from.
+
+    `depth` is how far runs were pooled. By default it is the depth down to which all of them are judged, if that is
+    10 at least; otherwise every judged document that a run retrieved anywhere counts as its own. `groups` says whose
+    run each is: runs of one group share documents, so that leaving out one of them shows little.
+
+    >>> runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}
+    >>> found = analyse({"q1": {"d1": 1, "d2": 0, "d3": 1}}, runs)
+    >>> found.contributions[0]
+    Contribution(name='a', judged=2, relevant=1, only_judged=1, only_relevant=1)
+    >>> found.left_out[0].runs[0]
+    LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2)
+    """
+    judgements = read_qrels(qrels, **read)
+    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    if len(names) < 2:
+        raise UsageError("a pool of one run has nobody to compare with: give at least two runs")
+    tables = [table.renamed(name) for table, name in zip(tables, names, strict=True)]
+    systems = Systems(judgements, tables, measure)
+    warnings = of_qrels(judgements, systems.pool)
+    for run, seen in zip(tables, systems.judged, strict=True):
+        warnings += of_run(run, seen)
+    judged_depth = min(_judged_depth(seen) for seen in systems.judged)
+    if depth is None:
+        depth = judged_depth if judged_depth >= LEAST_DEPTH else None
+    ranks, grades = systems.ranks, systems.pool.grades
+    pooled_by = (ranks <= (np.iinfo(np.int32).max - 1 if depth is None else depth)) & (grades >= 0)
+    is_relevant = grades >= max(rel, 0)
+
+    each = {name: np.array([i]) for i, name in enumerate(names)}
+    whose = _members(names, groups) if groups is not None else {}
+    full = systems.averages(systems.scores())
+    left_out = tuple(_left_out(systems, names, name, of, _only(pooled_by, of), full) for name, of in each.items())
+    groups_left_out = tuple(
+        _left_out(systems, names, name, of, _only(pooled_by, of), full) for name, of in whose.items()
+    )
+    shares = tuple(_judged_share(systems.judged, at) for at in DEPTHS if _reached(systems.judged, at))
+    missing, more = _missing(systems, ranks, is_relevant, depth, judged_depth, sampling)
+    warnings += more
+    return PoolAnalysis(
+        str(systems.measure),
+        depth,
+        judged_depth,
+        len(systems.pool.topics),
+        int(np.count_nonzero(grades >= 0)),
+        int(np.count_nonzero(is_relevant)),
+        int(np.count_nonzero(is_relevant & ~pooled_by.any(axis=0))),
+        tuple(_contribution(name, of, pooled_by, is_relevant) for name, of in each.items()),
+        left_out,
+        tuple(_contribution(name, of, pooled_by, is_relevant) for name, of in whose.items()),
+        groups_left_out,
+        shares,
+        missing,
+        verdict_of(groups_left_out or left_out, len(names), missing),
+        tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _members(names: Sequence[str], groups: Mapping[str, str]) -> dict[str, Integers]:
+    """The runs of each group; every run must have one."""
+    without = [name for name in names if name not in groups]
+    if without:
+        raise DataError(f"no group for {plural(len(without), 'run')}: {some(without)}", source="groups")
+    found: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        found.setdefault(groups[name], []).append(i)
+    return {group: np.array(of) for group, of in found.items()}
+
+
+def _only(pooled_by: Mask, members: Integers) -> Mask:
+    """The documents that these runs have and no other."""
+    others = np.delete(pooled_by, members, axis=0)
+    return np.logical_and(pooled_by[members].any(axis=0), ~others.any(axis=0))
+
+
+def _contribution(name: str, members: Integers, pooled_by: Mask, is_relevant: Mask) -> Contribution:
+    theirs, only = pooled_by[members].any(axis=0), _only(pooled_by, members)
+    counts = (theirs, theirs & is_relevant, only, only & is_relevant)
+    return Contribution(name, *(int(np.count_nonzero(count)) for count in counts))
+
+
+def _left_out(
+    systems: Systems, names: Sequence[str], name: str, members: Integers, only: Mask, full: Floats
+) -> LeftOut:
+    without = systems.averages(systems.scores(~only)) if only.any() else full
+    before, after = first_ranks(full), first_ranks(without)
+    runs = tuple(
+        LeftOutRun(names[i], float(full[i]), float(without[i]), int(before[i]), int(after[i])) for i in members.tolist()
+    )
+    tau, tau_ap = (find_coefficient(each)(full, without) for each in ("kendall", "tau_ap_b"))
+    return LeftOut(name, runs, tau, tau_ap)
+
+
+def _judged_depth(seen: Judged) -> int:
+    """The rank down to which all is judged on every topic; a list that is judged to its end sets no limit."""
+    first_unjudged = np.full(len(seen.topics), np.iinfo(np.int64).max)
+    np.minimum.at(first_unjudged, seen.unjudged.topic, seen.unjudged.rank)
+    if not len(seen.unjudged.rank):
+        return int(seen.retrieved.max())
+    return int(first_unjudged.min()) - 1
+
+
+def _reached(judged: Sequence[Judged], depth: int) -> bool:
+    return any(int(seen.retrieved.max()) >= depth for seen in judged)
+
+
+def _judged_share(judged: Sequence[Judged], depth: int) -> JudgedShare:
+    shares = [
+        np.count_nonzero((seen.rank <= depth) & (seen.grade >= 0)) / max(np.minimum(seen.retrieved, depth).sum(), 1)
+        for seen in judged
+    ]
+    return JudgedShare(depth, float(min(shares)), float(np.mean(shares)), float(max(shares)))
+
+
+def _missing(
+    systems: Systems,
+    ranks: NDArray[np.int32],
+    is_relevant: Mask,
+    depth: int | None,
+    judged_depth: int,
+    sampling: Sampling | None,
+) -> tuple[Missing | None, list[Finding]]:
+    """How many relevant documents are likely missing, where the pool's depth is known."""
+    if depth is None:
+        message = (
+            f"runs are judged down to rank {judged_depth} only: how many relevant documents the pool missed can't be "
+            "told without its depth"
+        )
+        return None, [Finding("pool-depth", "qrels", message)]
+    found = []
+    if judged_depth < depth:
+        message = f"not all documents down to rank {depth} are judged: the number of missing ones comes out low"
+        found.append(Finding("pool-depth", "qrels", message))
+    best = ranks.min(axis=0)
+    new = np.zeros((len(systems.pool.topics), depth), dtype=np.int64)
+    inside = is_relevant & (best <= depth)
+    np.add.at(new, (systems.pool.topic[inside], best[inside] - 1), 1)
+    made = estimate_missing(new, sampling=sampling)
+    if made is None:
+        message = f"too few relevant documents come in below the first tenth of {plural(depth, 'rank')} to extrapolate"
+        found.append(Finding("few-relevant", "qrels", message))
+    return made, found

@@ -1,0 +1,158 @@
+"""Files around pools: the pool itself, the strata of a sampled one, plans, and which run is whose."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import DataError, UsageError, shorten, some
+from cranfield.findings import plural
+from cranfield.formats import read_qrels
+from cranfield.formats.sources import open_source
+from cranfield.pooling.candidates import Share
+from cranfield.pooling.making import DocumentPool
+
+NOT_YET, NOT_DRAWN = -1, -2  # grades in a file of strata: to be judged; not to be judged
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def pool_text(pool: DocumentPool, delimiter: str | None = None) -> str:
+    """A line a document: topic, 0 and document, as in TREC's qrels without the grade; or a table with a header.
+
+    >>> from cranfield.pooling.making import make_pool
+    >>> print(pool_text(make_pool({"a": {"q1": {"d2": 2.0, "d1": 1.0}}})), end="")
+    q1 0 d1
+    q1 0 d2
+    """
+    pairs = [(topic, document) for topic, documents in pool.documents.items() for document in documents]
+    if delimiter is None:
+        return "".join(f"{_word(topic)} 0 {_word(document)}\n" for topic, document in pairs)
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([("topic", "document"), *pairs])
+    return out.getvalue()
+
+
+def sample_text(pool: DocumentPool) -> str:
+    """All documents of a sampled pool: topic, 0, document, stratum, and -1 for those to be judged, -2 for the others.
+
+    >>> from cranfield.pooling.making import make_pool
+    >>> from cranfield.pooling.strata import parse_strata
+    >>> runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> print(sample_text(make_pool(runs, "stratified", strata=parse_strata("1:1,3:50%"))), end="")
+    q1 0 d1 1 -1
+    q1 0 d2 2 -2
+    q1 0 d3 2 -1
+    """
+    if pool.sample is None:
+        raise UsageError(f"{pool.method} draws no sample: it has no strata to write")
+    return "".join(
+        f"{_word(topic)} 0 {_word(document)} {of.stratum} {NOT_YET if of.drawn else NOT_DRAWN}\n"
+        for topic, documents in pool.sample.items()
+        for document, of in documents.items()
+    )
+
+
+def _word(identity: str) -> str:
+    if len(identity.split()) != 1 or identity != identity.strip():
+        raise DataError(
+            f"'{shorten(identity)}' has a blank in it: write the pool as a table, with a name in .tsv or .csv"
+        )
+    return identity
+
+
+def filled(strata: Any, qrels: Any) -> str:
+    """A file of strata with the grades of those drawn: judgements of the kind "sampled", for statAP and xinfAP.
+
+    >>> print(filled(io.StringIO("q1 0 d1 1 -1\\nq1 0 d2 2 -1\\nq1 0 d3 2 -2\\n"), {"q1": {"d1": 2, "d2": 0}}), end="")
+    q1 0 d1 1 2
+    q1 0 d2 2 0
+    q1 0 d3 2 -1
+    """
+    opened = open_source(strata)
+    grades = read_qrels(qrels).to_dict()
+    lines, missing = [], []
+    text = bytes(opened.data).decode("utf-8", "surrogateescape")
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 5 or fields[4] not in (str(NOT_YET), str(NOT_DRAWN)):
+            message = f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}"
+            raise DataError(message, source=opened.label, line=number, text=line)
+        topic, zero, document, stratum, state = fields
+        grade = grades.get(topic, {}).get(document, -1.0) if state == str(NOT_YET) else -1.0
+        if state == str(NOT_YET) and grade < 0:
+            missing.append(f"{topic} {document}")
+        lines.append(f"{topic} {zero} {document} {stratum} {max(grade, -1):g}\n")
+    if missing:
+        raise DataError(
+            f"{plural(len(missing), 'document')} drawn but not judged: {some(missing)}",
+            source=opened.label,
+            remedy="Without them the chances would be wrong. Judge them, or draw anew.",
+        )
+    return "".join(lines)
+
+
+def write_text(text: str, path: str) -> None:
+    """Writes a file; ids that are not UTF-8 leave as the bytes they came as."""
+    try:
+        Path(path).write_bytes(text.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", source=path) from None
+
+
+def read_plan(source: Any) -> dict[str, Share]:
+    """How far and when each run counts: CSV or TSV with a header, columns run, depth and perhaps priority.
+
+    >>> read_plan(io.StringIO("run,depth,priority\\na,100,1\\nb,50,2\\n"))
+    {'a': Share(depth=100, priority=1), 'b': Share(depth=50, priority=2)}
+    """
+    found: dict[str, Share] = {}
+    for place, row in _table(source, ("run", "depth")):
+        values = [row["depth"], row.get("priority") or "1"]
+        if not all(value.isascii() and value.isdigit() and int(value) > 0 for value in values):
+            message = f"depth {shorten(values[0])!r} and priority {shorten(values[1])!r} must be whole numbers from 1"
+            raise DataError(message, source=place)
+        _add(found, row["run"], Share(*map(int, values)), place)
+    return found
+
+
+def read_groups(source: Any) -> dict[str, str]:
+    """Whose run each is: CSV or TSV with a header, columns run and group.
+
+    >>> read_groups(io.StringIO("run,group\\na1,acme\\na2,acme\\nb,both\\n"))
+    {'a1': 'acme', 'a2': 'acme', 'b': 'both'}
+    """
+    found: dict[str, str] = {}
+    for place, row in _table(source, ("run", "group")):
+        if not row["group"]:
+            raise DataError(f"run '{row['run']}' has no group", source=place)
+        _add(found, row["run"], row["group"], place)
+    return found
+
+
+def _add(found: dict[str, Any], run: str, value: Any, place: str) -> None:
+    if run in found:
+        raise DataError(f"run '{run}' is there twice", source=place)
+    found[run] = value
+
+
+def _table(source: Any, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The rows of a table with where they stand, for messages."""
+    opened = open_source(source)
+    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    names = [name.strip().lower() for name in lines[0]] if lines else []
+    missing = [column for column in columns if column not in names]
+    if missing:
+        remedy = f"Expected a header line with {', '.join(columns)}, and a line for each run."
+        raise DataError(f"no column {' nor '.join(missing)}", source=opened.label, remedy=remedy)
+    for number, row in enumerate(lines[1:], start=2):
+        if row and len(row) != len(names):
+            message = f"{len(row)} fields where the header has {len(names)}"
+            raise DataError(message, source=opened.label, line=number, text=delimiter.join(row))
+        if row:
+            yield f"{opened.label}:{number}", dict(zip(names, (value.strip() for value in row), strict=True))

@@ -1,0 +1,156 @@
+"""A judging loop: which document to judge next, topic by topic, and what was found.
+
+session = Judging(["a.run", "b.run"], "move-to-front", budget=100)
+while (document := session.next("301")) is not None:
+    session.judged("301", document, grade=ask(document))
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cranfield.errors import UsageError
+from cranfield.formats import read_qrels
+from cranfield.pooling.base import Adaptive, Method, find_method
+from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
+
+
+class _Topic:
+    """One topic of a session: its candidates, the method at work on them, and what was judged."""
+
+    def __init__(self, candidates: Candidates, method: Method, seed: int) -> None:
+        self.candidates = candidates
+        self.at_work: Adaptive = method.started(candidates, candidates.generator(seed))
+        self.grades: dict[str, float] = {}
+        self.asked: int | None = None
+
+    def next(self) -> int | None:
+        if self.asked is None:
+            self.asked = self.at_work.next()
+        return self.asked
+
+    def judged(self, grade: float, rel: float) -> None:
+        assert self.asked is not None
+        self.grades[self.candidates.documents[self.asked]] = grade
+        self.at_work.judged(self.asked, grade >= rel)
+        self.asked = None
+
+
+class Judging:
+    """Judgements in the making: `next` says what to judge, `judged` takes what was found.
+
+    Everything but a sample can be judged so: methods that learn, and those that only have an order. `budget` is the
+    number of judgements a topic, `rel` the grade from which a document is relevant; the same seed and the same
+    judgements give the same documents.
+
+    >>> session = Judging({"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d3": 2.0, "d1": 1.0}}}, "rrf", budget=2)
+    >>> session.next("q1")
+    'd1'
+    >>> session.judged("q1", "d1", 2)
+    >>> session.next("q1")
+    'd3'
+    >>> session.judged("q1", "d3", 0)
+    >>> session.next("q1") is None, session.grades
+    (True, {'q1': {'d1': 2.0, 'd3': 0.0}})
+    """
+
+    def __init__(
+        self,
+        runs: Any,
+        method: str | Method = "move-to-front",
+        *,
+        depth: int | None = None,
+        plan: Plan | None = None,
+        budget: int | None = None,
+        rel: float = 1,
+        seed: int = 0,
+    ) -> None:
+        self.pooled = runs if isinstance(runs, Pooled) else pooled_runs(runs, depth, plan)
+        self.method, self.budget, self.rel, self.seed = find_method(method), checked_budget(budget), rel, seed
+        if self.method.kind == "sample":
+            raise UsageError(f"{self.method.name} draws a sample once: it has no next document")
+        self._topics: dict[str, _Topic] = {}
+
+    @property
+    def grades(self) -> Mapping[str, Mapping[str, float]]:
+        """What was judged so far: {topic: {document: grade}}, in the order of judging."""
+        return {topic: dict(state.grades) for topic, state in self._topics.items() if state.grades}
+
+    def next(self, topic: str) -> str | None:
+        """The document of a topic to judge next, the same until it is; None when budget or candidates are used up."""
+        state = self._topic(topic)
+        if self.budget is not None and len(state.grades) >= self.budget:
+            return None
+        asked = state.next()
+        return None if asked is None else state.candidates.documents[asked]
+
+    def judged(self, topic: str, document: str, grade: float) -> None:
+        """Takes the grade of the document that was asked for."""
+        asked = self.next(topic)
+        if document != asked:
+            wanted = "nothing more" if asked is None else f"'{asked}'"
+            raise UsageError(f"topic '{topic}': '{document}' was judged, but {wanted} was asked for")
+        self._topic(topic).judged(float(grade), self.rel)
+
+    def take(self, qrels: Any) -> None:
+        """Goes on as far as judgements that exist answer; a negative grade is no judgement.
+
+        >>> session = Judging({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, "depth")
+        >>> session.take({"q1": {"d1": 1, "d2": 0}})
+        >>> session.next("q1")
+        'd3'
+        """
+        known = read_qrels(qrels).to_dict()
+        for topic in self.pooled.topics:
+            grades = known.get(topic, {})
+            while (document := self.next(topic)) is not None and grades.get(document, -1) >= 0:
+                self.judged(topic, document, grades[document])
+
+    def ahead(self, topic: str, count: int) -> list[str]:
+        """The next documents of a topic, supposing that none of them turns out relevant.
+
+        >>> Judging({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, budget=5).ahead("q1", 2)
+        ['d1', 'd2']
+        """
+        state = self._topic(topic)
+        state.next()
+        later = copy.copy(state)  # what is asked for now stays asked for
+        shared = {id(state.candidates): state.candidates}
+        later.at_work, later.grades = copy.deepcopy(state.at_work, shared), dict(state.grades)
+        documents: list[str] = []
+        most = count if self.budget is None else min(count, self.budget - len(state.grades))
+        while len(documents) < most and (asked := later.next()) is not None:
+            documents.append(later.candidates.documents[asked])
+            later.judged(0.0, float("inf"))
+        return documents
+
+    def _topic(self, topic: str) -> _Topic:
+        if topic not in self._topics:
+            if topic not in self.pooled.topics:
+                raise UsageError(f"no run answers topic '{topic}'")
+            self._topics[topic] = _Topic(self.pooled.of(topic), self.method, self.seed)
+        return self._topics[topic]
+
+
+def replayed(method: Adaptive, relevant: Callable[[int], bool], budget: int | None = None) -> Iterator[int]:
+    """The documents in the order in which a method wants them judged, when all judgements are known.
+
+    >>> from cranfield.pooling.base import InOrder
+    >>> import numpy as np
+    >>> list(replayed(InOrder(np.array([2, 0, 1])), lambda document: False, budget=2))
+    [2, 0]
+    """
+    left = float("inf") if budget is None else budget
+    while left > 0 and (document := method.next()) is not None:
+        yield document
+        method.judged(document, relevant(document))
+        left -= 1
+
+
+def checked_budget(budget: int | None) -> int | None:
+    """A number of judgements a topic, if it is one."""
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+        raise UsageError(f"a budget is a number of judgements a topic, a whole one from 1, not {budget!r}")
+    return budget

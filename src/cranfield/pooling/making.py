@@ -1,0 +1,134 @@
+"""`make_pool`: runs in, the documents to judge out, in an order that tells nothing of ranks and systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.findings import Finding, plural
+from cranfield.formats import read_qrels
+from cranfield.formats.grouped import in_order
+from cranfield.pooling.base import Method, find_method
+from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
+from cranfield.pooling.judging import Judging, checked_budget
+from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
+
+Chosen = dict[str, tuple[str, ...]]
+
+
+class Sampled(NamedTuple):
+    """A document of a sampled pool: its stratum, whether it was drawn, and the chance it had."""
+
+    stratum: int
+    drawn: bool
+    chance: float
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPool:
+    """The documents to judge, topic by topic, in the order of their ids.
+
+    Of a stratified sample, `sample` has all documents of the strata, {topic: {document: Sampled}}; only those drawn
+    are among the documents to judge.
+
+    >>> found = make_pool({"a": {"q1": {"d2": 2.0, "d1": 1.0}}}, depth=1)
+    >>> found, found.documents
+    (<DocumentPool depth: 1 document, 1 topic>, {'q1': ('d2',)})
+    """
+
+    method: str
+    documents: Mapping[str, tuple[str, ...]]
+    warnings: tuple[Finding, ...] = ()
+    sample: Mapping[str, Mapping[str, Sampled]] | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self.documents.values()))
+
+    def __repr__(self) -> str:
+        return f"<DocumentPool {self.method}: {plural(len(self), 'document')}, {plural(len(self.documents), 'topic')}>"
+
+
+class Known(NamedTuple):
+    """Judgements that exist already, how many more documents a topic to ask for, and the grade that is relevant."""
+
+    qrels: Any
+    batch: int
+    rel: float = 1
+
+
+def make_pool(
+    runs: Any,
+    method: str | Method = "depth",
+    *,
+    depth: int | None = None,
+    plan: Plan | None = None,
+    budget: int | None = None,
+    strata: Sequence[Stratum] | None = None,
+    known: Known | None = None,
+    seed: int = 0,
+    **read: Any,
+) -> DocumentPool:
+    """The documents to judge: of each topic that a run answers, those that a method chooses.
+
+    `depth` is how far every run counts (100 by default), `plan` how far and when each does; `budget` is the most
+    documents a topic. A method that learns needs `known`: judgements so far and how many to ask for next. For a
+    method that does not, what is known is left out. `strata` are for stratified sampling.
+
+    >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}
+    >>> make_pool(runs, "rrf", budget=2).documents
+    {'q1': ('d1', 'd2')}
+    """
+    chosen_by, budget = find_method(method), checked_budget(budget)
+    if chosen_by.kind == "sample":
+        if budget is not None or known is not None or depth is not None or plan is not None:
+            raise UsageError(f"the strata of {chosen_by.name} say how deep and how many: no depth, plan, budget, known")
+        wanted = checked(strata or STRATA)
+        pooled = pooled_runs(runs, wanted[-1].depth, **read)
+        return _sampled(pooled, wanted, seed)
+    if strata is not None:
+        raise UsageError(f"strata are for stratified sampling, not for {chosen_by.name}")
+    pooled = pooled_runs(runs, depth, plan, **read)
+    if chosen_by.kind == "adaptive":
+        if known is None:
+            raise UsageError(
+                f"{chosen_by.name} learns from each judgement: give those made so far (none at first), and how many "
+                "to ask for next"
+            )
+        documents = _learned(Judging(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed), known)
+    else:
+        documents = _in_order(pooled, chosen_by, budget, known)
+    return DocumentPool(str(chosen_by), documents, tuple(pooled.findings()))
+
+
+def _in_order(pooled: Pooled, method: Method, budget: int | None, known: Known | None) -> Chosen:
+    grades = {} if known is None or known.qrels is None else read_qrels(known.qrels).to_dict()
+    chosen: Chosen = {}
+    for candidates in pooled:
+        order = method.function(candidates, **method.settings)[:budget]
+        judged = grades.get(candidates.topic, {})
+        documents = (candidates.documents[i] for i in order.tolist())
+        chosen[candidates.topic] = in_order(document for document in documents if judged.get(document, -1) < 0)
+    return chosen
+
+
+def _learned(session: Judging, known: Known) -> Chosen:
+    if known.qrels is not None:
+        session.take(known.qrels)
+    return {topic: in_order(session.ahead(topic, known.batch)) for topic in session.pooled.topics}
+
+
+def _sampled(pooled: Pooled, strata: Sequence[Stratum], seed: int) -> DocumentPool:
+    documents: Chosen = {}
+    sample: dict[str, dict[str, Sampled]] = {}
+    for candidates in pooled:
+        found: Sample = stratified(candidates, candidates.generator(seed), strata=strata)
+        rows = zip(found.stratum.tolist(), found.drawn.tolist(), found.chance.tolist(), strict=True)
+        of_document = {document: Sampled(*row) for document, row in zip(candidates.documents, rows, strict=True)}
+        sample[candidates.topic] = {document: of_document[document] for document in in_order(of_document)}
+        documents[candidates.topic] = in_order(candidates.documents[i] for i in np.flatnonzero(found.drawn).tolist())
+    written = ", ".join(f"{stratum.depth}:{stratum.share:g}" for stratum in strata)
+    return DocumentPool(f"stratified({written})", documents, tuple(pooled.findings()), sample)

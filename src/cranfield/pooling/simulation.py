@@ -1,0 +1,198 @@
+"""Replays pooling methods on judgements that exist: how much each would have found for how many judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.findings import Finding, plural
+from cranfield.formats import read_qrels
+from cranfield.judged import Floats, Integers, Mask
+from cranfield.measures import Measure
+from cranfield.pooling.base import Method, all_methods, find_method
+from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
+from cranfield.pooling.judging import checked_budget, replayed
+from cranfield.pooling.rejudged import Systems
+from cranfield.statistics.agreement import find_coefficient
+from cranfield.tables import Qrels
+
+BUDGETS = (10, 20, 50, 100)
+
+
+class Replay(NamedTuple):
+    """What a method would have found with a budget: judgements made, relevant documents among them, their share of
+    all relevant ones, and Kendall's tau-b between the ordering of the runs under these judgements and under all.
+    """
+
+    method: str
+    budget: int
+    judged: int
+    relevant: int
+    recall: float
+    tau: float
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """`found[method]` has the relevant documents after each judgement, over all topics: found[m][b] with b a topic."""
+
+    methods: tuple[str, ...]
+    budgets: tuple[int, ...]
+    rows: tuple[Replay, ...]
+    found: Mapping[str, Integers]
+    topics: tuple[str, ...]
+    relevant: int
+    measure: str
+    depth: int
+    seed: int
+    warnings: tuple[Finding, ...]
+
+    def of(self, method: str, budget: int) -> Replay:
+        """The row of a method and a budget."""
+        for row in self.rows:
+            if (row.method, row.budget) == (method, budget):
+                return row
+        raise UsageError(f"{method} was not replayed with a budget of {budget}; methods: {', '.join(self.methods)}")
+
+
+def simulate(
+    qrels: Any,
+    runs: Any,
+    methods: Iterable[str | Method] = (),
+    budgets: Sequence[int] = BUDGETS,
+    *,
+    depth: int | None = None,
+    plan: Plan | None = None,
+    rel: float = 1,
+    measure: str | Measure = "AP",
+    seed: int = 0,
+    **read: Any,
+) -> Simulation:
+    """Replays methods, all that have an order by default, on the topics that are judged and answered by a run.
+
+    A budget is a number of judgements a topic. A document without a judgement counts as not relevant and is paid for.
+
+    >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d3": 2.0, "d2": 1.0}}}
+    >>> made = simulate({"q1": {"d1": 0, "d2": 1, "d3": 0}}, runs, ["depth", "rrf"], [1, 2])
+    >>> [(row.method, row.budget, row.relevant) for row in made.rows]
+    [('depth', 1, 0), ('depth', 2, 0), ('rrf', 1, 1), ('rrf', 2, 1)]
+    """
+    wanted = [find_method(method) for method in methods] or list(all_methods("order", "adaptive"))
+    if plan is None and not methods:
+        wanted = [method for method in wanted if method.name != "plan"]  # without a plan it is depth-k
+    steps = sorted({checked_budget(budget) or 0 for budget in budgets})
+    if not steps:
+        raise UsageError("no budget given")
+    pooled = pooled_runs(runs, depth, plan, **read)
+    judgements = _judgements(read_qrels(qrels, **read), pooled, rel)
+    systems = Systems(judgements.qrels, pooled.runs, measure)
+    full = systems.averages(systems.scores()[:, judgements.places])
+    kendall = find_coefficient("kendall")
+    rows, found = [], {}
+    unjudged = asked = 0
+    for method in wanted:
+        made = _replayed(method, pooled, judgements, steps[-1], seed)
+        found[str(method)] = made.relevant_after
+        unjudged, asked = unjudged + made.unjudged, asked + int(made.judged_after[-1])
+        for budget in steps:
+            part = systems.averages(systems.scores(made.when <= budget)[:, judgements.places])
+            relevant = int(made.relevant_after[budget])
+            share, tau = relevant / judgements.relevant, kendall(full, part)
+            rows.append(Replay(str(method), budget, int(made.judged_after[budget]), relevant, share, tau))
+    warnings = [*pooled.findings(), *judgements.warnings]
+    if unjudged:
+        message = f"{unjudged / asked:.1%} of the documents asked for have no judgement and count as not relevant"
+        warnings.append(Finding("unjudged", judgements.qrels.name, message, doubtful=unjudged > asked / 10))
+    return Simulation(
+        tuple(found),
+        tuple(steps),
+        tuple(rows),
+        found,
+        judgements.topics,
+        judgements.relevant,
+        str(systems.measure),
+        max(share.depth for share in pooled.shares),
+        seed,
+        tuple(warnings),
+    )
+
+
+class _Judgements(NamedTuple):
+    """Judgements as a replay looks them up: for each topic, which rows of the pool its documents have."""
+
+    qrels: Qrels
+    topics: tuple[str, ...]
+    places: Integers  # of those topics among all judged ones
+    rows: Mapping[str, Mapping[str, int]]
+    is_relevant: Mask  # for each row
+    is_judged: Mask
+    relevant: int
+    warnings: tuple[Finding, ...]
+
+
+class _Made(NamedTuple):
+    """Judgements made after each step, relevant ones among them, when each row was judged, how many were no rows."""
+
+    judged_after: Integers
+    relevant_after: Integers
+    when: Floats
+    unjudged: int
+
+
+def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
+    grades = qrels.table.values()
+    rows: dict[str, dict[str, int]] = {}
+    row = 0
+    for topic, count in zip(qrels.topics, qrels.table.counts().tolist(), strict=True):
+        documents = qrels.table.documents(topic.encode("utf-8", "surrogateescape"))
+        rows[topic] = dict(zip(documents, range(row, row + count), strict=True))
+        row += count
+    is_relevant = grades >= max(rel, 0)
+    answered = set(pooled.topics)
+    has_relevant = {topic for topic, of in rows.items() if is_relevant[list(of.values())].any()}
+    topics = tuple(topic for topic in rows if topic in answered and topic in has_relevant)
+    if not topics:
+        raise DataError(
+            f"no topic has both a relevant document and an answer: judged are {some(list(rows), 3)}, answered "
+            f"{some(pooled.topics, 3)}",
+            source=qrels.origin.path or qrels.name,
+            remedy="Topic ids must be the same text: 0001 is not 1.",
+        )
+    left_out = {
+        "without a relevant document": [topic for topic in rows if topic not in has_relevant],
+        "that no run answers": [topic for topic in rows if topic not in answered],
+        "without judgements": [topic for topic in pooled.topics if topic not in rows],
+    }
+    warnings = tuple(
+        Finding("topics-left-out", qrels.name, f"{plural(len(names), 'topic')} {why}, left out: {some(names)}")
+        for why, names in left_out.items()
+        if names
+    )
+    places = np.array([i for i, topic in enumerate(rows) if topic in set(topics)])
+    relevant = sum(int(is_relevant[list(rows[topic].values())].sum()) for topic in topics)
+    return _Judgements(qrels, topics, places, rows, is_relevant, grades >= 0, relevant, warnings)
+
+
+def _replayed(method: Method, pooled: Pooled, judgements: _Judgements, budget: int, seed: int) -> _Made:
+    judged_at, relevant_at = np.zeros(budget + 1, dtype=np.int64), np.zeros(budget + 1, dtype=np.int64)
+    when = np.full(len(judgements.is_relevant), np.inf)
+    unjudged = 0
+    for topic in judgements.topics:
+        candidates, rows = pooled.of(topic), judgements.rows[topic]
+        row = np.array([rows.get(document, -1) for document in candidates.documents])
+        known = row >= 0
+        known[known] = judgements.is_judged[row[known]]
+        relevant = known & judgements.is_relevant[row]
+        answers = relevant.tolist()
+        method_at_work = method.started(candidates, candidates.generator(seed))
+        order = np.fromiter(replayed(method_at_work, answers.__getitem__, budget), np.int64)
+        steps = np.arange(1, len(order) + 1)
+        judged_at[steps] += 1
+        relevant_at[steps] += relevant[order]
+        when[row[order][known[order]]] = steps[known[order]]
+        unjudged += int(np.count_nonzero(~known[order]))
+    return _Made(np.cumsum(judged_at), np.cumsum(relevant_at), when, unjudged)

@@ -1,0 +1,85 @@
+"""Agreement between assessors as text that can be pasted, and as JSON of the form `cranfield.agreement/1`."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from cranfield.report.correlation_tables import to_document
+from cranfield.report.grid import Grid, separated
+from cranfield.report.pool_tables import DELIMITERS, Part, as_json, number, parts_text, plain
+
+if TYPE_CHECKING:
+    from cranfield.assessing.agreement import Assessment, Confusion
+
+MANY = 2  # judges up to whom a name of all of them is short
+
+
+def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> str:
+    """In a format, ending in a newline; CSV and TSV have the coefficients, or with `per_topic` the topics."""
+    if format == "json":
+        ordered = assessment.orderings
+        document = ordered and {
+            "pairs": to_document(ordered.pairs),
+            "mixed": plain(ordered.mixed),
+            "says": ordered.says,
+        }
+        return as_json("cranfield.agreement/1", assessment, orderings=document)
+    if format in DELIMITERS:
+        if per_topic:
+            rows = [[None if isinstance(x, float) and isnan(x) else x for x in topic] for topic in assessment.topics]
+            return separated(assessment.topics[0]._fields, rows, DELIMITERS[format])
+        header = ["coefficient", "judges", "documents", "value", "low", "high"]
+        lines = [
+            [each.name, " ".join(each.judges), each.documents, *(None if isnan(x) else x for x in each.estimate[:3])]
+            for each in assessment.coefficients
+        ]
+        return separated(header, lines, DELIMITERS[format])
+    return parts_text(_parts(assessment, per_topic), format)
+
+
+def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
+    everybody = len(assessment.judges)
+    rows = []
+    for each in assessment.coefficients:
+        who = f"all {everybody}" if len(each.judges) == everybody > MANY else ", ".join(each.judges)
+        numbers = [number(x) for x in each.estimate[:3]]
+        rows.append([each.name, who, f"{each.documents:,}", *numbers])
+    title = f"Agreement of {', '.join(assessment.judges)} on {len(assessment.topics):,} topics"
+    notes = [
+        f"overlap: relevant (grade {assessment.rel:g} and above) to all of them over relevant to any, mean over "
+        "topics; low and high: middle 95% of topics drawn anew"
+    ]
+    header = ["coefficient", "judges", "documents", "value", "low", "high"]
+    parts = [Part(title, Grid(header, rows, labels=2), notes), _by_grade(assessment)]
+    parts += [_confusion(each, assessment) for each in assessment.confusions]
+    if per_topic:
+        shown = [
+            [one.topic, *(f"{count:,}" for count in one[1:4]), number(one.overlap), number(one.alpha)]
+            for one in assessment.topics
+        ]
+        header = ["topic", "documents", "relevant to all", "to any", "overlap", "alpha"]
+        parts.append(Part("By topic", Grid(header, shown)))
+    if assessment.orderings is not None:
+        found, mixed, says = assessment.orderings
+        notes = [
+            f"{says}; where each topic has an assessor drawn by lot, tau is {number(mixed.value, '.3f')} "
+            f"[{number(mixed.low, '.3f')}, {number(mixed.high, '.3f')}]"
+        ]
+        lines = [[*row.names, *(number(value) for value in row.values)] for row in found.rows]
+        grid = Grid([*found.labels, *found.columns], lines, labels=len(found.labels))
+        parts.append(Part("Orderings of systems under two assessors", grid, (*notes, *found.notes)))
+    return parts
+
+
+def _by_grade(assessment: Assessment) -> Part:
+    rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed)] for one in assessment.grades]
+    notes = ["agreed: how often another assessor of the same document gave the grade too"]
+    return Part("By grade", Grid(["grade", "given", "agreed"], rows), notes)
+
+
+def _confusion(confusion: Confusion, assessment: Assessment) -> Part:
+    one, other = confusion.judges
+    values = [f"{value:g}" for value in assessment.values]
+    rows = [[value, *(f"{count:,}" for count in row)] for value, row in zip(values, confusion.counts, strict=True)]
+    return Part(f"Grades of {one} (rows) and {other} (columns)", Grid([one, *values], rows))

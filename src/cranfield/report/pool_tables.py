@@ -1,0 +1,182 @@
+"""Pools taken apart and replayed: text that can be pasted, and JSON (`cranfield.pool-analysis/1`, `…-simulation/1`)."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.report.comparison_json import finite
+from cranfield.report.grid import WRITERS, Cell, Grid, separated
+from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.pooling.analysis import Contribution, LeftOut, PoolAnalysis
+    from cranfield.pooling.missing import Missing
+    from cranfield.pooling.simulation import Simulation
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+FORMATS = ("table", "json", *DELIMITERS, *(name for name in WRITERS if name != "table"))
+TITLES = {"table": "{}\n", "markdown": "**{}**\n\n", "latex": "% {}\n", "html": "<h3>{}</h3>\n"}
+NOTES = {"table": "{}\n", "markdown": "- {}\n", "latex": "% {}\n", "html": "<p>{}</p>\n"}
+
+
+class Part(NamedTuple):
+    """A table with what stands above it, and sentences below."""
+
+    title: str
+    grid: Grid | None
+    notes: Sequence[str] = ()
+
+
+def parts_text(parts: Iterable[Part], format: str) -> str:
+    """Tables one below the other.
+
+    >>> print(parts_text([Part("Scores", Grid(["run", "AP"], [["a", "0.5"]]), ["One run."])], "markdown"), end="")
+    **Scores**
+    <BLANKLINE>
+    | run | AP |
+    | --- | ---: |
+    | a | 0.5 |
+    <BLANKLINE>
+    - One run.
+    """
+
+    def shown(text: str) -> str:
+        return html.escape(text) if format == "html" else text
+
+    blocks = []
+    for part in parts:
+        grid = WRITERS[format](part.grid) if part.grid else ""
+        below = "".join(NOTES[format].format(shown(note)) for note in part.notes)
+        gap = "\n" if grid and below and format != "html" else ""
+        blocks.append(TITLES[format].format(shown(part.title)) + grid + gap + below)
+    return "\n".join(blocks)
+
+
+def plain(value: Any) -> Any:
+    """Results as JSON can hold them: named tuples and data classes as dicts, NumPy's arrays as lists.
+
+    >>> plain({"a": Part("x", None)})
+    {'a': {'title': 'x', 'grid': None, 'notes': []}}
+    """
+    if hasattr(value, "_asdict"):
+        return {name: plain(item) for name, item in value._asdict().items()}
+    if is_dataclass(value):
+        return {entry.name: plain(getattr(value, entry.name)) for entry in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def as_json(schema: str, result: Any, **more: Any) -> str:
+    """A result under the name of its form; a number that does not exist is null."""
+    document = finite({"schema": schema, "version": __version__, **plain(result), **more})
+    return json.dumps(document, allow_nan=False, indent=1) + "\n"
+
+
+def number(value: float, form: str = ".4f") -> str:
+    """
+    >>> number(0.25), number(float("nan"))
+    ('0.2500', '–')
+    """
+    return "–" if isnan(value) else format(value, form)
+
+
+def render_analysis(analysis: PoolAnalysis, format: str) -> str:
+    """A pool taken apart, in a format, ending in a newline; CSV and TSV have a row for each run left out."""
+    if format == "json":
+        return as_json("cranfield.pool-analysis/1", analysis)
+    if format in DELIMITERS:
+        header = ["left_out", "kind", "run", "score", "score_without", "loss", "rank", "rank_without", "tau", "tau_ap"]
+        kinds = {"run": analysis.left_out, "group": analysis.groups_left_out}
+        rows = [
+            [one.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without]
+            + [None if isnan(tau) else tau for tau in (one.tau, one.tau_ap)]
+            for kind, left_out in kinds.items()
+            for one in left_out
+            for run in one.runs
+        ]
+        return separated(header, rows, DELIMITERS[format])
+    return parts_text(_analysis_parts(analysis), format)
+
+
+def _analysis_parts(analysis: PoolAnalysis) -> list[Part]:
+    depth = "whole lists" if analysis.depth is None else f"the first {analysis.depth:,} ranks"
+    title = (
+        f"{analysis.judged:,} judged documents, {analysis.relevant:,} relevant, {analysis.topics:,} topics; runs count "
+        f"with {depth} ({analysis.measure})"
+    )
+    nobodys = [f"{analysis.nobodys:,} relevant documents come from no run."] if analysis.nobodys else []
+    parts = [Part(title, _left_out_grid("run", analysis.contributions, analysis.left_out), nobodys)]
+    if analysis.groups_left_out:
+        grid = _left_out_grid("group", analysis.group_contributions, analysis.groups_left_out)
+        parts.append(Part("Groups left out", grid))
+    rows = [[str(at.depth), *(f"{share:.1%}" for share in at[1:])] for at in analysis.shares]
+    parts.append(Part("Share of retrieved documents that is judged, over runs", Grid(["depth", *_SHARES], rows)))
+    if analysis.missing:
+        parts.append(Part("Relevant documents likely missing", None, _missing_notes(analysis.missing)))
+    return [*parts, Part(f"Verdict: {analysis.verdict.word} for systems like these", None, analysis.verdict.reasons)]
+
+
+_SHARES = ("least", "mean", "most")
+
+
+def _left_out_grid(what: str, contributions: Sequence[Contribution], left_out: Sequence[LeftOut]) -> Grid:
+    """What each brought, and a row for each of its runs when it is left out; in bold, runs that fall."""
+    header = [what, "judged", "relevant", "only here", *(["run"] if what == "group" else [])]
+    header += ["score", "left out", "loss", "rank", "left out", "tau", "tau-AP"]
+    rows: list[list[str | Cell]] = []
+    for brought, one in zip(contributions, left_out, strict=True):
+        for i, run in enumerate(one.runs):
+            first = [brought.name, f"{brought.judged:,}", f"{brought.relevant:,}", f"{brought.only_relevant:,}"]
+            row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if what == "group" else [])]
+            row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+.1%}", str(run.rank)]
+            row.append(Cell(str(run.rank_without), bold=run.drop > 0))
+            rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (one.tau, one.tau_ap))])
+    return Grid(header, rows)
+
+
+def _missing_notes(missing: Missing) -> list[str]:
+    from cranfield.pooling.missing import ASSUMES
+
+    value, low, high, _ = missing.missing
+    share = missing.share
+    return [
+        f"about {value:,.0f} [{low:,.0f}, {high:,.0f}] beyond the {missing.found:,} found, between ranks "
+        f"{missing.depth + 1:,} and {missing.reach:,}: {share.value:.0%} [{share.low:.0%}, {share.high:.0%}] of all",
+        f"supposing that {ASSUMES}; new ones fall with depth to the power {missing.exponent:.2f}; 95% intervals from "
+        "topics drawn anew",
+    ]
+
+
+def render_simulation(simulation: Simulation, format: str) -> str:
+    """Methods replayed, in a format, ending in a newline."""
+    if format == "json":
+        return as_json("cranfield.pool-simulation/1", simulation)
+    if format in DELIMITERS:
+        rows = [[None if isinstance(x, float) and isnan(x) else x for x in row] for row in simulation.rows]
+        return separated(simulation.rows[0]._fields, rows, DELIMITERS[format])
+    best = {
+        budget: max(row.relevant for row in simulation.rows if row.budget == budget) for budget in simulation.budgets
+    }
+    rows_shown: list[list[str | Cell]] = []
+    for row in simulation.rows:
+        relevant = Cell(f"{row.relevant:,}", bold=row.relevant == best[row.budget])
+        counts: list[str | Cell] = [row.method, f"{row.budget:,}", f"{row.judged:,}", relevant]
+        rows_shown.append([*counts, number(row.recall), number(row.tau, ".3f")])
+    grid = Grid(simulation.rows[0]._fields, rows_shown)
+    title = (
+        f"Replayed on {len(simulation.topics):,} topics with {simulation.relevant:,} relevant documents; runs down to "
+        f"rank {simulation.depth:,}, seed {simulation.seed}"
+    )
+    notes = [
+        "budget: judgements a topic; recall: share of the relevant documents found; tau: Kendall's tau-b between the "
+        f"orderings of the runs by {simulation.measure} under these judgements and under all"
+    ]
+    return parts_text([Part(title, grid, notes)], format)

@@ -1,0 +1,124 @@
+"""From text to terms: words in lower case, stop words taken out, the rest stemmed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+
+from cranfield.errors import DataError, UsageError
+
+WORD = re.compile(r"\w\w+")  # of two letters at least, as in bm25s and scikit-learn
+NONE = "none"
+
+
+def library(module: str) -> ModuleType:
+    """A library of the `search` extra; if it is not installed, the error says how to install it.
+
+    >>> library("bm25s").__name__
+    'bm25s'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"searching needs {error.name}, which is not installed: pip install 'cranfield[search]'"
+        ) from None
+
+
+def stemmers() -> list[str]:
+    """The stemmers there are: those of Snowball, by language.
+
+    >>> "english" in stemmers() and "german" in stemmers()
+    True
+    """
+    return sorted(library("Stemmer").algorithms())
+
+
+def stop_word_lists() -> list[str]:
+    """The names of the lists of stop words that the libraries have.
+
+    `english` is NLTK's list and so are those of other languages, `lucene` is Lucene's short one (all as in bm25s);
+    `scikit-learn` is the long English one of that library.
+
+    >>> [name for name in stop_word_lists() if name in ("english", "german", "lucene", "scikit-learn")]
+    ['english', 'german', 'lucene', 'scikit-learn']
+    """
+    return sorted(_LISTS | _languages().keys())
+
+
+def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
+    """A list of stop words by its name, or from a file with a word a line; `none` is the empty one.
+
+    >>> "the" in stop_words("english"), len(stop_words("none"))
+    (True, 0)
+    """
+    if name == NONE:
+        return frozenset()
+    if name in _LISTS:
+        return frozenset(_LISTS[str(name)]())
+    languages = _languages()
+    if name in languages:
+        return frozenset(languages[str(name)])
+    if not os.path.exists(name):
+        raise UsageError(
+            f"no list of stop words '{name}', nor a file of that name; there are {NONE}, {', '.join(stop_word_lists())}"
+        )
+    try:
+        with open(name, encoding="utf-8") as file:
+            return frozenset(word for line in file for word in WORD.findall(line.lower()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", source=str(name)) from None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How text becomes terms: a stemmer of Snowball, and stop words, by name or from a file; `none` for neither.
+
+    >>> Analysis("english", "english").terms("The ducks are swimming, the Duck swims.")
+    ['duck', 'swim', 'duck', 'swim']
+    >>> Analysis("none", "none").terms("The ducks")
+    ['the', 'ducks']
+    """
+
+    stemmer: str = "english"
+    stop_words: str = "english"
+
+    def __post_init__(self) -> None:
+        if self.stemmer != NONE and self.stemmer not in stemmers():
+            raise UsageError(f"no stemmer '{self.stemmer}'; there are {NONE}, {', '.join(stemmers())}")
+        stop_words(self.stop_words)  # an error now, rather than in the middle of the work
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in order."""
+        stopped = self._stopped
+        return self._stem([word for word in WORD.findall(text.lower()) if word not in stopped])
+
+    @cached_property
+    def _stopped(self) -> frozenset[str]:
+        return stop_words(self.stop_words)
+
+    @cached_property
+    def _stem(self) -> Callable[[list[str]], list[str]]:
+        if self.stemmer == NONE:
+            return list
+        stem: Callable[[list[str]], list[str]] = library("Stemmer").Stemmer(self.stemmer).stemWords
+        return stem
+
+
+def _languages() -> dict[str, tuple[str, ...]]:
+    """bm25s's lists, which it names STOPWORDS_GERMAN and so on."""
+    lists = vars(library("bm25s.stopwords"))
+    named = {name.removeprefix("STOPWORDS_").lower(): words for name, words in lists.items() if name.isupper()}
+    return {name: words for name, words in named.items() if not name.startswith("en")}
+
+
+_LISTS: dict[str, Callable[[], tuple[str, ...] | frozenset[str]]] = {
+    "english": lambda: library("bm25s.stopwords").STOPWORDS_EN_PLUS,
+    "lucene": lambda: library("bm25s.stopwords").STOPWORDS_EN,
+    "scikit-learn": lambda: library("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS,
+}

@@ -1,0 +1,201 @@
+"""`retrieve`: documents and topics in, a run out, and with it how fast it was made."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cranfield.efficiency import Efficiency, Indexing, timed_answers
+from cranfield.errors import DataError, UsageError, some
+from cranfield.findings import Finding
+from cranfield.formats import read_run
+from cranfield.metadata import run_metadata
+from cranfield.search.analysis import WORD, Analysis, library
+from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
+from cranfield.search.models import Model, System, as_rows, find_model
+from cranfield.search.tuning import Tuned, tuned_systems
+from cranfield.tables import Run
+from cranfield.texts.base import Documents, Topics
+
+DEPTH = 1000
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How a search is timed: queries asked before, how often each is asked, and whether tirex-tracker watches."""
+
+    warm_up: int = 10
+    repeats: int = 3
+    track: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """A run, how fast it was made, its metadata, and what is odd about it."""
+
+    run: Run
+    efficiency: Efficiency
+    metadata: Mapping[str, Any]
+    warnings: tuple[Finding, ...] = ()
+
+
+def indexed(
+    documents: Documents,
+    analysis: Analysis | None = None,
+    *,
+    fields: Sequence[str] = (),
+    path: str | os.PathLike[str] | None = None,
+    step: Callable[[], None] | None = None,
+) -> tuple[Index, Indexing]:
+    """The index of documents and what it took to build. With a `path` it is read from there, or saved there if there
+    is none yet.
+
+    >>> index, indexing = indexed(Documents(("1",), {"text": ["ducks swim"]}))
+    >>> index, indexing.documents, indexing.saved
+    (<Index '': 1 documents, 2 terms>, 1, False)
+    """
+    analysis = analysis or Analysis()
+    if path is not None and os.path.exists(path):
+        index = load_index(path)
+        texts = documents.text(*(fields or searched_fields(documents)))
+        if index.analysis != analysis or index.digest != digest_of(documents.ids, texts):
+            raise DataError(
+                "is the index of other documents, or was made with another stemmer, other stop words or fields",
+                source=str(path),
+                remedy="Remove it, or name another file for this index.",
+            )
+        return index, Indexing(len(index), None, os.path.getsize(path), saved=True)
+    for module in ("sklearn.feature_extraction.text", "bm25s"):  # loading them is not indexing
+        library(module)
+    start = time.perf_counter()
+    index = build_index(documents, analysis, fields=fields, step=step)
+    seconds = time.perf_counter() - start
+    return index, Indexing(len(index), seconds, index.save(path) if path else index.size, saved=path is not None)
+
+
+def retrieve(
+    documents: Documents | Index,
+    topics: Topics,
+    model: str = "bm25",
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    query: Sequence[str] = (),
+    depth: int = DEPTH,
+    tag: str | None = None,
+    timing: Timing | None = None,
+    indexing: Indexing | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> Retrieved:
+    """Searches documents, or an index of them, for every topic.
+
+    `model` and its `parameters` are those of `cranfield.search.models`; `query` names the fields of a topic that make
+    its query, by default the title. For another stemmer or other stop words give an index made with them.
+
+    >>> ducks = Documents(("d1", "d2"), {"text": ["Ducks swim.", "Geese fly, ducks swim and swim."]})
+    >>> retrieve(ducks, Topics(("1",), {"title": ["swimming"]}), "lm", parameters={"mu": 10.0}).run.of("1")
+    {'d1': 0.027398974, 'd2': -0.022472856}
+    """
+    chosen = find_model(model)
+    chosen.check_names(parameters or {})
+    if isinstance(documents, Documents):
+        documents, indexing = indexed(documents)
+    start = time.perf_counter()
+    system = chosen.system(documents, parameters)
+    seconds = time.perf_counter() - start
+    if indexing is not None:
+        grown = indexing.index_bytes + (0 if indexing.saved else system.size)
+        took = None if indexing.seconds is None else indexing.seconds + seconds
+        indexing = replace(indexing, seconds=took, index_bytes=grown)
+    queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
+    used = {**chosen.parameters, **(parameters or {})}
+    described = method(documents.analysis, chosen, [used])
+    return _retrieved(
+        {topic: (system, text) for topic, text in queries.items()},
+        documents, described, topics, depth, tag or model, timing or Timing(), indexing, step,
+    )  # fmt: skip
+
+
+def retrieve_tuned(
+    index: Index,
+    topics: Topics,
+    tuned: Tuned,
+    *,
+    query: Sequence[str] = (),
+    depth: int = DEPTH,
+    tag: str | None = None,
+    timing: Timing | None = None,
+    indexing: Indexing | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> Retrieved:
+    """Answers every topic that was tested with the parameters of its fold, which were tuned on other topics."""
+    systems = tuned_systems(index, tuned)
+    queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
+    used = [{**tuned.model.parameters, **fold.parameters} for fold in tuned.folds]
+    described = method(index.analysis, tuned.model, used)
+    found = _retrieved(
+        {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems},
+        index, described, topics, depth, tag or f"{tuned.model.name}-tuned", timing or Timing(), indexing, step,
+    )  # fmt: skip
+    left_out = [topic for topic in topics.ids if topic not in systems]
+    if not left_out:
+        return found
+    told = Finding("not-tested", found.run.name, f"topics that no fold tests are left out: {some(left_out)}", False)
+    return replace(found, warnings=(*found.warnings, told))
+
+
+def method(analysis: Analysis, model: Model, parameters: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What was done, as the method part of ir_metadata has it; several sets of parameters are those of folds."""
+    sets = list(parameters)
+    names = [f"{model.name} fold {i}" for i in range(1, len(sets) + 1)] if len(sets) > 1 else [model.name]
+    return {
+        "automatic": True,
+        "score ties": "document id descending as bytes",
+        "indexing": {
+            "tokenizer": f"lower case, {WORD.pattern}",
+            "stemmer": analysis.stemmer if analysis.stemmer == "none" else f"Snowball {analysis.stemmer}",
+            "stopwords": analysis.stop_words,
+        },
+        "retrieval": [
+            {"name": name, "method": f"cranfield {model.name}", **{key.rstrip("_"): used[key] for key in used}}
+            for name, used in zip(names, sets, strict=True)
+        ],
+    }
+
+
+def _retrieved(
+    systems: Mapping[str, tuple[System, str]],
+    index: Index,
+    described: Mapping[str, Any],
+    topics: Topics,
+    depth: int,
+    tag: str,
+    timing: Timing,
+    indexing: Indexing | None,
+    step: Callable[[], None],
+) -> Retrieved:
+    if depth < 1:
+        raise UsageError(f"depth must be 1 or more, not {depth}")
+    rankings, efficiency = timed_answers(
+        lambda asked: asked[0].rank(asked[1], depth),
+        systems,
+        warm_up=timing.warm_up,
+        repeats=timing.repeats,
+        track=timing.track,
+        step=step,
+    )
+    efficiency = replace(efficiency, indexing=indexing)
+    found = as_rows(index, rankings)
+    if not found:
+        raise DataError(
+            "nothing was found for any topic: no query has a term that a document has",
+            source=index.name or None,
+            remedy="Are these topics of this collection, and in the same language?",
+        )
+    run = read_run(found, name=tag)
+    empty = [topic for topic in systems if topic not in found]
+    warnings = (Finding("nothing-found", tag, f"nothing was found for {some(empty)}"),) if empty else ()
+    data = {"test collection": {"name": index.name, "topics": topics.name}}
+    return Retrieved(run, efficiency, run_metadata(tag, efficiency, method=described, data=data), warnings)

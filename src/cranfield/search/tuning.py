@@ -1,0 +1,172 @@
+"""Parameters tuned on some topics and tested on others: no topic is answered with parameters it helped to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation import evaluate
+from cranfield.formats import read_qrels
+from cranfield.measures import Measure, parse_measure
+from cranfield.search.grids import points
+from cranfield.search.index import Index
+from cranfield.search.models import Model, System, as_rows, find_model
+from cranfield.splits import Splits
+from cranfield.statistics.splitting import shared_topics
+
+if TYPE_CHECKING:
+    from cranfield.search.index import Floats
+
+
+@dataclass(frozen=True)
+class TunedFold:
+    """The parameters that were best on the topics for training, and the score they reach there and on the others."""
+
+    parameters: Mapping[str, Any]
+    train_score: float
+    test_score: float
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """What came of a sweep. `scores[point, topic]` has every combination of parameters on every topic.
+
+    `test_score` is over all topics tested, each answered with the parameters of its fold; `default_score` over the
+    same topics with the model's own parameters; `best_score` with the one combination that is best on them, which
+    nobody could have known.
+    """
+
+    model: Model
+    measure: Measure
+    points: tuple[Mapping[str, Any], ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    folds: tuple[TunedFold, ...]
+    test_score: float
+    default_score: float
+    best_score: float
+
+
+def tune(
+    index: Index,
+    model: str,
+    queries: Mapping[str, str],
+    qrels: Any,
+    splits: Splits,
+    *,
+    grid: Mapping[str, Sequence[Any]],
+    fixed: Mapping[str, Any] | None = None,
+    measure: str = "AP",
+    depth: int = 1000,
+    step: Callable[[], None] = lambda: None,
+) -> Tuned:
+    """Tries every combination of a grid's values and takes for each fold the one that is best on its training topics.
+
+    The index is built before, once. Of combinations with the same score the first counts. `fixed` are parameters that
+    are not in the grid. Every topic may be tested once only, and only with parameters tuned on others.
+
+    >>> from cranfield.search.index import build_index
+    >>> from cranfield.splits import split
+    >>> from cranfield.texts.base import Documents
+    >>> index = build_index(Documents(("d1", "d2"), {"text": ["ducks swim", "geese fly, ducks swim and swim"]}))
+    >>> found = tune(index, "bm25", {"1": "swim", "2": "ducks swim"}, {"1": {"d1": 1}, "2": {"d1": 1}},
+    ...              split(["1", "2"], folds=2), grid={"b": (0.0, 1.0)}, measure="RR")
+    >>> [(fold.test, fold.parameters["b"], fold.test_score) for fold in found.folds], found.test_score
+    ([(('1',), 1.0, 1.0), (('2',), 1.0, 1.0)], 1.0)
+    """
+    chosen, scored = find_model(model), parse_measure(measure)
+    if scored.is_ratio_of_means:
+        raise UsageError(f"{scored} has no score by topic to tune on: choose another average than ratio")
+    judged = read_qrels(qrels)
+    check_splits(splits, queries, judged.topics)
+    topics = tuple(dict.fromkeys(topic for fold in splits.folds for part in fold for topic in part))
+    own = [dict(fixed or {}) | point for point in points({name: tuple(values) for name, values in grid.items()})]
+    if len(own) < 2:
+        raise UsageError("a grid needs at least two combinations of values: there is nothing to choose from")
+    judgements = judged.to_dict(list(topics))
+
+    def scores_of(parameters: Mapping[str, Any]) -> Floats:
+        system = chosen.system(index, parameters)
+        found = as_rows(index, {topic: system.rank(queries[topic], depth) for topic in topics})
+        results = evaluate(judgements, found, scored) if found else None
+        step()
+        if results is None:
+            return np.zeros(len(topics))
+        place = {topic: number for number, topic in enumerate(results.topics)}
+        return results.scores[0, 0, [place[topic] for topic in topics]]
+
+    scores = np.stack([scores_of(point) for point in own])
+    place = {topic: number for number, topic in enumerate(topics)}
+
+    def mean(values: Floats, part: Sequence[str]) -> float:
+        return scored.aggregate(values[[place[topic] for topic in part]], None)
+
+    folds, by_topic = [], np.full(len(topics), np.nan)
+    for fold in splits.folds:
+        on_train = [mean(row, fold.train) for row in scores]
+        best = int(np.argmax(on_train))
+        tested = [place[topic] for topic in fold.test]
+        by_topic[tested] = scores[best, tested]
+        folds.append(TunedFold(own[best], on_train[best], mean(scores[best], fold.test), fold.train, fold.test))
+    tested_topics = [topic for fold in splits.folds for topic in fold.test]
+    return Tuned(
+        chosen,
+        scored,
+        tuple(own),
+        topics,
+        scores,
+        tuple(folds),
+        mean(by_topic, tested_topics),
+        mean(scores_of(fixed or {}), tested_topics),
+        max(mean(row, tested_topics) for row in scores),
+    )
+
+
+def tuned_systems(index: Index, tuned: Tuned) -> dict[str, System]:
+    """For each topic that was tested, the system that answers it: with parameters tuned on other topics."""
+    made: dict[str, System] = {}
+    systems: dict[str, System] = {}
+    for fold in tuned.folds:
+        key = repr(sorted(fold.parameters.items()))
+        made[key] = made.get(key) or tuned.model.system(index, fold.parameters)
+        systems |= dict.fromkeys(fold.test, made[key])
+    return systems
+
+
+def check_splits(splits: Splits, queries: Mapping[str, str], judged: Sequence[str]) -> None:
+    """That no topic is tested with parameters it was trained on, nor twice, and that all are asked and judged.
+
+    >>> from cranfield.statistics.splitting import Split
+    >>> check_splits(Splits((Split(("1", "2"), ("2",)),)), {"1": "ducks", "2": "geese"}, ["1", "2"])
+    Traceback (most recent call last):
+    cranfield.errors.DataError: the splits: these topics are both in train and in test: 2
+        A system tuned on a topic cannot be tested on it. Make the splits anew, as with `cranfield split`.
+    """
+    seen: set[str] = set()
+    for fold in splits.folds:
+        shared = shared_topics(fold.train, fold.test)
+        if shared:
+            raise DataError(
+                f"these topics are both in train and in test: {some(shared)}",
+                source="the splits",
+                remedy="A system tuned on a topic cannot be tested on it. "
+                "Make the splits anew, as with `cranfield split`.",
+            )
+        twice = [topic for topic in fold.test if topic in seen]
+        if twice:
+            raise UsageError(f"a topic can be tested once only, for one run; these are in two tests: {some(twice)}")
+        seen |= set(fold.test)
+        for part in fold:
+            for topics, what in ((queries, "asked"), (set(judged), "judged")):
+                missing = [topic for topic in part if topic not in topics]
+                if missing:
+                    raise DataError(
+                        f"these topics of the splits are not {what}: {some(missing)}",
+                        remedy="Are these the splits of this collection? Topic ids must be the same text.",
+                    )

@@ -1,0 +1,181 @@
+"""A test collection as a whole: documents, topics and judgements, from a folder, a small TOML file, or part by part."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.formats import read_qrels
+from cranfield.formats.sources import open_source
+from cranfield.tables import Qrels
+from cranfield.texts import Ids, read_documents, read_topics, renumbered
+from cranfield.texts.base import Documents, Topics
+from cranfield.texts.datasets import has, is_dataset, open_dataset, records
+from cranfield.texts.kinds import Content, kind_of
+
+TOML = "collection.toml"
+DOCUMENT_FOLDERS = ("documents", "docs", "corpus")
+PARTS: tuple[Content, ...] = ("documents", "topics", "qrels")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection:
+    """Documents, topics and judgements, each None where it is not there; `notes` say what was odd about the whole.
+
+    >>> Collection("ducks", Documents(("d1",), {"text": ["They swim."]}))
+    <Collection 'ducks': 1 documents, 0 topics, 0 judgements>
+    """
+
+    name: str
+    documents: Documents | None = None
+    topics: Topics | None = None
+    qrels: Qrels | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        counts = (len(part) if part is not None else 0 for part in (self.documents, self.topics, self.qrels))
+        documents, topics, judgements = counts
+        return f"<Collection {self.name!r}: {documents:,} documents, {topics:,} topics, {judgements:,} judgements>"
+
+
+def read_collection(
+    source: Any = None,
+    *,
+    documents: Any = None,
+    topics: Any = None,
+    qrels: Any = None,
+    ids: Ids = "given",
+    name: str | None = None,
+) -> Collection:
+    """Reads a collection: a folder, a TOML file that names the parts, an id of ir_datasets, or the parts themselves.
+
+    In a folder the parts are found by content and name: BEIR's corpus.jsonl, queries.jsonl and qrels/test.tsv, SMART's
+    files, and others. Where that does not decide, `collection.toml` in it does, with documents = "…", topics = "…",
+    qrels = "…" and perhaps ids = "position". Parts given by name replace those found. `ids` is that of `read_topics`.
+
+    >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
+    <Collection 'ducks': 1 documents, 1 topics, 1 judgements>
+    """
+    if isinstance(source, Collection):
+        return source
+    notes: list[tuple[str, str]] = []
+    found: dict[str, Any] = {}
+    if is_dataset(source):
+        found = _of_dataset(source)
+        name = name or source.partition(":")[2]
+    elif source is not None:
+        path = Path(os.fspath(source))
+        listed = path / TOML if path.is_dir() else path
+        if listed.is_file() and listed.suffix == ".toml":
+            found = _of_toml(listed)
+        elif path.is_dir():
+            found, notes = _of_folder(path)
+        else:
+            raise DataError(
+                "is neither a folder nor a TOML file", source=str(path), remedy=f"Name a folder, or a {TOML}."
+            )
+        name = name or found.pop("name", None) or path.resolve().name
+        ids = ids if ids != "given" else found.pop("ids", ids)
+    given = {"documents": documents, "topics": topics, "qrels": qrels}
+    found |= {part: value for part, value in given.items() if value is not None}
+    if not any(part in found for part in PARTS):
+        raise UsageError("a collection needs documents, topics or qrels")
+    return _read_parts(found, name or "collection", ids, notes)
+
+
+def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[str, str]]) -> Collection:
+    formats = found.get("formats", {})
+    documents = read_documents(found["documents"], format=formats.get("documents")) if "documents" in found else None
+    topics = read_topics(found["topics"], format=formats.get("topics"), ids=ids) if "topics" in found else None
+    qrels = read_qrels(found["qrels"], format=formats.get("qrels")) if "qrels" in found else None
+    if topics is not None and qrels is not None:
+        trap = other_ids(topics, qrels.topics)
+        if trap:
+            notes = [*notes, ("topic-ids", trap)]
+    return Collection(name, documents, topics, qrels, tuple(notes))
+
+
+def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
+    """What to say if the judgements do not use the topics' ids, but their positions or numbers.
+
+    >>> other_ids(Topics(("001", "004"), {"title": ["ducks", "geese"]}), ["1", "2"])
+    "the judgements do not use the topics' ids (001, 004) but their positions: read them with ids position"
+    """
+    if set(judged) <= set(topics.ids):
+        return None
+    ways: tuple[tuple[Ids, str], ...] = (("number", "the numbers in them"), ("position", "their positions"))
+    for way, what in ways:
+        try:
+            fits = set(judged) <= set(renumbered(topics, way).ids)
+        except DataError:  # two ids with the same number
+            continue
+        if fits:
+            shown = some(topics.ids, 3)
+            return f"the judgements do not use the topics' ids ({shown}) but {what}: read them with ids {way}"
+    return None
+
+
+def _of_dataset(source: str) -> dict[str, Any]:
+    dataset = open_dataset(source)
+    found: dict[str, Any] = {}
+    if has(dataset, "docs"):
+        found["documents"] = source
+    if has(dataset, "queries"):
+        found["topics"] = source
+    if has(dataset, "qrels"):
+        found["qrels"] = records(source, "qrels")
+    return found
+
+
+def _of_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"is not TOML: {error}", source=str(path)) from None
+    known = ("name", *PARTS, "ids", "formats")
+    unknown = [key for key in found if key not in known]
+    if unknown:
+        raise DataError(f"unknown entry {some(unknown)}", source=str(path), remedy=f"Known: {', '.join(known)}.")
+    for part in PARTS:
+        if part in found and not is_dataset(found[part]):
+            found[part] = str(path.parent / str(found[part]))
+    return found
+
+
+def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The parts of a collection among the files of a folder, and what is to be said of the other files."""
+    files = sorted(path for path in (*folder.iterdir(), *folder.glob("qrels/*")) if path.is_file())
+    files = [path for path in files if not path.name.startswith(".")]
+    candidates: dict[str, list[Path]] = {part: [] for part in PARTS}
+    left_out: list[str] = []
+    for path in files:
+        kind = kind_of(open_source(path).data, str(path))
+        if kind in candidates:
+            candidates[kind].append(path)
+        else:
+            left_out.append(path.name)
+    own_folders = [folder / name for name in DOCUMENT_FOLDERS if (folder / name).is_dir()]
+    candidates["documents"] += own_folders
+    found: dict[str, Any] = {}
+    for part, paths in candidates.items():
+        tests = [path for path in paths if re.match(r"test\b", path.name)]
+        chosen = tests if len(paths) > 1 and len(tests) == 1 else paths
+        if len(chosen) > 1:
+            raise DataError(
+                f"several files may be the {part}: {some([path.name for path in chosen])}",
+                source=str(folder),
+                remedy=f'Say which: {part}= in Python, or a file {TOML} with {part} = "…".',
+            )
+        if chosen:
+            found[part] = str(chosen[0])
+            left_out += [f"{path.parent.name}/{path.name}" for path in paths if path not in chosen]
+    if not found:
+        raise DataError("holds neither documents nor topics nor judgements", source=str(folder))
+    return found, [("left-out", f"files left out: {some(left_out)}")] if left_out else []

@@ -1,0 +1,46 @@
+"""Collections by their id in ir_datasets, where that package is installed: "ir_datasets:cranfield", "irds:…"."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from cranfield.errors import DataError, UsageError, shorten
+
+PREFIXES = ("ir_datasets:", "irds:")
+
+
+def is_dataset(source: object) -> bool:
+    """
+    >>> is_dataset("irds:vaswani"), is_dataset("vaswani.qrels")
+    (True, False)
+    """
+    return isinstance(source, str) and source.startswith(PREFIXES)
+
+
+def open_dataset(source: str) -> Any:
+    """The dataset of ir_datasets."""
+    id = source.partition(":")[2]
+    try:
+        import ir_datasets  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        raise DataError("needs the package ir_datasets", source=source, remedy="pip install ir_datasets") from None
+    try:
+        return ir_datasets.load(id)
+    except KeyError:
+        raise UsageError(f"ir_datasets has no dataset '{shorten(id, 80)}'") from None
+
+
+def has(dataset: Any, part: Literal["docs", "queries", "qrels"]) -> bool:
+    """Whether a dataset has documents, queries or judgements."""
+    return bool(getattr(dataset, f"has_{part}")())
+
+
+def records(source: str, part: Literal["docs", "queries", "qrels"]) -> list[Any]:
+    """The records of a part of a dataset; ir_datasets fetches what is not there yet."""
+    dataset = open_dataset(source)
+    if not has(dataset, part):
+        raise DataError(f"has no {part}", source=source)
+    try:
+        return list(getattr(dataset, f"{part}_iter")())
+    except (OSError, RuntimeError) as error:
+        raise DataError(f"ir_datasets could not get its {part}: {error}", source=source) from None

@@ -1,0 +1,105 @@
+"""An object a line: BEIR's corpus.jsonl and queries.jsonl, and whatever else has an id and texts by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cranfield.errors import DataError
+from cranfield.formats.json_text import parse
+from cranfield.texts.base import Topics
+from cranfield.texts.columns import find_roles, held_names, require_roles
+from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, columns_of
+
+
+def read(text: str, source: str, kind: Kind) -> Found:
+    ids: list[str] = []
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    keys: tuple[str, ...] | None = None
+    roles: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line or line.isspace():
+            continue
+        entry = parse(line, source, number)
+        if not isinstance(entry, dict):
+            raise DataError("expected an object on each line", source=source, line=number, text=line)
+        if isinstance(entry.get("metadata"), dict):
+            entry = _unfolded(entry)
+        if tuple(entry) != keys:
+            keys = tuple(entry)
+            roles = require_roles(keys, kind, source, number)
+        row = {}
+        for key, value in entry.items():
+            if roles[key] != "id":
+                row[roles[key]] = as_text(value)
+            elif isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+                ids.append(str(value))
+            else:
+                message = f"the id {value!r} is neither a string nor an integer" if value != "" else "empty id"
+                raise DataError(message, source=source, line=number, text=line)
+        rows.append(row)
+        lines.append(number)
+    return Found(ids, columns_of(rows), lambda number: lines[number], [])
+
+
+def _unfolded(entry: dict[str, Any]) -> dict[str, Any]:
+    """BEIR keeps under `metadata` what is neither title nor text."""
+    outer = {key: value for key, value in entry.items() if key != "metadata"}
+    known = {key.lower() for key in outer} | {"id"}
+    more = {f"metadata.{key}" if key.lower() in known else key: value for key, value in entry["metadata"].items()}
+    return outer | more
+
+
+def as_text(value: Any) -> str:
+    """A value of a field as text: nothing for null, JSON for what is neither text nor number.
+
+    >>> as_text("a"), as_text(None), as_text(3), as_text(["a", 1])
+    ('a', '', '3', '["a", 1]')
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def write(texts: Texts, losses: Losses) -> Iterator[str]:
+    names = held_names(texts, losses)
+    for id, fields in texts.rows():
+        yield _line({"id": id, **{name: fields.get(name, "") for name in names}})
+
+
+def write_beir(texts: Texts, losses: Losses) -> Iterator[str]:
+    main = (
+        {"_id": "id", "text": "title"} if isinstance(texts, Topics) else {"_id": "id", "title": "title", "text": "text"}
+    )
+    names = held_names(texts, losses, main)
+    for id, fields in texts.rows():
+        held = {key: id if role == "id" else fields.get(role, "") for key, role in main.items()}
+        yield _line({**held, "metadata": {name: fields[name] for name in names if fields.get(name)}})
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def recognise(head: str, kind: Kind) -> bool:
+    first = head.lstrip().split("\n", 1)[0]
+    if not first.startswith("{"):
+        return False
+    try:
+        entry = parse(first, "", 1)
+    except DataError:  # its reader will say what is wrong with it
+        return first.rstrip().endswith("}")
+    return isinstance(entry, dict) and find_roles(tuple(entry), kind) is not None
+
+
+JSON_LINES = TextFormat("jsonl", (".jsonl", ".ndjson", ".json"), recognise, read, write)
+BEIR = TextFormat("beir", (), lambda head, kind: False, read, write_beir)

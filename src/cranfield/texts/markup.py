@@ -1,0 +1,92 @@
+"""Tags and entities, as loosely as old collections write them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html import unescape
+from html.entities import html5
+
+# Parts: a slash if it closes, the name, whatever follows the name.
+TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]*)((?:[\s/][^<>]*)?)>")
+ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+BLANKS = " \t\r\n"
+_ENTITY = re.compile(r"&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
+_LIKE_A_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_UNSEEN = re.compile(r"<(!--|script\b|style\b)", re.IGNORECASE)
+_ENDS = {
+    "!--": re.compile("-->"),
+    "script": re.compile(r"</script\s*>", re.IGNORECASE),
+    "style": re.compile(r"</style\s*>", re.IGNORECASE),
+}
+_TREC = {"blank": " ", "hyph": "-"}  # of the Federal Register on TREC's discs; in HTML they are something else
+
+
+def plain(text: str, unknown: Counter[str] | None = None) -> str:
+    """A text with its entities replaced; those that nobody knows stay, and are counted.
+
+    >>> plain("AT&T &amp; R&amp;D &lt;b&gt; &#233; &nosuch;")
+    'AT&T & R&D <b> é &nosuch;'
+    """
+    if "&" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
+        if name[0] == "#":
+            code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+            if 128 <= code < 160:  # Windows characters that old pages number so
+                return unescape(match[0])
+            if 0 < code < 0xD800 or 0xDFFF < code < 0x110000:
+                return chr(code)
+        known = _TREC.get(name) or html5.get(f"{name};")
+        if known is None and unknown is not None:
+            unknown[match[0]] += 1
+        return match[0] if known is None else known
+
+    return _ENTITY.sub(character, text)
+
+
+def marked_up(text: str) -> str:
+    """A text such that reading gives it back; what cannot be mistaken for a tag or an entity stays as it is.
+
+    >>> marked_up(" AT&T: a<b, <b>, &amp;")
+    '&#32;AT&T: a&lt;b, &lt;b>, &amp;amp;'
+    """
+    text = _LIKE_A_TAG.sub("&lt;", _ENTITY.sub(r"&amp;\1;", text)).replace("\r", "&#13;")
+    if text and text[0] in BLANKS:
+        text = f"&#{ord(text[0])};{text[1:]}"
+    if text and text[-1] in BLANKS:
+        text = f"{text[:-1]}&#{ord(text[-1])};"
+    return text
+
+
+def without_unseen(text: str) -> str:
+    """A text without comments, scripts and style sheets.
+
+    >>> without_unseen("a <!-- b --> c")
+    'a   c'
+    """
+    kept: list[str] = []
+    at = 0
+    endless: set[str] = set()
+    for start in _UNSEEN.finditer(text):
+        what = start[1].lower()
+        if start.start() < at or what in endless:
+            continue
+        end = _ENDS[what].search(text, start.end())
+        if end is None:
+            endless.add(what)
+            continue
+        kept += [text[at : start.start()], " "]
+        at = end.end()
+    return "".join([*kept, text[at:]]) if kept else text
+
+
+def attributes(text: str) -> dict[str, str]:
+    """What stands in a tag after its name.
+
+    >>> attributes(' number="1" type=faceted')
+    {'number': '1', 'type': 'faceted'}
+    """
+    return {name.lower(): plain(a or b or c) for name, a, b, c in ATTRIBUTE.findall(text)}

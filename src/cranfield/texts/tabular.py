@@ -1,0 +1,89 @@
+"""Documents and topics in memory: dicts, records such as those of ir_datasets, data frames; and Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cranfield.errors import DataError
+from cranfield.formats.memory import records_of, values_of
+from cranfield.tables import describe_type
+from cranfield.texts.columns import held_names, require_roles
+from cranfield.texts.forms import Found, Kind, Losses, Texts
+from cranfield.texts.json_lines import as_text
+
+EXPECTED = "a path, an open file, {id: text}, {id: {field: text}}, a data frame or an iterable of records"
+
+
+def read_memory(source: Any, label: str, kind: Kind) -> Found:
+    """Whatever is neither a path nor an open file."""
+    if isinstance(source, Mapping):
+        return _read_mapping(source, label, kind)
+    if hasattr(source, "iloc"):
+        columns = {str(name): source.iloc[:, i].tolist() for i, name in enumerate(source.columns)}
+        return read_columns(columns, label, kind)
+    if hasattr(source, "__arrow_c_stream__"):
+        return read_columns(_pyarrow(label).table(source).to_pydict(), label, kind)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
+        rows, names = records_of(source, label)
+        return read_columns({name: values_of(rows, name, label) for name in names}, label, kind)
+    raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+
+
+def _read_mapping(source: Mapping[Any, Any], label: str, kind: Kind) -> Found:
+    main = "text" if kind == "documents" else "title"
+    entries = [entry if isinstance(entry, Mapping) else {main: entry} for entry in source.values()]
+    names = dict.fromkeys(str(name) for entry in entries for name in entry)
+    columns: dict[str, list[Any]] = {"id": list(source)}
+    return read_columns(columns | {name: [entry.get(name) for entry in entries] for name in names}, label, kind)
+
+
+def read_columns(columns: Mapping[str, list[Any]], source: str, kind: Kind) -> Found:
+    """Columns by name, with a value for each id."""
+    roles = require_roles(list(columns), kind, source)
+    fields = {roles[name]: column for name, column in columns.items()}
+    ids = fields.pop("id")
+    for row, id in enumerate(ids):
+        if not isinstance(id, str | int) or isinstance(id, bool) or id == "":
+            raise DataError(
+                f"row {row} (counting from 0): the id {id!r} is neither text nor a whole number", source=source
+            )
+    texts = {name: [as_text(value) for value in column] for name, column in fields.items()}
+    return Found([str(id) for id in ids], texts, lambda number: None, [])
+
+
+def read_parquet(data: Any, source: str, kind: Kind) -> Found:
+    from cranfield.formats.parquet import parquet_table
+
+    return read_columns(parquet_table(data, source).to_pydict(), source, kind)
+
+
+def parquet_bytes(texts: Texts, losses: Losses) -> bytes:
+    """The content of a Parquet file."""
+    names = held_names(texts, losses)
+    return table_bytes(
+        {"id": list(texts.ids)} | {name: list(texts.fields.get(name, [""] * len(texts))) for name in names}
+    )
+
+
+def table_bytes(columns: Mapping[str, Any]) -> bytes:
+    """Columns as a Parquet file."""
+    import io
+
+    pyarrow = _pyarrow("Parquet")
+    import pyarrow.parquet as parquet
+
+    out = io.BytesIO()
+    try:
+        parquet.write_table(pyarrow.table(dict(columns)), out)
+    except UnicodeEncodeError as error:
+        raise DataError(f"{error.object!r} is not UTF-8", remedy="Parquet holds nothing else; choose trec.") from None
+    return out.getvalue()
+
+
+def _pyarrow(label: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise DataError("needs pyarrow", source=label, remedy="pip install 'cranfield[frames]'") from None
+    return pyarrow

@@ -1,0 +1,292 @@
+"""Training of fusion: what is learnt, from which topics, and for which."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cranfield import DataError, UsageError, evaluate, read_run, read_splits, split
+from cranfield.fusion import all_methods, find_method, fuse, train_fusion
+from cranfield.fusion.probabilities import LEVELS, SEGMENTS, odds_of
+from cranfield.fusion.searching import best_parameters, simplex
+
+ROOT = Path(__file__).parents[1]
+CLASSIC = ROOT.parent / "shared" / "data" / "cranfield"
+
+Runs = list[dict[str, dict[str, float]]]
+Qrels = dict[str, dict[str, int]]
+
+TRAINED = [method.name for method in all_methods() if method.learnt or method.tuned]
+LEARNT = [method.name for method in all_methods() if method.learnt]
+
+
+def collection(seed: int, *, runs: int = 2, topics: int = 10, depth: int = 30) -> tuple[Runs, Qrels]:
+    """Systems of different worth on topics with a few relevant documents, graded 1 or 2."""
+    random = np.random.default_rng(seed)
+    qrels: Qrels = {}
+    made: Runs = [{} for _ in range(runs)]
+    for topic in map(str, range(1, topics + 1)):
+        grades = {f"d{d}": int(random.integers(1, 3)) for d in random.choice(60, 6, replace=False)}
+        qrels[topic] = grades | {f"d{d}": 0 for d in range(60, 63)}
+        for number, run in enumerate(made):
+            worth = 2.5 - 2.0 * number / runs
+            scores = {f"d{d}": worth * (grades.get(f"d{d}", 0) > 0) + random.normal() for d in range(60)}
+            kept = sorted(scores, key=lambda d: scores[d], reverse=True)[: random.integers(depth // 2, depth + 1)]
+            run[topic] = {document: float(scores[document]) for document in kept}
+    return made, qrels
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_what_is_used_on_a_topic_does_not_depend_on_its_judgements(method: str) -> None:
+    runs, qrels = collection(1)
+    trained = train_fusion(runs, qrels, method, folds=3, seed=4)
+    for number, fold in enumerate(trained.folds):
+        assert not set(fold.train) & set(fold.test)
+        worthless = {topic: {d: 2 - grade for d, grade in grades.items()} for topic, grades in qrels.items()}
+        changed = {topic: worthless[topic] if topic in fold.test else qrels[topic] for topic in qrels}
+        again = train_fusion(runs, changed, method, splits={"folds": [_split(fold)]})
+        assert again.folds[0].parameters == trained.folds[number].parameters
+        assert again.folds[0].score == pytest.approx(fold.score)
+        assert again.run.to_dict() == trained.run.to_dict(list(fold.test))
+
+
+def _split(fold: Any) -> dict[str, list[str]]:
+    return {"train": list(fold.train), "test": list(fold.test)}
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_every_topic_is_fused_with_what_its_fold_learnt(method: str) -> None:
+    runs, qrels = collection(2)
+    trained = train_fusion(runs, qrels, method, folds=4)
+    assert sorted(topic for fold in trained.folds for topic in fold.test) == sorted(qrels)
+    for fold in trained.folds:
+        known = fuse(runs, method, parameters=fold.parameters).to_dict(list(fold.test))
+        assert trained.run.to_dict(list(fold.test)) == known
+        on_train = {topic: qrels[topic] for topic in fold.train}
+        found = evaluate(on_train, fuse(runs, method, parameters=fold.parameters), "nDCG@10")
+        assert found.scores[0, 0].mean() == pytest.approx(fold.score)
+
+
+@pytest.mark.parametrize("method", ["rrf", "rbc", "combgmnz", "logn-isr"])
+def test_the_best_of_the_grid_is_taken(method: str) -> None:
+    runs, qrels = collection(3)
+    (name,) = find_method(method).parameters
+    grid = find_method(method).parameters[name].grid
+    trained = train_fusion(runs, qrels, method, measure="AP", folds=2)
+    for fold in trained.folds:
+        train = {topic: qrels[topic] for topic in fold.train}
+        means = [evaluate(train, fuse(runs, method, parameters={name: v}), "AP").scores[0, 0].mean() for v in grid]
+        assert fold.score == pytest.approx(max(means))
+        assert fold.parameters == {name: grid[int(np.argmax(np.round(means, 10)))]}
+
+
+def test_of_two_runs_every_tenth_of_a_weight_is_tried() -> None:
+    runs, qrels = collection(4)
+    for method in ("weighted-sum", "wmnz", "mixed", "weighted-bordafuse", "weighted-condorcet"):
+        (fold,) = train_fusion(runs, qrels, method, same_topics=True).folds
+        tried = [[tenth / 10, (10 - tenth) / 10] for tenth in range(11)]
+        means = [evaluate(qrels, fuse(runs, method, parameters={"weights": w}), "nDCG@10").scores.mean() for w in tried]
+        assert fold.score == pytest.approx(max(means)), method
+
+
+def test_weights_of_a_grid_are_all_that_sum_to_one() -> None:
+    for runs in (2, 3, 4):
+        points = simplex(runs)
+        assert sorted(points) == sorted(
+            [part / 10 for part in parts] for parts in product(range(11), repeat=runs) if sum(parts) == 10
+        )
+        spread = [sum(weight * weight for weight in point) for point in points]
+        assert all(one <= other + 1e-12 for one, other in pairwise(spread))
+
+
+def test_many_runs_are_searched_weight_by_weight() -> None:
+    method = find_method("weighted-sum")
+    goal = np.array([0.4, 0.0, 0.1, 0.3, 0.05, 0.15])
+    trials: list[tuple[float, ...]] = []
+
+    def score(point: dict[str, Any]) -> float:
+        trials.append(tuple(point["weights"]))
+        return -float(np.abs(np.array(point["weights"]) - goal).sum())
+
+    best, highest = best_parameters(method, 6, {}, score)
+    assert sum(best["weights"]) == pytest.approx(1)
+    assert highest > -0.2 > score({"weights": [1 / 6] * 6})
+    assert len(trials) < 1000
+    assert best_parameters(method, 6, {}, score) == (best, highest)
+
+
+def test_a_useless_run_among_many_loses_its_weight() -> None:
+    runs, qrels = collection(5, runs=5, topics=12)
+    noise = {topic: {f"d{d}": float(np.cos(d * 7)) for d in range(40)} for topic in qrels}
+    trained = train_fusion([*runs, noise], qrels, "weighted-sum", folds=2)
+    for fold in trained.folds:
+        assert len(fold.parameters["weights"]) == 6
+        assert fold.parameters["weights"][5] < 1 / 6
+    assert train_fusion([*runs, noise], qrels, "weighted-sum", folds=2, threads=1).folds == trained.folds
+
+
+# --- what is learnt of a run ------------------------------------------------------------------------------------------
+
+
+def learnt_by_definition(method: str, run: dict[str, dict[str, float]], qrels: Qrels, segments: int) -> Any:
+    hits = []
+    for topic, grades in qrels.items():
+        ranking = sorted(run.get(topic, {}), key=lambda d: (run[topic][d], d), reverse=True)
+        hits.append([int(grades.get(document, 0) >= 1) for document in ranking])
+    if method == "mapfuse":
+        precisions = [[sum(one[: i + 1]) / (i + 1) for i, hit in enumerate(one) if hit] for one in hits]
+        relevant = [sum(grade >= 1 for grade in grades.values()) for grades in qrels.values()]
+        return fmean(sum(one) / count for one, count in zip(precisions, relevant, strict=True))
+    if method in ("posfuse", "slidefuse"):
+        depth = max(map(len, hits))
+        return [fmean(one[i] for one in hits if len(one) > i) for i in range(depth)]
+    if method == "probfuse":
+        parts = []
+        for one in hits:
+            size = max(math.ceil(len(one) / segments), 1)
+            cut = [one[g * size : (g + 1) * size] for g in range(segments)]
+            parts.append([fmean(part) if part else 0.0 for part in cut])
+        return [fmean(part[g] for part in parts) for g in range(segments)]
+    ends = (SEGMENTS if method == "segfuse" else LEVELS).tolist()
+    bounds = list(pairwise(ends))
+    precision = [fmean(sum(one[start:end]) / (end - start) for one in hits) for start, end in bounds]
+    if method == "segfuse":
+        return precision
+    believed = [min(max(p, 0.001), 0.999) for p in precision]
+    return [math.log(p / (1 - p)) for p in believed]
+
+
+@pytest.mark.parametrize("method", LEARNT)
+def test_what_is_learnt_is_its_definition(method: str) -> None:
+    runs, qrels = collection(6, depth=40)
+    del runs[1]["3"]
+    fixed = {"probfuse": {"segments": 7}, "slidefuse": {"w": 2}}.get(method, {})
+    (fold,) = train_fusion(runs, qrels, method, same_topics=True, parameters=fixed).folds
+    learnt = fold.parameters[str(find_method(method).learnt)]
+    assert fold.parameters | fixed == fold.parameters
+    for run, found in zip(runs, learnt, strict=True):
+        assert found == pytest.approx(learnt_by_definition(method, run, qrels, 7), rel=1e-12, abs=1e-15)
+
+
+def test_segments_have_the_sizes_of_the_paper() -> None:
+    assert np.diff(SEGMENTS).tolist()[:5] == [5, 15, 35, 75, 155]
+
+
+def test_log_odds_grow_with_precision_and_never_end() -> None:
+    odds = odds_of(np.linspace(0, 1, 101))
+    assert np.isfinite(odds).all()
+    assert (np.diff(odds) > 0).all()
+    assert odds[0] == pytest.approx(-odds[-1])
+
+
+# --- which topics -----------------------------------------------------------------------------------------------------
+
+
+def test_folds_are_those_of_split() -> None:
+    runs, qrels = collection(7)
+    trained = train_fusion(runs, qrels, "rrf", folds=3, seed=9)
+    made = split(sorted(qrels, key=int), folds=3, seed=9)
+    assert [(fold.train, fold.test) for fold in trained.folds] == [tuple(one) for one in made.folds]
+    assert train_fusion(runs, qrels, "rrf", splits=made).folds == trained.folds
+    assert train_fusion(runs, qrels, "rrf", splits=read_splits(made.to_dict())).folds == trained.folds
+
+
+def test_topics_without_judgements_use_what_all_judged_ones_teach() -> None:
+    runs, qrels = collection(8)
+    few = {topic: qrels[topic] for topic in list(qrels)[:6]}
+    trained = train_fusion(runs, few, "weighted-sum", folds=2)
+    rest = trained.folds[-1]
+    assert (sorted(rest.train, key=int), rest.test) == (list(few), tuple(list(qrels)[6:]))
+    on_all = train_fusion(runs, few, "weighted-sum", same_topics=True)
+    assert rest.parameters == on_all.folds[0].parameters == on_all.folds[1].parameters
+    assert on_all.run.topics == trained.run.topics
+    assert trained.run.topics == list(qrels)
+
+
+def test_topics_that_are_only_trained_on_are_left_out() -> None:
+    runs, qrels = collection(9)
+    made = split(list(qrels), test_share=0.3, seed=1)
+    trained = train_fusion(runs, qrels, "rrf", splits=made)
+    assert set(trained.run.topics) == set(made.folds[0].test)
+    assert [str(warning) for warning in trained.warnings if warning.code == "train-topics"] == [
+        f"rrf: 7 topics only trained on, and left out: {', '.join(made.folds[0].train[:5])} and 2 more"
+    ]
+
+
+def test_training_on_the_topics_one_tests_on_is_asked_for_and_warned_of() -> None:
+    runs, qrels = collection(10)
+    trained = train_fusion(runs, qrels, "rrf", same_topics=True)
+    assert [warning.code for warning in trained.warnings] == ["tuned-on-test"]
+    assert trained.warnings[0].doubtful
+    said = evaluate(qrels, trained.run, "AP").warnings
+    assert "tuned-on-test" in [warning.code for warning in said if warning.doubtful]
+    assert train_fusion(runs, qrels, "rrf").warnings == ()
+    overlapping = {"folds": [{"train": ["1", "2"], "test": ["2", "3"]}]}
+    with pytest.raises(DataError, match="both in train and in test: 2"):
+        train_fusion(runs, qrels, "rrf", splits=overlapping)
+
+
+def test_wrong_calls_are_told() -> None:
+    runs, qrels = collection(11)
+    with pytest.raises(UsageError, match="combsum has nothing to learn"):
+        train_fusion(runs, qrels, "combsum")
+    with pytest.raises(UsageError, match="posfuse has nothing to learn"):
+        train_fusion(runs, qrels, "posfuse", parameters={"probabilities": [[0.1], [0.2]]})
+    with pytest.raises(UsageError, match="rrf has nothing to learn"):
+        train_fusion(runs, qrels, "rrf", parameters={"k": 30})
+    with pytest.raises(UsageError, match="test a topic more than once"):
+        train_fusion(runs, qrels, "rrf", splits=split(list(qrels), folds=2, repeats=2))
+    with pytest.raises(UsageError, match="one of the two"):
+        train_fusion(runs, qrels, "rrf", same_topics=True, splits=split(list(qrels), folds=2))
+    with pytest.raises(DataError, match="judges no topic that a run has"):
+        train_fusion(runs, {"99": {"d1": 1}, "98": {"d1": 1}}, "rrf", folds=2)
+    with pytest.raises(UsageError, match="unknown measure"):
+        train_fusion(runs, qrels, "rrf", measure="nDCQ")
+
+
+# --- command line -----------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "cranfield", "fuse", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_the_command_trains_and_writes_what_was_learnt(tmp_path: Path) -> None:
+    runs = ["examples/bm25.run", "examples/dense.run"]
+    splits = tmp_path / "splits.json"
+    split(ROOT / "examples" / "qrels.txt", folds=3, seed=2).write(splits)
+    done = command(
+        *runs, "--method", "wsum", "--train", "examples/qrels.txt", "--splits", splits, "-m", "AP", "--learnt",
+        tmp_path / "learnt.json", "-o", tmp_path / "fused.run",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    trained = train_fusion(
+        [ROOT / run for run in runs], ROOT / "examples" / "qrels.txt", "wsum", measure="AP", splits=splits
+    )
+    assert done.stdout.startswith(f"{trained}\n2 runs fused into ")
+    assert done.stdout.startswith("fold 1: weights ")
+    assert json.loads((tmp_path / "learnt.json").read_text()) == json.loads(trained.to_json())
+    assert read_run(tmp_path / "fused.run").to_dict() == trained.run.to_dict()
+    same = command(*runs, "--train", "examples/qrels.txt", "--same-topics", "-o", tmp_path / "fit.run")
+    assert "warning: rrf: was tuned on the topics it is given for" in same.stderr
+
+
+@pytest.mark.skipif(not CLASSIC.exists(), reason="the classic collection is not here")
+def test_training_on_the_classic_collection_does_not_harm() -> None:
+    runs = [CLASSIC / "runs" / f"{name}.run.gz" for name in ("bm25-stem", "vsm-tfidf")]
+    qrels = CLASSIC / "cranfield.qrels"
+    trained = train_fusion(runs, qrels, "weighted-sum", measure="AP", folds=5, seed=1)
+    alone = evaluate(qrels, runs, "AP").scores[:, 0].mean(axis=1)
+    fused = evaluate(qrels, trained.run, "AP").scores[0, 0].mean()
+    assert fused > alone.min()
+    assert fused > alone.max() - 0.005

@@ -1,0 +1,332 @@
+"""Pools taken apart and replayed: definitions written out with `evaluate`, known answers, methods against depth-k."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from math import isnan
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from cranfield import DataError, UsageError, evaluate
+from cranfield.plot.base import Subject, find_picture
+from cranfield.plot.pools import curves
+from cranfield.pooling.analysis import PoolAnalysis, analyse
+from cranfield.pooling.candidates import pooled_runs
+from cranfield.pooling.making import make_pool
+from cranfield.pooling.missing import estimate_missing, power_law
+from cranfield.pooling.simulation import Simulation, simulate
+from cranfield.pooling.verdict import LIMITS, WORDS
+from cranfield.report.pool_tables import FORMATS, render_analysis, render_simulation
+from cranfield.statistics.agreement import find_coefficient
+from cranfield.statistics.base import Sampling
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+Rankings = dict[str, dict[str, dict[str, float]]]
+Judgements = dict[str, dict[str, float]]
+ADAPTIVE = ("move-to-front", "hedge", "maxmean", "maxmean(rate=0)", "thompson", "thompson(rate=0)")
+
+
+def systems(
+    seed: int, *, runs: int = 8, topics: int = 12, documents: int = 150, deep: int = 60
+) -> tuple[Rankings, Judgements]:
+    """A few good systems and more poor ones, as campaigns have them; every document has its true grade."""
+    random = Random(f"pool analysis {seed}")
+    names = [f"d{number}" for number in range(documents)]
+    qrels = {
+        f"q{t}": {name: float(random.choice((1, 2)) if random.random() < 0.15 else 0) for name in names}
+        for t in range(topics)
+    }
+    found: Rankings = {}
+    for r in range(runs):
+        quality = 2.0 if r % 4 == 0 else 0.4
+        found[f"run{r}"] = {}
+        for topic, grades in qrels.items():
+            scores = {name: quality * min(grade, 1) + random.gauss(0, 1) for name, grade in grades.items()}
+            best = sorted(scores, key=lambda name: -scores[name])[:deep]
+            found[f"run{r}"][topic] = {name: scores[name] for name in best}
+    return found, qrels
+
+
+def pooled_qrels(runs: Rankings, truth: Judgements, depth: int) -> Judgements:
+    """The judgements that a pool of that depth gives."""
+    return {topic: {d: truth[topic][d] for d in of} for topic, of in make_pool(runs, depth=depth).documents.items()}
+
+
+def top(run: dict[str, dict[str, float]], topic: str, depth: int) -> set[str]:
+    return set(sorted(run[topic], key=lambda d: -run[topic][d])[:depth])
+
+
+@pytest.fixture(scope="module")
+def pooled() -> tuple[Rankings, Judgements]:
+    runs, truth = systems(1)
+    return runs, pooled_qrels(runs, truth, 12)
+
+
+GROUPS = {f"run{r}": f"group{r // 3}" for r in range(8)}
+
+
+@pytest.fixture(scope="module")
+def analysis(pooled: tuple[Rankings, Judgements]) -> PoolAnalysis:
+    runs, qrels = pooled
+    return analyse(qrels, runs, groups=GROUPS, sampling=Sampling(resamples=100))
+
+
+def test_depth_of_the_pool_is_found(analysis: PoolAnalysis, pooled: tuple[Rankings, Judgements]) -> None:
+    runs, qrels = pooled
+    assert analysis.depth == analysis.judged_depth == 12
+    assert analysis.judged == sum(map(len, qrels.values()))
+    assert analysis.nobodys == 0
+    for share in analysis.shares:
+        each = []
+        for run in runs.values():
+            counts = [(len(top(run, t, share.depth) & qrels[t].keys()), min(share.depth, len(run[t]))) for t in qrels]
+            each.append(sum(judged for judged, _ in counts) / sum(size for _, size in counts))
+        assert (share.least, share.mean, share.most) == pytest.approx((min(each), np.mean(each), max(each)))
+        assert (share.least == 1) == (share.depth <= 12)
+
+
+def members(name: str) -> list[str]:
+    return [name] if name in GROUPS else [run for run, group in GROUPS.items() if group == name]
+
+
+@pytest.mark.parametrize("name", ["run0", "run1", "run7", "group0", "group2"])
+def test_what_a_run_or_group_brings_by_definition(
+    name: str, analysis: PoolAnalysis, pooled: tuple[Rankings, Judgements]
+) -> None:
+    runs, qrels = pooled
+    inside = members(name)
+    reduced: Judgements = {}
+    counts: Counter[str] = Counter()
+    for topic, grades in qrels.items():
+        theirs = set().union(*(top(runs[run], topic, 12) for run in inside))
+        others = set().union(*(top(runs[run], topic, 12) for run in runs if run not in inside))
+        relevant = {d for d, grade in grades.items() if grade >= 1}
+        counts.update(judged=len(theirs), relevant=len(theirs & relevant))
+        counts.update(only_judged=len(theirs - others), only_relevant=len(theirs & relevant - others))
+        reduced[topic] = {d: grade for d, grade in grades.items() if d not in theirs - others}
+    contributions = {one.name: one for one in (*analysis.contributions, *analysis.group_contributions)}
+    assert contributions[name]._asdict() == {"name": name, **counts}
+
+    full = evaluate(qrels, runs, "AP").means[:, 0]
+    without = evaluate(reduced, runs, "AP").means[:, 0]
+    names = list(runs)
+    (left_out,) = [one for one in (*analysis.left_out, *analysis.groups_left_out) if one.name == name]
+    assert [run.run for run in left_out.runs] == inside
+    for run in left_out.runs:
+        i = names.index(run.run)
+        assert (run.score, run.score_without) == pytest.approx((full[i], without[i]), abs=1e-11)
+        assert run.rank == 1 + sum(score > full[i] + 1e-12 for score in full)
+        assert run.rank_without == 1 + sum(score > without[i] + 1e-12 for score in without)
+    assert left_out.tau == pytest.approx(find_coefficient("kendall")(full, without))
+    assert left_out.tau_ap == pytest.approx(find_coefficient("tau_ap_b")(full, without))
+
+
+def test_without_a_pool_depth_whole_lists_count() -> None:
+    runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "b": {"q1": {"d3": 2.0, "d4": 1.0}}}
+    found = analyse({"q1": {"d1": 1, "d3": 1, "d9": 1}}, runs)
+    assert (found.depth, found.judged_depth, found.nobodys, found.missing) == (None, 1, 1, None)
+    assert any(finding.code == "pool-depth" for finding in found.warnings)
+
+
+def test_the_scale_of_grades_stays_that_of_all_judgements() -> None:
+    """Leaving out the only document of grade 3 does not make grade 1 the highest there is."""
+    runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}, "c": {"q1": {"d2": 1.0}}}
+    found = analyse({"q1": {"d1": 3, "d2": 1}}, runs, measure="ERR", groups={"a": "x", "b": "x", "c": "y"})
+    (a, b) = found.groups_left_out[0].runs
+    assert (a.score, a.score_without) == pytest.approx((7 / 8, 0.0))
+    assert (b.score, b.score_without) == pytest.approx((1 / 8, 1 / 8))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_power_law_is_poisson_regression(seed: int) -> None:
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(seed)
+    depths = np.arange(2, 60)
+    counts = rng.poisson(40 * depths**-0.8, (3, len(depths))).astype(float)
+    level, slope = power_law(counts, depths)
+    design = np.stack([np.ones(len(depths)), np.log(depths)], axis=1)
+    for row, (a, b) in zip(counts, zip(level, slope, strict=True), strict=True):
+        fitted = api.GLM(row, design, family=api.families.Poisson()).fit(tol=1e-14, maxiter=200)
+        assert (a, b) == pytest.approx(tuple(fitted.params), abs=1e-8)
+
+
+def test_missing_documents_are_estimated() -> None:
+    """Where new ones do fall as a power of depth, nine in ten intervals hold the number that is missing."""
+    inside, topics, depth = 0, 50, 50
+    expected = 2.0 * np.arange(1, 501, dtype=np.float64) ** -0.7
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        hardness = rng.gamma(4, 0.25, (topics, 1))
+        made = estimate_missing(rng.poisson(hardness * expected[:depth]), sampling=Sampling(seed, 300))
+        assert made is not None
+        missing = topics * expected[depth:].sum()
+        inside += made.missing.low <= missing <= made.missing.high
+        assert made.share.value == pytest.approx(made.missing.value / (made.missing.value + made.found))
+    assert inside >= 33
+
+
+def test_nothing_is_extrapolated_from_too_little() -> None:
+    assert estimate_missing(np.ones((5, 9), dtype=np.int64)) is None
+    only_at_the_top = np.zeros((5, 50), dtype=np.int64)
+    only_at_the_top[:, :5] = 3
+    assert estimate_missing(only_at_the_top) is None
+    with pytest.raises(UsageError, match="below the pool's depth"):
+        estimate_missing(np.ones((5, 20), dtype=np.int64), reach=20)
+
+
+def test_verdicts() -> None:
+    """Many alike runs pooled deeply are reusable; two unlike ones pooled to one rank are not."""
+    runs, truth = systems(3, runs=12, topics=10, documents=100, deep=100)
+    deep = analyse(pooled_qrels(runs, truth, 60), runs, depth=60, sampling=Sampling(resamples=50))
+    assert deep.verdict.word == WORDS[0], deep.verdict
+    assert all(": fine" in reason for reason in deep.verdict.reasons)
+    odd: Rankings = {
+        "a": {f"q{t}": {"x": 2.0, "y": 1.0} for t in range(5)},
+        "b": {f"q{t}": {"z": 2.0, "w": 1.0} for t in range(5)},
+    }
+    shallow = analyse({f"q{t}": {"x": 1, "z": t % 2} for t in range(5)}, odd, depth=1)
+    assert shallow.verdict.word == WORDS[2]
+    assert "too much" in shallow.verdict.reasons[0]
+    assert len(shallow.verdict.reasons) == len(LIMITS)
+
+
+def test_wrong_requests_are_answered() -> None:
+    runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}
+    qrels = {"q1": {"d1": 1}}
+    with pytest.raises(UsageError, match="at least two runs"):
+        analyse(qrels, {"a": runs["a"]})
+    with pytest.raises(DataError, match="no group for 1 run: b"):
+        analyse(qrels, runs, groups={"a": "x"})
+    with pytest.raises(UsageError, match="no budget"):
+        simulate(qrels, runs, budgets=[])
+    with pytest.raises(UsageError, match="draws a sample"):
+        simulate(qrels, runs, ["stratified"])
+    with pytest.raises(DataError, match="no topic has both"):
+        simulate({"q2": {"d1": 1}}, runs)
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Simulation:
+    runs, truth = systems(4, runs=12, topics=30)
+    return simulate(truth, runs, ["depth", "rrf", *ADAPTIVE], [1, 10, 20, 40], depth=50)
+
+
+def test_methods_that_learn_find_more_than_depth(simulation: Simulation) -> None:
+    for budget in (20, 40):
+        depth = simulation.of("depth", budget).relevant
+        for method in simulation.methods:
+            if method != "depth":
+                assert simulation.of(method, budget).relevant > depth, (method, budget)
+
+
+def test_simulation_counts_by_definition(simulation: Simulation) -> None:
+    runs, truth = systems(4, runs=12, topics=30)
+    for budget in (1, 10, 40):
+        found = 0
+        judged: Judgements = {}
+        for candidates in pooled_runs(runs, 50):
+            first = candidates.documents[:budget]
+            judged[candidates.topic] = {d: truth[candidates.topic][d] for d in first}
+            found += sum(grade >= 1 for grade in judged[candidates.topic].values())
+        row = simulation.of("depth", budget)
+        assert (row.judged, row.relevant) == (budget * 30, found)
+        assert row.recall == found / sum(grade >= 1 for of in truth.values() for grade in of.values())
+        orders = [evaluate(qrels, runs, "AP").means[:, 0] for qrels in (truth, judged)]
+        assert row.tau == pytest.approx(find_coefficient("kendall")(*orders))
+
+
+def test_simulation_ends_where_documents_do() -> None:
+    runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}
+    made = simulate({"q1": {"d2": 1}, "q2": {"d1": 1}, "q3": {"d1": 1}}, runs, ["depth", "maxmean"], [10])
+    for row in made.rows:
+        assert (row.judged, row.relevant, row.recall) == (3, 2, 1.0)
+    assert {finding.code for finding in made.warnings} == {"missing-topics", "topics-left-out", "unjudged"}
+    assert made.found["depth"].tolist() == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
+
+
+def test_same_seed_same_simulation() -> None:
+    runs, truth = systems(5, runs=5, topics=5)
+    one, other, third = (simulate(truth, runs, ["thompson"], [10], seed=seed) for seed in (3, 3, 4))
+    assert one.rows == other.rows
+    assert (one.found["thompson"] != third.found["thompson"]).any()
+
+
+def test_picture_shows_what_was_found(simulation: Simulation) -> None:
+    made = curves(simulation)
+    for method in simulation.methods:
+        points = dict(made.of(method))
+        assert points[40.0] == simulation.of(method, 40).recall
+        assert points[0.0] == 0.0
+    from cranfield.curves import collect
+
+    runs, truth = systems(6, runs=3, topics=3)
+    chart = find_picture("pooling").draw(Subject(lambda: collect(truth, runs), depth=10))
+    assert chart.to_dict()["layer"]
+
+
+def test_every_format_shows_every_number(analysis: PoolAnalysis, simulation: Simulation) -> None:
+    for form in FORMATS:
+        text, replay = render_analysis(analysis, form), render_simulation(simulation, form)
+        assert text.endswith("\n")
+        assert replay.endswith("\n")
+        if form == "json":
+            document = json.loads(text)
+            assert document["schema"] == "cranfield.pool-analysis/1"
+            assert document["verdict"]["word"] == analysis.verdict.word
+            assert len(json.loads(replay)["found"]["depth"]) == 41
+        elif form in ("csv", "tsv"):
+            assert len(text.splitlines()) == 1 + 8 + 8
+            assert len(replay.splitlines()) == 1 + len(simulation.rows)
+        else:
+            assert all(f"{run.score_without:.4f}" in text for one in analysis.left_out for run in one.runs)
+            assert all(f"{row.recall:.4f}" in replay for row in simulation.rows)
+            assert analysis.verdict.word in text
+
+
+def test_commands(tmp_path: Path) -> None:
+    (tmp_path / "groups.csv").write_text("run,group\nbm25,x\ndense,y\n")
+    command = [sys.executable, "-m", "cranfield", "pool", "bm25.run", "dense.run"]
+    analysed = [*command, "--analyse", "qrels.txt", "--groups", str(tmp_path / "groups.csv"), "-f", "json"]
+    done = subprocess.run(analysed, capture_output=True, text=True, cwd=EXAMPLES, check=True)
+    document = json.loads(done.stdout)
+    assert [one["name"] for one in document["groups_left_out"]] == ["x", "y"]
+    picture = tmp_path / "pools.svg"
+    replayed = [
+        *command,
+        "--simulate",
+        "qrels.txt",
+        "--method",
+        "depth",
+        "--budget",
+        "5",
+        "--picture",
+        str(picture),
+        "-f",
+        "csv",
+    ]
+    done = subprocess.run(replayed, capture_output=True, text=True, cwd=EXAMPLES, check=True)
+    assert done.stdout.startswith("method,budget,judged,relevant,recall,tau\n")
+    assert picture.read_bytes().startswith(b"<svg")
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data folder with real runs is not here")
+def test_real_runs_replayed() -> None:
+    """Eight runs on the classic collection: every method that learns beats depth-k at every budget."""
+    runs = sorted(map(str, (DATA / "runs").glob("*.run.gz")))
+    made = simulate(str(DATA / "cranfield.qrels"), runs, ["depth", *ADAPTIVE], [10, 30])
+    assert made.relevant == 1612
+    for budget in made.budgets:
+        depth = made.of("depth", budget)
+        assert depth.judged == 225 * budget
+        for method in made.methods[1:]:
+            row = made.of(method, budget)
+            assert row.judged == depth.judged
+            assert row.relevant > depth.relevant
+            assert not isnan(row.tau)
