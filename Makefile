@@ -9,9 +9,8 @@ BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
 .PHONY: demo test check docs bench sanitize clean
 
-demo: $(VENV)/.installed
-	@$(BIN)/cranfield evaluate examples/qrels.txt examples/bm25.run examples/dense.run
-	@echo; echo "Next: $(BIN)/cranfield evaluate --help"
+demo: $(VENV)/.demo-installed
+	@$(BIN)/cranfield demo
 
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n auto
@@ -43,9 +42,13 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml $(CORE)
 	$(BIN)/python -m pip install --quiet $(BUILD) -e .
 	@touch $@
 
+$(VENV)/.demo-installed: $(BIN)/python pyproject.toml $(CORE)
+	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[search]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.test-installed: $(BIN)/python pyproject.toml $(CORE)
 	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[test]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.demo-installed
 
 .venv-bench/.installed: pyproject.toml $(CORE) $(shell find src -name '*.py')
 	test -d .venv-bench || $(PYTHON) -m venv .venv-bench

@@ -29,10 +29,10 @@ def random_rankings(seed: int, count: int) -> list[str]:
     return made
 
 
-def every_guess(ranking: str) -> list[str]:
+def every_guess(ranking: str, highest: int = HIGHEST) -> list[str]:
     """The ranking with each hole judged in every way."""
     found = []
-    for grades in product(range(HIGHEST + 1), repeat=ranking.count("-")):
+    for grades in product(range(highest + 1), repeat=ranking.count("-")):
         guess = iter(grades)
         found.append("".join(str(next(guess)) if c == "-" else c for c in ranking))
     return found

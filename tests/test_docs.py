@@ -32,11 +32,11 @@ def test_readme_python_runs_and_shows_right_values() -> None:
 def test_readme_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
     import gzip
 
-    for name in ("qrels.txt", "bm25.run", "dense.run"):
-        text = (ROOT / "examples" / name).read_bytes()
-        (tmp_path / name).write_bytes(text)
-        if name.endswith(".run"):
-            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text))
+    for path in (ROOT / "examples").iterdir():
+        if path.is_file() and path.suffix != ".py":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        if path.suffix == ".run":
+            (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     steps = [step for session in blocks("README.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
     assert len(steps) > 10
     for step in steps:

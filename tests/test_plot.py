@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from test_compare import QRELS, RUNS, system, write
 
 import cranfield
 from cranfield import UsageError
-from cranfield.curves import by_cutoff, collect
+from cranfield.curves import by_cutoff, collect, gains, normalised_gains
 from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
 from cranfield.plot.saving import WRITERS, drawn
-from cranfield.plot.style import COLOURS, find_theme, spread
+from cranfield.plot.style import COLOURS, find_theme
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")
@@ -50,7 +52,7 @@ def test_a_picture_can_be_saved_in_every_form(form: str) -> None:
 
 def test_a_histogram_shows_the_differences_of_the_library() -> None:
     specification = find_picture("histogram").draw(subject(find_picture("histogram"))).to_dict()
-    rows = specification["data"]["values"]
+    rows = specification["layer"][0]["data"]["values"]
     results = cranfield.evaluate(QRELS, RUNS, "Rprec")
     difference = results.of("Rprec", "good") - results.of("Rprec", "fair")
     assert {row["topic"]: row["difference"] for row in rows} == dict(
@@ -59,14 +61,92 @@ def test_a_histogram_shows_the_differences_of_the_library() -> None:
     values = [row["difference"] for row in rows]
     assert values == sorted(values, reverse=True)
     unsorted = find_picture("histogram").draw(subject(find_picture("histogram"), sort=False)).to_dict()
-    assert [row["topic"] for row in unsorted["data"]["values"]] == list(results.topics)
+    assert [row["topic"] for row in unsorted["layer"][0]["data"]["values"]] == list(results.topics)
 
 
 def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
     specification = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()
     rows = next(layer["data"]["values"] for layer in specification["layer"] if "pair" in str(layer["data"]))
-    expected = list(cranfield.comparing.compare(QRELS, RUNS, "nDCG@10").rows())
-    assert [(row["low"], row["high"]) for row in rows] == [(pair.low, pair.high) for pair in expected]
+    expected = sorted(cranfield.compare(QRELS, RUNS, "nDCG@10").rows(), key=lambda pair: -pair.difference)
+    assert [(row["pair"], row["low"], row["high"]) for row in rows] == [
+        (f"{pair.system} − {pair.other}", pair.low, pair.high) for pair in expected
+    ]
+
+
+def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
+    runs = {f"system {number}": system(0.1 * number, number) for number in range(11)}
+    picture = find_picture("forest")
+    chart = picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures)).to_dict()
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
+    means = cranfield.evaluate(QRELS, runs, "nDCG@10").mean()
+    best = max(means, key=lambda run: means[run]["nDCG@10"])
+    assert len(rows) == 10
+    assert all(row["pair"].endswith(f"− {best}") for row in rows)
+    assert chart["title"] == f"nDCG@10, against the best, {best} (55 compared)"
+    family = {
+        frozenset((pair.system, pair.other)): pair.adjusted_p
+        for pair in cranfield.compare(QRELS, runs, "nDCG@10").rows()
+    }
+    assert all(row["adjusted_p"] == family[frozenset((row["system"], row["other"]))] for row in rows)
+
+
+def test_a_forest_has_a_panel_a_measure() -> None:
+    picture = find_picture("forest")
+    chart = picture.draw(Subject(lambda: collect(QRELS, RUNS), ("nDCG@10", "AP"))).to_dict()
+    assert [panel["title"] for panel in chart["vconcat"]] == ["nDCG@10", "AP"]
+    for panel in chart["vconcat"]:
+        rows = next(layer["data"]["values"] for layer in panel["layer"] if "pair" in str(layer["data"]))
+        assert {row["measure"] for row in rows} == {panel["title"]}
+        assert len(rows) == 3
+
+
+def test_an_ideal_that_runs_share_is_drawn_and_named_once() -> None:
+    chart = find_picture("gain").draw(subject(find_picture("gain"), depth=5)).to_dict()
+    rows = chart["layer"][0]["data"]["values"]
+    assert [row["x"] for row in rows if row["label"] == "ideal"] == [1, 2, 3, 4, 5]
+    (labels,) = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    assert sorted(row["label"] for row in labels) == sorted([*RUNS, "ideal"])
+
+
+def test_names_near_points_cover_neither_points_nor_each_other() -> None:
+    frame, look = Frame((0.0, 1.0), (0.0, 1.0), 560.0, 340.0), find_theme("screen")
+    named = [(f"system {i}", 0.3 + 0.02 * i, 0.5 + 0.15 * (i % 3)) for i in range(20)]
+    rows = near_points(named, [], frame, look)
+    height = look.font * 1.1 - 1e-9
+    boxes = []
+    for row in rows:
+        left, middle = frame.pixels(row["text_x"], row["text_y"])
+        boxes.append((left, middle - height / 2, left + len(row["label"]) * look.font * LETTER, middle + height / 2))
+    for i, a in enumerate(boxes):
+        assert a[0] >= 0
+        assert a[3] <= frame.height
+        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[i + 1 :])
+        for _, x, y in named:
+            across, down = frame.pixels(x, y)
+            assert not (a[0] < across < a[2] and a[1] < down < a[3])
+
+
+def test_a_scatter_names_the_topics_that_differ_most() -> None:
+    chart = find_picture("scatter").draw(subject(find_picture("scatter"))).to_dict()
+    (names,) = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    results = cranfield.evaluate(QRELS, RUNS, "nDCG@10")
+    difference = results.of("nDCG@10", "good") - results.of("nDCG@10", "fair")
+    most = sorted(zip(difference.tolist(), results.topics, strict=True))
+    assert {topic for d, topic in most[-4:] if d > 0} <= {row["label"] for row in names}
+    assert {topic for d, topic in most[:4] if d < 0} <= {row["label"] for row in names}
+
+
+def test_gain_curves_take_parameters() -> None:
+    collected = collect({"1": {"a": 1, "b": 3}}, {"run": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
+    found = gains(collected, "DCG(base=2)", depth=3)
+    assert found.of("run") == [(1, 1), (2, 1), (3, pytest.approx(1 + 3 / log2(3)))]
+    assert found.of("run", series="ideal")[1] == (2, 4)
+    ratio = normalised_gains(collected, "DCG(base=2)", depth=3)
+    assert ratio.y == "nDCG(base=2), mean of ratios"
+    assert ratio.of("run")[1][1] == pytest.approx(1 / 4)
+    for kind in ("ERR", "DCG@5"):
+        with pytest.raises(UsageError, match="a gain curve is one of CG, DCG"):
+            gains(collected, kind)
 
 
 def test_labels_of_twenty_systems_do_not_touch() -> None:
@@ -124,14 +204,14 @@ def test_results_draw_themselves() -> None:
 
 
 def test_results_of_files_draw_curves_as_well(tmp_path: Path) -> None:
-    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    qrels = write(tmp_path / "qrels.txt", QRELS)
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
     chart = cranfield.evaluate(qrels, runs, "nDCG@10").plot.cutoff(depth=5).to_dict()
     assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(RUNS)
 
 
 def test_the_command_draws_files(tmp_path: Path) -> None:
-    qrels = write(tmp_path / "qrels.txt", QRELS)  # type: ignore[arg-type]
+    qrels = write(tmp_path / "qrels.txt", QRELS)
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
     out = tmp_path / "curves.svg"
     done = command("plot", "cutoff", qrels, *runs, "-o", out, "-m", "P", "--down-to", "10")
@@ -142,7 +222,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
     done = command("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
     assert json.loads((tmp_path / "p.json").read_text())["layer"][0]["encoding"]["x"]["title"] == "latency"
     costs.write_text("run,latency\npoor,fast\n")
-    for arguments, message in (
+    cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
         (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
         (("cutoff", qrels, *runs), "where to?"),
         (("cutoff", qrels, *runs, "-o", tmp_path / "x.gif"), "a picture can be svg, png, pdf, html, json, not 'gif'"),
@@ -151,7 +231,8 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
         (("pareto", qrels, *runs, "-o", out), "no cost is known of"),
         (("pareto", qrels, *runs, "-o", out, "--costs", costs), "column 'latency'"),
         (("cutoff", qrels, *runs, "-o", tmp_path / "no" / "x.svg"), "cannot be written"),
-    ):
+    )
+    for arguments, message in cases:
         done = command("plot", *arguments)
         assert done.exit in (2, 3), arguments
         assert message in done.stderr

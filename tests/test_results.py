@@ -54,7 +54,7 @@ def test_html_and_latex_escape_names() -> None:
     from cranfield.report.tables import render
 
     assert "&lt;b&gt;_&amp;|" in render(text, "html")
-    assert r"<b>\_\&|" in render(text, "latex")
+    assert r"\textless{}b\textgreater{}\_\&\textbar{}" in render(text, "latex")
     assert r"<b>_&\|" in render(text, "markdown")
 
 

@@ -145,25 +145,35 @@ def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float 
     return Curves("recall", "precision", tuple(points))
 
 
-# The gain curves, with the measure they are made of, that of their ideal, and that of their ratio.
-GAINS: Mapping[str, tuple[str, str]] = {"CG": ("CG", "IdealCG"), "DCG": ("DCG", "IdealDCG")}
+# The measures that gain curves are made of, with that of their ideal and that of their ratio.
+GAINS: Mapping[str, tuple[str, str]] = {"CG": ("IdealCG", "NCG"), "DCG": ("IdealDCG", "nDCG")}
 
 
 def gains(collected: Collected, kind: str = "DCG", *, depth: int | None = None, topics: Sequence[str] = ()) -> Curves:
     """Cumulated gain, discounted or not, by rank, each with its ideal: series "" and "ideal".
+
+    `kind` is CG or DCG, with parameters if need be: "DCG(base=2)" is the discount of Järvelin and Kekäläinen.
 
     >>> qrels, run = {"1": {"d1": 1, "d3": 2}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
     >>> curves = gains(collect(qrels, run), "CG", depth=3)
     >>> curves.of("a"), curves.of("a", series="ideal")
     ([(1.0, 1.0), (2.0, 1.0), (3.0, 3.0)], [(1.0, 2.0), (2.0, 3.0), (3.0, 3.0)])
     """
-    if kind not in GAINS:
-        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'")
+    own, ideal, _ = _gain_measures(kind)
     ranks = range(1, (depth or _longest(collected)) + 1)
-    own, ideal = GAINS[kind]
     found = by_cutoff(collected, own, ranks, topics=topics)
     best = by_cutoff(collected, ideal, ranks, topics=topics, series="ideal")
-    return Curves("rank", "cumulated gain" if kind == "CG" else "discounted cumulated gain", found.points + best.points)
+    title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
+    return Curves("rank", title, found.points + best.points)
+
+
+def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:
+    """The measure of a gain curve, that of its ideal and that of its ratio, under the same parameters."""
+    name, bracket, parameters = kind.partition("(")
+    if name not in GAINS or "@" in kind:
+        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'")
+    ideal, ratio = (parse_measure(f"{other}{bracket}{parameters}") for other in GAINS[name])
+    return parse_measure(kind), ideal, ratio
 
 
 def normalised_gains(
@@ -178,9 +188,9 @@ def normalised_gains(
     >>> normalised_gains(collect(qrels, run), "CG", depth=2, average="ratio of means").of("a")
     [(1.0, 0.6666666666666666), (2.0, 1.0)]
     """
+    ratio = _gain_measures(kind)[2]
     if average == "mean of ratios":
-        ranks = range(1, (depth or _longest(collected)) + 1)
-        made = by_cutoff(collected, "NCG" if kind == "CG" else "nDCG", ranks)
+        made = by_cutoff(collected, ratio, range(1, (depth or _longest(collected)) + 1))
     elif average == "ratio of means":
         both = gains(collected, kind, depth=depth)
         ideal = {(p.run, p.x): p.y for p in both.points if p.series == "ideal"}
@@ -190,7 +200,7 @@ def normalised_gains(
         )
     else:
         raise UsageError(f"average must be 'mean of ratios' or 'ratio of means', not '{average}'")
-    return Curves("rank", f"{'NCG' if kind == 'CG' else 'nDCG'}, {average}", made.points)
+    return Curves("rank", f"{ratio}, {average}", made.points)
 
 
 def area(curve: Sequence[tuple[float, float]]) -> float:

@@ -12,6 +12,8 @@ from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
 
+# Notes of readers that say what was done, not that anything is wrong.
+EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
 DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
 DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
 
@@ -71,8 +73,7 @@ def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
             remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
         )
     found = [
-        Finding(code, run.name, message, doubtful=code not in ("comments", "padding", "scores-from-ranks"))
-        for code, message in run.origin.notes
+        Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
     missing = [judged.topics[t] for t in np.flatnonzero(~judged.answered)]
     if missing:

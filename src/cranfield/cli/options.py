@@ -30,6 +30,14 @@ input_format: Callable[[Command], Command] = click.option(
     type=click.Choice([format.name for format in FORMATS]),
     help="Format of the inputs, where their content does not tell.",
 )
+topic_ids: Callable[[Command], Command] = click.option(
+    "--ids",
+    type=click.Choice(["given", "position", "number"]),
+    default="given",
+    show_default=True,
+    help="What topics are called: as they are given; by position, as the judgements of some old collections have it; "
+    "or by number, without zeros before it.",
+)
 threads: Callable[[Command], Command] = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
 )

@@ -24,6 +24,12 @@ from cranfield.errors import DataError, UsageError
 )
 @click.option("--sort/--no-sort", default=True, show_default=True, help="Topics and runs by score, or as they come.")
 @click.option("--costs", metavar="FILE", help="For pareto: CSV or TSV with a header, the run first, then its cost.")
+@click.option(
+    "--cost",
+    default="latency",
+    show_default=True,
+    help="For pareto without --costs: latency, p50, p90, p99, indexing, index or memory, from the runs' metadata.",
+)
 @options.policy
 @options.input_format
 @options.threads
@@ -39,6 +45,7 @@ def command(
     theme: str,
     sort: bool,
     costs: str | None,
+    cost: str,
     input_format: str | None,
     threads: int | None,
     **given: Any,
@@ -64,7 +71,7 @@ def command(
     from cranfield.curves import collect
     from cranfield.plot.saving import save
 
-    label, paid = _costs(costs)
+    label, paid = _measured_costs(runs, cost) if kind == "pareto" and costs is None else _costs(costs)
     subject = Subject(
         lambda: collect(qrels, list(runs), policy=policy, format=input_format, threads=threads),
         measures or picture.measures,
@@ -78,6 +85,14 @@ def command(
     )
     save(picture.draw(subject), output)
     click.echo(output)
+
+
+def _measured_costs(runs: tuple[str, ...], cost: str) -> tuple[str, dict[str, float]]:
+    """What a cost is called, and its number for each run, from what `cranfield search` measured."""
+    from cranfield.metadata import FIGURES, costs_of
+
+    costs = costs_of(runs, cost)
+    return FIGURES[cost].label, costs
 
 
 def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:

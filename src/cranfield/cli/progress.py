@@ -35,6 +35,33 @@ def watched(label: str) -> Iterator[Progress]:
         drawer.join()
 
 
+class Counter:
+    """Steps done, of how many."""
+
+    def __init__(self, total: int) -> None:
+        self.done, self.total = 0, total
+
+    def step(self) -> None:
+        self.done += 1
+
+
+@contextmanager
+def counted(label: str, total: int) -> Iterator[Counter]:
+    """Gives a Counter whose `step` is called after each of `total` steps, and draws it if it takes long."""
+    counter = Counter(total)
+    if not sys.stderr.isatty():
+        yield counter
+        return
+    finished = threading.Event()
+    drawer = threading.Thread(target=_draw, args=(label, counter, finished), daemon=True)
+    drawer.start()
+    try:
+        yield counter
+    finally:
+        finished.set()
+        drawer.join()
+
+
 @contextmanager
 def loading(module: str) -> Iterator[None]:
     """Imports a module in another thread while the block runs.
@@ -51,14 +78,15 @@ def loading(module: str) -> Iterator[None]:
         loader.join()
 
 
-def _draw(label: str, progress: Progress, finished: threading.Event) -> None:
+def _draw(label: str, progress: Progress | Counter, finished: threading.Event) -> None:
     if finished.wait(PATIENCE):
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    amount = MofNCompleteColumn() if isinstance(progress, Counter) else DownloadColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         while not finished.wait(0.1):

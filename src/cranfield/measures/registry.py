@@ -272,11 +272,11 @@ class Measure:
 
     def _best_grade(self, judged: Judged) -> float:
         """The grade that is worth most to the measure: the highest, unless a table of gains says otherwise."""
-        highest = max(judged.pool.max_grade, self.parameters.get("rel", 0))
-        gain = self._arguments().get("gain")
-        if not isinstance(gain, dict):
-            return highest
-        return max([*np.unique(judged.pool.grades).tolist(), highest], key=lambda grade: gain.get(grade, grade))
+        rel: float = self.parameters.get("rel", 0)
+        gain: Any = self._arguments().get("gain")
+        worth: dict[float, float] = gain if isinstance(gain, dict) else {}
+        levels: list[float] = [*judged.pool.grades.tolist(), judged.pool.max_grade, rel]
+        return max(levels, key=lambda grade: worth.get(grade, grade))
 
     def trace(self, judged: Judged) -> Trace:
         """The ranking of the only topic, as the measure sees it, with its value."""

@@ -17,13 +17,14 @@ class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
     A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`
-    and `costs`, as far as it needs them. Curves need the runs themselves, which are read again from their files.
+    and `costs`, as far as it needs them. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says
+    what one shows. Curves need the runs themselves, which are read again from their files.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
     >>> results = cranfield.evaluate(qrels, {"a": {"1": {"d1": 1.0}}, "b": {"2": {"d1": 1.0}}}, "AP")
     >>> type(results.plot.histogram()).__name__
-    'Chart'
+    'LayerChart'
     >>> "forest" in dir(results.plot)
     True
     """
@@ -35,7 +36,12 @@ class Plots:
             picture = find_picture(name.replace("_", "-"))
         except UsageError as error:
             raise AttributeError(str(error)) from None
-        return lambda **chosen: self._drawn(picture, **chosen)
+
+        def draw(**chosen: Any) -> Any:
+            return self._drawn(picture, **chosen)
+
+        draw.__name__, draw.__doc__ = name, picture.shows
+        return draw
 
     def __dir__(self) -> list[str]:
         return [picture.name.replace("-", "_") for picture in all_pictures()]

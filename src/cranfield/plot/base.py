@@ -107,4 +107,4 @@ def find_picture(name: str) -> Picture:
 
 
 def _load() -> None:
-    from cranfield.plot import comparisons, kinds, matrices, pools  # noqa: F401  register their pictures
+    from cranfield.plot import comparisons, critical, kinds, matrices, points, pools  # noqa: F401  register their pictures

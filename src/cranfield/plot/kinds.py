@@ -39,7 +39,7 @@ def by_cutoff(subject: Subject) -> Any:
 def gain(subject: Subject) -> Any:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.collected, subject.measures[0], depth=subject.depth, topics=subject.topics)
-    return lines(made, theme=subject.theme, title="dotted: ideal")
+    return lines(made, theme=subject.theme)
 
 
 @picture("normalised-gain", measures=("DCG",))
@@ -56,8 +56,8 @@ def normalised_gain(subject: Subject) -> Any:
         for average, made in parts.items()
         for point in made.points
     ]
-    label = "NCG" if subject.measures[0] == "CG" else "nDCG"
-    title = "mean of ratios; dotted: ratio of means (area under each)"
+    label = parts["mean of ratios"].y.removesuffix(", mean of ratios")
+    title = "mean of ratios; thin, dotted: ratio of means (area under each)"
     return lines(Curves("rank", label, tuple(points)), theme=subject.theme, title=title)
 
 
@@ -66,7 +66,7 @@ def rank_biased(subject: Subject) -> Any:
     """Rank-biased precision by depth, with what unjudged and unseen documents could add."""
     persistence = parse_measure(subject.measures[0]).parameters.get("p", 0.8)
     made = curves.rank_biased(subject.collected, p=persistence, depth=subject.depth)
-    return band(made, theme=subject.theme)
+    return band(made, theme=subject.theme, title="dotted: if all that is unjudged or further down were relevant")
 
 
 @picture("ranks")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cranfield.curves import Curves, Point
-from cranfield.plot.style import Theme, altair, colour_scale, dash_scale, find_theme, spread, styled
+from cranfield.plot.labels import End, beside_lines, end_labels
+from cranfield.plot.style import COLOURS, DASHES, INK, Theme, altair, colour_scale, dash_scale, find_theme, styled
+
+AXIS = 34  # pixels of an axis with its title, at the font of a paper
+FEW = 4  # runs of which a picture shows everything; of more it shows what can still be told apart
+DOTS = [2, 2]
+RUN, SECOND, SHARED = "run", "second", "shared"
 
 
 def lines(
     curves: Curves, *, theme: str = "screen", title: str = "", y_domain: tuple[float, float] | None = None
 ) -> Any:
-    """One line a run; a second series of each run (an ideal, an upper bound) is thin and dotted.
+    """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
 
     >>> from cranfield.curves import collect, interpolated
     >>> curves = interpolated(collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 1.0}}}))
@@ -22,52 +28,82 @@ def lines(
     alt = altair()
 
     look = find_theme(theme)
-    names = list(dict.fromkeys(_label(point) for point in curves.points))
+    names = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
+    shared = shared_series(curves)
+    rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
+    rows += [_row(point._replace(run=point.series), SHARED) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
-    rows = [{"label": _label(p), "part": p.series or "run", "x": p.x, "y": p.y} for p in curves.points]
-    series = list(dict.fromkeys(row["part"] for row in rows))
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
         y=alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[low, high], nice=False)),
-        color=alt.Color("label:N", scale=colour_scale(names), legend=None),
-        detail="part:N",
+        detail="label:N",
         tooltip=["label:N", alt.Tooltip("x:Q", title=curves.x), alt.Tooltip("y:Q", title=curves.y, format=".4f")],
     )
-    main = base.transform_filter(alt.datum.part == "run").mark_line(strokeWidth=look.line)
-    layers = [main.encode(strokeDash=alt.StrokeDash("label:N", scale=dash_scale(names), legend=None))]
-    if len(series) > 1:
-        layers.append(
-            base.transform_filter(alt.datum.part != "run").mark_line(strokeWidth=look.line / 2, strokeDash=[2, 2])
-        )
-    layers.append(_end_labels(curves, names, look, (low, high)))
-    chart = alt.layer(*layers).properties(width=look.width, height=look.height, title=title)
-    return styled(chart, look)
+    coloured = base.encode(color=alt.Color("label:N", scale=colour_scale(names), legend=None))
+    dash = alt.StrokeDash("label:N", scale=dash_scale(names), legend=None)
+    main = coloured.mark_line(strokeWidth=look.line).encode(strokeDash=dash)
+    second = coloured.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS)
+    layers = [main.transform_filter(alt.datum.part == RUN)]
+    if any(row["part"] == SECOND for row in rows):
+        layers.append(second.transform_filter(alt.datum.part == SECOND))
+    if shared:
+        reference = base.mark_line(strokeWidth=look.line * 0.8, strokeDash=DOTS, color=INK)
+        layers.append(reference.transform_filter(alt.datum.part == SHARED))
+    ends = _ends(curves, names)
+    ends += [_end(_label(points[0]._replace(run=series)), points, INK, DOTS) for series, points in shared.items()]
+    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, title)
+
+
+def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
+    """The second series that is the same for every run, such as the ideal, by its name.
+
+    >>> points = [Point("a", "", "ideal", 1.0, 3.0), Point("b", "", "ideal", 1.0, 3.0), Point("b", "", "", 1.0, 2.0)]
+    >>> shared_series(Curves("rank", "gain", tuple(points)))
+    {'ideal': [Point(run='a', topic='', series='ideal', x=1.0, y=3.0)]}
+    """
+    found: dict[str, list[Point]] = {}
+    for series in dict.fromkeys(point.series for point in curves.points if point.series):
+        of_curve: dict[tuple[str, str], list[Point]] = {}
+        for point in curves.points:
+            if point.series == series:
+                of_curve.setdefault((point.run, point.topic), []).append(point)
+        first, *others = of_curve.values()
+        if all([(p.x, p.y) for p in other] == [(p.x, p.y) for p in first] for other in others):
+            found[series] = first
+    return found
 
 
 def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", title: str = "") -> Any:
-    """The points where relevant documents are found, and the interpolated curve over them, as lectures draw it."""
+    """The points where relevant documents are found, and the interpolated curve over them, as lectures draw it.
+
+    Of many runs only the interpolated curves are drawn: their points would hide each other.
+    """
     alt = altair()
 
     look = find_theme(theme)
-    names = list(dict.fromkeys(point.run for point in smooth.points))
+    over = Curves(smooth.x, smooth.y, tuple(point._replace(topic="") for point in smooth.points))
+    names = list(dict.fromkeys(point.run for point in over.points))
+    if len(names) > FEW:
+        return lines(over, theme=theme, title=title, y_domain=(0.0, 1.0))
     colour = alt.Color("run:N", scale=colour_scale(names), legend=None)
     limits = alt.Scale(domain=[0, 1], nice=False)
     axes = {"x": alt.X("x:Q", title="recall", scale=limits), "y": alt.Y("y:Q", title="precision", scale=limits)}
-    found = alt.Chart(alt.Data(values=list(raw.rows()))).encode(color=colour, **axes)
-    over = alt.Chart(alt.Data(values=list(smooth.rows()))).encode(color=colour, **axes)
-    renamed = Curves(smooth.x, smooth.y, tuple(point._replace(topic="") for point in smooth.points))
+    tooltip = ["run:N", alt.Tooltip("x:Q", title="recall"), alt.Tooltip("y:Q", title="precision", format=".4f")]
+    found = alt.Chart(alt.Data(values=list(raw.rows()))).encode(color=colour, tooltip=tooltip, **axes)
+    levels = alt.Chart(alt.Data(values=list(over.rows()))).encode(color=colour, tooltip=tooltip, **axes)
     layers = [
-        found.mark_line(strokeWidth=look.line / 2, opacity=0.6),
-        found.mark_point(filled=True, size=look.font * 4, opacity=1),
-        over.mark_line(strokeWidth=look.line, strokeDash=[6, 3]),
-        over.mark_point(shape="square", size=look.font * 3, opacity=1),
-        _end_labels(renamed, names, look, (0.0, 1.0)),
+        found.mark_line(strokeWidth=look.line / 2, opacity=0.7),
+        found.mark_point(filled=True, size=look.font * 4, opacity=1, clip=False),
+        levels.mark_line(strokeWidth=look.line, strokeDash=[6, 3]),
+        levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 3, opacity=1, clip=False),
+        *end_labels(_ends(over, names), look, (0.0, 1.0)),
     ]
-    return styled(alt.layer(*layers).properties(width=look.width, height=look.height, title=title), look)
+    told = "points: after each relevant document; squares: interpolated"
+    return _finished(layers, names, look, [title, told] if look.column else f"{title}; {told}" if title else told)
 
 
-def band(curves: Curves, *, theme: str = "screen") -> Any:
-    """Lines with a band from each up to its upper series."""
+def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
+    """Lines with a band from each up to its upper series; of many runs the band is left out."""
     alt = altair()
 
     look = find_theme(theme)
@@ -80,32 +116,39 @@ def band(curves: Curves, *, theme: str = "screen") -> Any:
         tooltip=["run:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
     )
     height = alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[0, 1]))
+    dash = alt.StrokeDash("run:N", scale=dash_scale(names), legend=None)
     layers = [
-        base.mark_area(opacity=0.07).encode(y=height, y2="upper:Q"),
-        base.mark_line(strokeWidth=look.line / 2, strokeDash=[2, 2]).encode(y="upper:Q"),
-        base.mark_line(strokeWidth=look.line).encode(y=height),
-        _end_labels(
-            Curves(curves.x, curves.y, tuple(p for p in curves.points if not p.series)), names, look, (0.0, 1.0)
-        ),
+        *([base.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if len(names) <= FEW else []),
+        base.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS).encode(y=alt.Y("upper:Q", title=curves.y)),
+        base.mark_line(strokeWidth=look.line).encode(y=height, strokeDash=dash),
+        *end_labels(_ends(curves, names), look, (0.0, 1.0)),
     ]
-    return styled(alt.layer(*layers).properties(width=look.width, height=look.height), look)
+    return _finished(layers, names, look, title)
 
 
-def _end_labels(curves: Curves, names: Sequence[str], look: Theme, limits: tuple[float, float]) -> Any:
-    """Each name to the right of its line's last point, moved apart where names would touch."""
-    alt = altair()
+def _finished(layers: list[Any], names: Sequence[str], look: Theme, title: Any) -> Any:
+    width = look.width_beside(AXIS + beside_lines(names, look))
+    return styled(altair().layer(*layers).properties(width=width, height=look.height, title=title), look)
 
-    low, high = limits
-    last = {_label(point): point for point in curves.points if point.series == ""}
-    shown = [name for name in names if name in last]
-    gap = (high - low) * look.font * 1.1 / look.height
-    places = spread([last[name].y for name in shown], gap, low, high)
-    rows = [{"label": name, "x": last[name].x, "y": place} for name, place in zip(shown, places, strict=True)]
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_text(align="left", dx=5, fontSize=look.font, limit=600)
-        .encode(x="x:Q", y="y:Q", text="label:N", color=alt.Color("label:N", scale=colour_scale(names), legend=None))
-    )
+
+def _row(point: Point, part: str) -> dict[str, Any]:
+    return {"label": _label(point), "part": part, "x": point.x, "y": point.y}
+
+
+def _ends(curves: Curves, names: Sequence[str]) -> list[End]:
+    of_name: dict[str, list[Point]] = {name: [] for name in names}
+    for point in curves.points:
+        if point.series == "":
+            of_name[_label(point)].append(point)
+    return [
+        _end(name, points, COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)])
+        for i, (name, points) in enumerate(of_name.items())
+    ]
+
+
+def _end(name: str, points: Sequence[Point], colour: str, dash: Sequence[int]) -> End:
+    level = sum(point.y for point in points) / len(points)
+    return End(name, points[-1].x, points[-1].y, level, colour, dash)
 
 
 def _label(point: Point) -> str:

@@ -8,12 +8,18 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
+from cranfield.plot.labels import text_width
 from cranfield.plot.style import SHADES, Theme, altair, find_theme, styled
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
 from cranfield.statistics.resampled import topic_draws
 
 RESAMPLES = 2000
+MOST_WRITTEN = 12  # names of a matrix whose numbers are written into it
+# p-values are below which step, its name and its shade; the darker, the surer.
+P_STEPS = ((0.001, "below 0.001"), (0.01, "below 0.01"), (0.05, "below 0.05"), (float("inf"), "0.05 or more"))
+P_SHADES = ("#08306b", "#2171b5", "#9ecae1", "#f0f0f0")
+P_DARK = ("below 0.001", "below 0.01")
 
 
 @picture("heatmap", measures=("nDCG@10",))
@@ -32,22 +38,31 @@ def heatmap(subject: Subject) -> Any:
         for t in topic_order
         if not np.isnan(scores[r, t])
     ]
-    few = len(results.topics) * (look.font + 2) <= look.width
+    width = look.width_beside(text_width(results.runs, look) + 6 * look.font)
+    few = len(results.topics) * (look.font + 2) <= width
+    order = ", hardest first" if subject.sort else ""
+    height = max(4, len(results.runs)) * (look.font + 6)
+    high = 1.0 if results.measures[0].definition.range == (0.0, 1.0) else float(np.nanmax(scores))
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
         .encode(
             x=alt.X(
                 "topic:N",
-                title="topic",
+                title=f"topic{order}" if few else f"{len(results.topics)} topics{order}",
                 sort=[results.topics[t] for t in topic_order],
-                axis=alt.Axis(labels=few, ticks=few),
+                axis=alt.Axis(labels=few, ticks=few, domain=False),
             ),
             y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=300)),
-            color=alt.Color("score:Q", title=str(results.measures[0]), scale=alt.Scale(scheme=SHADES)),
+            color=alt.Color(
+                "score:Q",
+                title=str(results.measures[0]),
+                scale=alt.Scale(scheme=SHADES, domain=[min(0.0, float(np.nanmin(scores))), high or 1.0]),
+                legend=alt.Legend(gradientLength=min(height - 2 * look.font, 200)),
+            ),
             tooltip=["run:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
         )
-        .properties(width=look.width, height=max(2, len(results.runs)) * (look.font + 6))
+        .properties(width=width, height=height)
     )
     return styled(chart, look)
 
@@ -55,32 +70,47 @@ def heatmap(subject: Subject) -> Any:
 @picture("p-values", measures=("nDCG@10",))
 def p_values(subject: Subject) -> Any:
     """A matrix of adjusted p-values: which runs differ from which."""
+    alt = altair()
+
     comparison = subject.comparison
     panel = comparison.panels[0]
-    order = [comparison.systems[i] for i in np.argsort(-panel.means)]
+    order = [comparison.systems[i] for i in np.argsort(-panel.means, kind="stable")]
     rows = []
     for (i, j), p in zip(comparison.pairs.tolist(), panel.adjusted.tolist(), strict=True):
         for a, b in ((i, j), (j, i)):
             shown = "<.001" if p < 0.001 else f"{p:.3f}"
+            step = next(name for limit, name in P_STEPS if p < limit)
             rows.append({"a": comparison.systems[a], "b": comparison.systems[b], "value": p, "shown": shown})
-    return _square(rows, order, find_theme(subject.theme), title=f"adjusted p, {panel.label}", dark_is_low=True)
+            rows[-1] |= {"step": step, "dark": step in P_DARK}
+    scale = alt.Scale(domain=[name for _, name in P_STEPS], range=list(P_SHADES))
+    colour = alt.Color(
+        "step:N",
+        title="adjusted p",
+        scale=scale,
+        legend=alt.Legend(orient="top", symbolType="square", titleOrient="left", columns=2),
+    )
+    return _square(rows, order, find_theme(subject.theme), title=panel.label, colour=colour)
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"))
 def agreement(subject: Subject) -> Any:
     """Kendall's tau between the orderings of the runs by each pair of measures."""
+    alt = altair()
+
     results = subject.results
     if len(results.runs) < 3:
         raise UsageError("orderings of fewer than three runs have nothing to agree on")
     kendall = find_coefficient("kendall")
     names = [str(measure) for measure in results.measures]
     rows = [
-        {"a": a, "b": b, "value": value, "shown": f"{value:.2f}"}
+        {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(results.means[:, i], results.means[:, j]))]
     ]
-    return _square(rows, names, find_theme(subject.theme), title="Kendall's tau of the orderings", dark_is_low=False)
+    scale = alt.Scale(domain=[-1, 0, 1], range=["#b35806", "#ffffff", "#08519c"], interpolate="rgb", clamp=True)
+    colour = alt.Color("value:Q", title="tau", scale=scale)
+    return _square(rows, names, find_theme(subject.theme), title="Kendall's tau of the orderings", colour=colour)
 
 
 @picture("stability", measures=("nDCG@10",))
@@ -104,9 +134,18 @@ def stability(subject: Subject) -> Any:
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
         .encode(
-            x=alt.X("rank:O", title=f"rank by {results.measures[0]}, topics drawn anew", axis=alt.Axis(labelAngle=0)),
+            x=alt.X(
+                "rank:O",
+                title=f"rank by {results.measures[0]}, topics drawn anew",
+                axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
+            ),
             y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=300)),
-            color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme=SHADES, domain=[0, 1])),
+            color=alt.Color(
+                "share:Q",
+                title="share",
+                scale=alt.Scale(scheme=SHADES, domain=[0, 1]),
+                legend=alt.Legend(format=".0%", gradientLength=max(count, 4) * look.font),
+            ),
             tooltip=["run:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
         )
     )
@@ -114,9 +153,11 @@ def stability(subject: Subject) -> Any:
         text=alt.Text("share:Q", format=".0%"),
         color=alt.condition(alt.datum.share > 0.5, alt.value("white"), alt.value("#222")),
     )
-    cell = look.font + 14
-    layered = alt.layer(chart, text) if count <= 12 else chart
-    return styled(layered.properties(width=count * cell * 1.4, height=count * cell), look)
+    written = count <= MOST_WRITTEN and look.column is None
+    layered = alt.layer(chart, text) if written else chart
+    cell = look.font + 14 if written else look.font + 7
+    width = min(max(count, 3) * cell * 1.5, look.width_beside(text_width(results.runs, look) + 6 * look.font))
+    return styled(layered.properties(width=width, height=max(count, 4) * cell), look)
 
 
 def rank_shares(scores: Any) -> Any:
@@ -134,31 +175,21 @@ def rank_shares(scores: Any) -> Any:
     return taken / RESAMPLES
 
 
-def _square(
-    rows: list[dict[str, Any]],
-    order: list[str],
-    look: Theme,
-    *,
-    title: str,
-    dark_is_low: bool,
-) -> Any:
+def _square(rows: list[dict[str, Any]], order: list[str], look: Theme, *, title: str, colour: Any) -> Any:
+    """Names against names; the numbers are written into the cells if there is room for them."""
     alt = altair()
 
-    domain = [0, 0.05, 1] if dark_is_low else [-1, 0, 1]
-    shades = ["#08519c", "#c6dbef", "#ffffff"] if dark_is_low else ["#D55E00", "#ffffff", "#08519c"]
-    cell = look.font * 4
+    written = len(order) <= MOST_WRITTEN
+    angle = -40 if written else -90
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=-40, labelLimit=200)),
+        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=angle, labelLimit=200, labelOverlap=False)),
         y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=300)),
         tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".4f")],
     )
-    cells = base.mark_rect(stroke="white").encode(
-        color=alt.Color("value:Q", title=None, scale=alt.Scale(domain=domain, range=shades, clamp=True))
-    )
-    dark = alt.datum.value < 0.02 if dark_is_low else alt.datum.value > 0.6
+    cells = base.mark_rect(stroke="white").encode(color=colour)
     text = base.mark_text(fontSize=look.font - 2).encode(
-        text="shown:N", color=alt.condition(dark, alt.value("white"), alt.value("#222"))
+        text="shown:N", color=alt.condition(alt.datum.dark, alt.value("white"), alt.value("#222"))
     )
-    layered = alt.layer(cells, text) if len(order) <= 14 else cells
-    size = max(2, len(order)) * (cell if len(order) <= 14 else look.font + 4)
+    layered = alt.layer(cells, text) if written else cells
+    size = max(2, len(order)) * (look.font * 3.6 if written else look.font + 2)
     return styled(layered.properties(width=size, height=size, title=title), look)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from cranfield.curves import Ranked
+from cranfield.plot.labels import text_width
 from cranfield.plot.style import NEUTRAL, altair, find_theme, styled
 
 GRADES = ("#d9d9d9", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # not relevant, then darker with the grade
 UNJUDGED = "unjudged"
+FEW = 4  # runs that have the room of half a picture each
 
 
 def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
@@ -38,7 +40,10 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
             ),
             tooltip=["run:N", "rank:O", "document:N", alt.Tooltip("score:Q", format=".4g"), "shown:N"],
         )
-        .properties(width=look.width, height=look.height // 2)
+        .properties(
+            width=look.width_beside(text_width(runs, look) + 10 * look.font),
+            height=look.height // (2 if len(runs) <= FEW else 4),
+        )
     )
     made = chart.facet(row=alt.Row("run:N", title=None, sort=runs, header=alt.Header(labelAngle=0, labelAlign="left")))
     return styled(made.resolve_scale(y="independent"), look)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from cranfield.errors import UsageError
 
 # Okabe and Ito's colours, which people with any kind of colour blindness tell apart, but for their yellow, which is too
@@ -15,24 +13,34 @@ from cranfield.errors import UsageError
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], "#999999"
+INK = "#444444"  # of lines that belong to no run: ideals, zero
 SHADES = "blues"  # sequential scale of heat maps
 TWO_SIDED = "blueorange"  # for differences: safe for colour-blind readers
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Sizes in pixels of a 72-to-the-inch page."""
+    """Sizes in pixels of a 72-to-the-inch page: of the plot itself and, where it must fit a column, of all of it."""
 
     width: int
     height: int
     font: int
     line: float
     family: str
+    column: int | None = None
+
+    def width_beside(self, beside: float) -> int:
+        """How wide a plot may be that has names beside it.
+
+        >>> find_theme("screen").width_beside(100), find_theme("paper").width_beside(100)
+        (560, 142)
+        """
+        return self.width if self.column is None else max(self.column // 3, self.column - int(beside))
 
 
 THEMES: Mapping[str, Theme] = {
     "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif"),
-    "paper": Theme(242, 160, 8, 1.2, "Times New Roman, Times, serif"),
+    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", column=242),
 }
 
 
@@ -40,7 +48,7 @@ def find_theme(name: str) -> Theme:
     """The theme of a name.
 
     >>> find_theme("paper").width
-    242
+    212
     """
     if name not in THEMES:
         raise UsageError(f"unknown theme '{name}'; there are {', '.join(THEMES)}")
@@ -82,31 +90,3 @@ def dash_scale(names: Sequence[str]) -> Any:
     """A dash for each name: solid until the colours are used up."""
     ranges = [list(DASHES[i // len(COLOURS) % len(DASHES)]) for i in range(len(names))]
     return altair().Scale(domain=list(names), range=ranges)
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places for labels as near as can be to where they belong, at least `gap` apart and inside the limits.
-
-    Labels that would touch are pooled into a block centred on the mean of their places, as in isotonic regression.
-    Where there is no room for all, the gap shrinks.
-
-    >>> spread([5.0, 5.0, 0.0], 1.0, 0.0, 10.0)
-    [4.5, 5.5, 0.0]
-    """
-    count = len(wanted)
-    if count == 0:
-        return []
-    gap = min(gap, (high - low) / max(count - 1, 1))
-    order = sorted(range(count), key=lambda i: wanted[i])
-    blocks: list[tuple[float, int]] = []  # where the first label of each block would be, and how many there are
-    for place, i in enumerate(order):
-        blocks.append((wanted[i] - place * gap, 1))
-        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
-            (one, n), (other, m) = blocks[-2], blocks[-1]
-            blocks[-2:] = [((one * n + other * m) / (n + m), n + m)]
-    starts = np.repeat([start for start, _ in blocks], [number for _, number in blocks])
-    starts = np.clip(starts, low, high - (count - 1) * gap)
-    places = [0.0] * count
-    for place, i in enumerate(order):
-        places[i] = float(starts[place] + place * gap)
-    return places

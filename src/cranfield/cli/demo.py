@@ -1,0 +1,27 @@
+"""`cranfield demo`"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("demo")
+@click.option(
+    "-o", "--output", default="cranfield-demo", show_default=True, metavar="FOLDER", help="Where everything goes."
+)
+def command(output: str) -> None:
+    """See it all at work, with no data of your own: a collection, five systems, tables and a report.
+
+    The documents are the docstrings of the standard library of the Python that runs, the topics questions that
+    programmers ask, judged one by one; docs/demo.md tells how and what they are good for. Nothing is downloaded.
+
+    \b
+    Examples:
+      $ cranfield demo
+      $ cranfield demo -o /tmp/docstrings
+    """
+    from cranfield.demo import build_demo
+    from cranfield.demo.telling import told
+
+    made = build_demo(output, say=lambda text: click.echo(text, err=True))
+    click.echo(told(made), nl=False)

@@ -1,0 +1,9 @@
+"""A test collection that is there on every machine: docstrings, questions that programmers ask, and judgements."""
+
+from __future__ import annotations
+
+from cranfield.demo.building import SYSTEMS, Demo, DemoSystem, build_demo
+from cranfield.demo.collection import demo_collection, judged_again
+from cranfield.demo.documents import standard_library
+
+__all__ = ["SYSTEMS", "Demo", "DemoSystem", "build_demo", "demo_collection", "judged_again", "standard_library"]

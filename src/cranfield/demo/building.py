@@ -1,0 +1,145 @@
+"""`build_demo`: the collection on disk, five systems on it, and the report on how they do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cranfield.demo.collection import NAME, demo_collection, judged_again
+from cranfield.errors import DataError, UsageError
+from cranfield.metadata import write_metadata
+from cranfield.report.writing import write
+from cranfield.reporting import Report, gather
+from cranfield.search import Index, Timing, build_index, retrieve
+from cranfield.search.analysis import library
+from cranfield.texts.collection import TOML, Collection
+from cranfield.writing import write_documents, write_qrels, write_run, write_topics
+
+MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+DEPTH = 100
+PARTS = {"documents": "documents.jsonl", "topics": "topics.txt", "qrels": "qrels.txt"}
+AGAIN = "judged-again.txt"
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class DemoSystem:
+    """A way to search: a model, its parameters, the fields of a topic that make the query, those that are searched."""
+
+    name: str
+    says: str
+    model: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    query: tuple[str, ...] = ("title",)
+    fields: tuple[str, ...] = ("title", "text")
+
+
+SYSTEMS = (
+    DemoSystem("names", "BM25 that sees only names and signatures", "bm25", fields=("title",)),
+    DemoSystem("vsm", "the vector space model, lnc.ltc", "vsm"),
+    DemoSystem("bm25", "BM25", "bm25"),
+    DemoSystem("lm", "the language model with Dirichlet smoothing", "lm", {"mu": 100.0}),
+    DemoSystem("bm25-long", "BM25, asked the whole question", "bm25", query=("title", "description")),
+)
+
+
+class Demo(NamedTuple):
+    """What was made, and where it is."""
+
+    folder: Path
+    collection: Collection
+    runs: tuple[Path, ...]
+    report: Report
+    page: Path
+
+
+def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = lambda text: None) -> Demo:
+    """Writes the collection to a folder, searches it with every system, and writes the report on them.
+
+    `say` is told what has been done. A folder that holds something else is left alone.
+    """
+    with _timed(say) as done:
+        for module in ("bm25s", "Stemmer", "sklearn.feature_extraction.text"):  # or nothing is begun
+            library(module)
+        done("libraries loaded")
+    root = _own_folder(Path(folder))
+    with _timed(say) as done:
+        collection = demo_collection()
+        assert collection.documents is not None
+        done(f"{len(collection.documents):,} docstrings of Python {platform.python_version()}")
+    _write_collection(collection, root)
+    for _, note in collection.notes:
+        say(note)
+    runs = tuple(_searched(collection, root / "runs", say))
+    with _timed(say) as done:
+        report = gather(
+            str(root / PARTS["qrels"]),
+            [str(path) for path in runs],
+            MEASURES,
+            title="Five ways to find a docstring",
+            command=shlex.join(["cranfield", "demo", "-o", str(folder)]),
+        )
+        (page,) = write(report, str(root / REPORT))
+        done("evaluated, compared, reported")
+    return Demo(root, collection, runs, report, Path(page))
+
+
+def _own_folder(root: Path) -> Path:
+    """Makes the folder, or takes it if it is empty or an older demo's."""
+    try:
+        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in (root / TOML).read_text(encoding="utf-8")
+        if root.exists() and not earlier and (not root.is_dir() or any(root.iterdir())):
+            raise UsageError(f"{root} holds something else already; name another folder with -o")
+        (root / "runs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", source=str(root)) from None
+    return root
+
+
+def _write_collection(collection: Collection, root: Path) -> None:
+    lines = [f'name = "{NAME}"', *(f'{part} = "{name}"' for part, name in PARTS.items())]
+    (root / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_documents(collection.documents, root / PARTS["documents"])
+    write_topics(collection.topics, root / PARTS["topics"], format="trec")
+    write_qrels(collection.qrels, root / PARTS["qrels"], format="trec")
+    write_qrels(judged_again(), root / AGAIN, format="trec")
+
+
+def _searched(collection: Collection, folder: Path, say: Callable[[str], None]) -> Iterator[Path]:
+    """The runs of all systems, one after the other; those that search the same fields share an index."""
+    assert collection.documents is not None
+    assert collection.topics is not None
+    indexes: dict[tuple[str, ...], Index] = {}
+    for system in SYSTEMS:
+        with _timed(say) as done:
+            if system.fields not in indexes:
+                indexes[system.fields] = build_index(collection.documents, fields=system.fields)
+            found = retrieve(
+                indexes[system.fields],
+                collection.topics,
+                system.model,
+                parameters=system.parameters,
+                query=system.query,
+                depth=DEPTH,
+                tag=system.name,
+                timing=Timing(warm_up=5, repeats=1),
+            )
+            path = folder / f"{system.name}.run"
+            write_run(found.run, path, format="trec")
+            write_metadata(path, found.metadata)
+            done(f"{system.name}: {system.says}")
+        yield path
+
+
+@contextmanager
+def _timed(say: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """Tells what was done with the seconds that it took."""
+    start = time.perf_counter()
+    yield lambda text: say(f"{time.perf_counter() - start:5.1f} s  {text}")

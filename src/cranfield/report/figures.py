@@ -1,0 +1,136 @@
+"""The pictures of a report, on its first measure, each with what it shows and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cranfield.comparison import Comparison
+from cranfield.plot.base import Subject, find_picture
+from cranfield.plot.lines import lines
+from cranfield.reporting import Report
+from cranfield.results import Results
+from cranfield.standing import against
+
+
+class Figure(NamedTuple):
+    """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called."""
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Subject):
+    """A subject that has been compared already: every picture then shows p-values of one and the same family."""
+
+    compared: Comparison | None = None
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison that the report is about."""
+        assert self.compared is not None
+        return self.compared
+
+
+def figures(report: Report, theme: str = "screen") -> list[Figure]:
+    """The pictures that these systems allow, in the order of a report."""
+    measure = report.results.measures[0]
+    results = report.results.only([measure])
+    found = [
+        Figure(
+            "interpolated",
+            "Precision at recall",
+            "Interpolated precision at the eleven standard recall levels, mean over topics. Higher is better.",
+            lambda: lines(report.precision_recall, theme=theme, y_domain=(0.0, 1.0)),
+        ),
+        Figure(
+            "cutoff",
+            "nDCG by cutoff",
+            "Mean nDCG of the first documents, for every cutoff. Lines that cross rank systems differently at the top "
+            "and further down.",
+            lambda: lines(report.by_cutoff, theme=theme),
+        ),
+    ]
+    if report.comparison is not None:
+        found += _of_comparison(report, report.comparison, results, theme)
+    found.append(
+        Figure(
+            "heatmap",
+            f"Every score by {measure}",
+            "A column a topic, hardest first; a row a system, best first. The stronger the blue, the higher the score.",
+            _drawing("heatmap", results, theme),
+        )
+    )
+    return found
+
+
+def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Figure]:
+    measure = results.measures[0]
+    panel = comparison.panel(measure)
+    one_measure = replace(comparison, panels=(panel,))
+    reference = report.reference(measure)
+    assert reference is not None
+    best = [results.runs.index(standing.system) for standing in report.standings(measure)[:2]]
+    names = [results.runs[system] for system in best]
+    two = replace(results, runs=tuple(names), scores=results.scores[best], lower=None, upper=None, denominators=None)
+    found = [
+        Figure(
+            "forest",
+            f"Differences from {results.runs[reference]} by {measure}",
+            f"Mean difference with its {1 - comparison.alpha:.0%} interval: thick for one pair alone, thin so that all "
+            "intervals of the report hold together. Blue is significant after correction.",
+            _drawing("forest", results, theme, against(one_measure, reference)),
+        ),
+        Figure(
+            "histogram",
+            f"{names[0]} and {names[1]}, topic by topic, by {measure}",
+            "Difference of the two on every topic, sorted: the larger part, above or below, is the better system's.",
+            _drawing("histogram", two, theme),
+        ),
+    ]
+    if len(results.runs) < 3:
+        return found
+    found.append(
+        Figure(
+            "critical-difference",
+            f"Mean ranks by {measure}",
+            "Mean rank over topics, 1 is best. Bars join systems that do not differ significantly (Friedman, Nemenyi).",
+            _drawing("critical-difference", results, theme),
+        )
+    )
+    if comparison.baseline is None:
+        found.append(
+            Figure(
+                "p-values",
+                f"Which systems differ by {measure}",
+                f"p of every pair ({comparison.tests[0].title}), adjusted for all comparisons of the report.",
+                _drawing("p-values", results, theme, one_measure),
+            )
+        )
+    found.append(
+        Figure(
+            "stability",
+            f"Is the order by {measure} safe?",
+            "How often each system takes each rank when as many topics are drawn anew from these.",
+            _drawing("stability", results, theme),
+        )
+    )
+    return found
+
+
+def _drawing(kind: str, results: Results, theme: str, compared: Comparison | None = None) -> Callable[[], Any]:
+    def draw() -> Any:
+        measures = tuple(str(measure) for measure in results.measures)
+        subject = Compared(_unread, measures, theme=theme, evaluated=results, compared=compared)
+        return find_picture(kind).draw(subject)
+
+    return draw
+
+
+def _unread() -> Any:
+    raise AssertionError("a report has read its runs")

@@ -1,0 +1,54 @@
+"""The heat map as a small picture: one path a shade, since a mark for each of thousands of scores weighs a megabyte."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from cranfield.measures import Measure
+from cranfield.reporting import Report
+
+SHADES = 9  # classes s0 to s8 of the style sheet
+CELL, WIDE = 18, 640
+
+
+def heat_map(report: Report, measure: Measure) -> str:
+    """Topics across, hardest first; systems down, best first; a score is as dark as it is high."""
+    results = report.results
+    scores = results.scores[:, results.measures.index(measure)]
+    systems = [results.runs.index(standing.system) for standing in report.standings(measure)]
+    topics = np.argsort(np.nanmean(scores, axis=0), kind="stable").tolist()
+    shade = shades(scores)
+    squares: dict[int, list[str]] = {}
+    for y, system in enumerate(systems):
+        for x, topic in enumerate(topics):
+            if shade[system, topic] >= 0:
+                squares.setdefault(int(shade[system, topic]), []).append(f"M{x} {y}h1v1h-1z")
+    paths = "".join(f'<path class="s{number}" d="{"".join(parts)}"/>' for number, parts in sorted(squares.items()))
+    label = 8 * max(len(results.runs[system]) for system in systems)
+    names = "".join(
+        f'<text x="{label - 8}" y="{(y + 0.7) * CELL:g}" text-anchor="end">{html.escape(results.runs[system])}</text>'
+        for y, system in enumerate(systems)
+    )
+    height = CELL * len(systems)
+    return (
+        f'<svg viewBox="0 0 {label + WIDE} {height}" width="{label + WIDE}" height="{height}" role="img" '
+        f'aria-label="{html.escape(str(measure))} of every system on every topic">{names}'
+        f'<svg x="{label}" width="{WIDE}" height="{height}" viewBox="0 0 {len(topics)} {len(systems)}" '
+        f'preserveAspectRatio="none" shape-rendering="crispEdges">{paths}</svg></svg>'
+    )
+
+
+def shades(
+    scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """The shade of each score: 0 for none up to 8 for the highest there is, or for 1; -1 where there is no score.
+
+    >>> shades(np.array([[0.0, 0.5, 1.0, np.nan]]))
+    array([[ 0,  4,  8, -1]])
+    """
+    low, high = min(0.0, float(np.nanmin(scores))), float(np.nanmax(scores))
+    top = 1.0 if 0 < high <= 1 and low == 0 else high
+    share = (scores - low) / (top - low or 1.0)
+    return np.where(np.isnan(share), -1, np.floor(np.nan_to_num(share) * (SHADES - 1) + 0.5)).astype(np.int64)

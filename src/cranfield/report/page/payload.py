@@ -1,0 +1,106 @@
+"""The data that the page carries: every number in full precision, null where there is none."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cranfield.comparison import Comparison, Panel
+from cranfield.curves import Curves
+from cranfield.plot.comparisons import cliques
+from cranfield.plot.matrices import rank_shares
+from cranfield.plot.style import COLOURS, DASHES
+from cranfield.report.comparison_json import finite
+from cranfield.reporting import Report
+from cranfield.statistics.friedman import critical_difference, friedman
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand inside a script element, whatever ids it holds.
+
+    >>> embedded(["</script><b>"])
+    '["\\\\u003c/script>\\\\u003cb>"]'
+    """
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def payload(report: Report) -> dict[str, Any]:
+    """Everything that the page's script shows."""
+    found = report.comparison
+    data: dict[str, Any] = finite(
+        {
+            "title": report.title,
+            "systems": list(report.systems),
+            "topics": list(report.results.topics),
+            "letters": [found.letter(i) for i in range(len(report.systems))] if found else ["a"],
+            "colours": list(COLOURS),
+            "dashes": [list(dash) for dash in DASHES],
+            "alpha": found.alpha if found else None,
+            "baseline": found.baseline if found else None,
+            "pairs": found.pairs.tolist() if found else [],
+            "measures": [_measure(report, i) for i in range(len(report.results.measures))],
+            "curves": {
+                "interpolated": _curves(report.precision_recall, report.systems),
+                "cutoff": _curves(report.by_cutoff, report.systems),
+            },
+            "rankings": report.rankings._asdict(),
+        }
+    )
+    return data
+
+
+def _measure(report: Report, number: int) -> dict[str, Any]:
+    measure = report.results.measures[number]
+    entry: dict[str, Any] = {
+        "name": str(measure),
+        "count": bool(measure.is_count),
+        "scores": report.results.scores[:, number].tolist(),
+        "means": report.results.means[:, number].tolist(),
+        "reference": report.reference(measure),
+    }
+    panel = report.panel(measure)
+    if report.comparison is None or panel is None:
+        return entry
+    return entry | {"means": panel.means.tolist(), **_compared(report.comparison, panel)}
+
+
+def _compared(comparison: Comparison, panel: Panel) -> dict[str, Any]:
+    effects, together = panel.effects, panel.together
+    found: dict[str, Any] = {
+        "difference": effects.mean.tolist(),
+        "low": effects.low.tolist(),
+        "high": effects.high.tolist(),
+        "together_low": together.low.tolist(),
+        "together_high": together.high.tolist(),
+        "wins": effects.wins.tolist(),
+        "ties": effects.ties.tolist(),
+        "losses": effects.losses.tolist(),
+        "adjusted_p": panel.adjusted.tolist(),
+        "shares": rank_shares(panel.scores).tolist(),
+    }
+    if len(comparison.systems) > 2:
+        ranks = friedman(panel.scores).ranks
+        apart = _apart(*panel.scores.shape)
+        order = np.argsort(ranks, kind="stable")
+        joined = [[order[i].item(), order[j].item()] for i, j in cliques(ranks[order], apart)]
+        found |= {"ranks": ranks.tolist(), "critical_difference": apart, "cliques": joined}
+    return found
+
+
+@lru_cache
+def _apart(systems: int, topics: int) -> float:
+    """The critical difference, whose quantile takes a while, once for all measures."""
+    return critical_difference(systems, topics)
+
+
+def _curves(curves: Curves, systems: tuple[str, ...]) -> dict[str, Any]:
+    lines = [curves.of(system) for system in systems]
+    return {
+        "x": curves.x,
+        "y": curves.y,
+        "xs": [x for x, _ in lines[0]],
+        "ys": [[y for _, y in line] for line in lines],
+    }

@@ -1,0 +1,49 @@
+"""Fragments for a paper: a file to \\input, with tables in the rules of booktabs and figures beside it as PDF."""
+
+from __future__ import annotations
+
+from cranfield.plot.saving import drawn
+from cranfield.report import report_tables
+from cranfield.report.figures import figures
+from cranfield.report.grid import Grid, as_latex, latex_text
+from cranfield.reporting import Report
+from cranfield.version import __version__
+
+
+def files(report: Report, stem: str) -> dict[str, bytes]:
+    """The fragments under the name of the report, and each figure under its own."""
+    pictures = {f"{stem}-{figure.name}.pdf": figure for figure in figures(report, "paper")}
+    head = (
+        f"% {_comment(report.title)}. Made with cranfield {__version__}\n"
+        f"% {_comment(report.command)}\n% Needs \\usepackage{{booktabs,graphicx}}\n"
+    )
+    parts = [_table(report_tables.measures_grid(report), " ".join(report_tables.reading(report)[:1]), "systems")]
+    for number, measure in enumerate(report.results.measures, start=1):
+        grid = report_tables.standings_grid(report, measure)
+        parts.append(_table(grid, report.verdict(measure), f"standings-{number}"))
+    for name, figure in pictures.items():
+        title = figure.title if figure.title.endswith("?") else f"{figure.title}."
+        # Wider pictures than a column are made to fit; smaller ones keep their size.
+        parts.append(
+            "\\begin{figure}\n\\centering\n"
+            f"\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{\\includegraphics{{{name}}}}}\n"
+            f"{_caption(f'{title} {figure.caption}', f'fig:{figure.name}')}\\end{{figure}}\n"
+        )
+    text = head + "\n" + "\n".join(parts)
+    return {f"{stem}.tex": text.encode("utf-8", "backslashreplace")} | {
+        name: drawn(figure.draw(), "pdf") for name, figure in pictures.items()
+    }
+
+
+def _table(grid: Grid, caption: str, label: str) -> str:
+    """A table over both columns of a page, if there are two: it would be too wide for one."""
+    named = _caption(caption, f"tab:{label}")
+    return f"\\begin{{table*}}\n\\centering\\small\n{named}{as_latex(grid)}\\end{{table*}}\n"
+
+
+def _caption(text: str, label: str) -> str:
+    return f"\\caption{{{latex_text(text)}}}\n\\label{{{label}}}\n"
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,173 @@
+"""The tables of a report, the same in every form it is written in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+from cranfield.findings import plural
+from cranfield.report.comparison_tables import legend, pairs_grid, shown_p, systems_grid
+from cranfield.report.grid import Cell, Grid
+from cranfield.report.tables import shown
+
+if TYPE_CHECKING:
+    from cranfield.measures import Measure
+    from cranfield.reporting import Report
+    from cranfield.standing import Standing
+
+MOST_PAIRS = 300  # pairs of all measures together that are listed one by one
+
+# What to do about a finding, where its sentence does not say so itself.
+ADVICE: Mapping[str, str] = {
+    "duplicates-collapsed": "Nothing, if the file was put together from overlapping parts.",
+    "extra-topics": "Nothing, unless these topics should have been judged.",
+    "fractional-grades": "Choose rel for binary measures, as AP(rel=0.5).",
+    "missing-topics": "Run the system on these topics, or count only shared topics with --topics common.",
+    "no-relevant": "Leave these topics out with --empty-topics drop; no system can score on them.",
+    "nothing-judged": "Compare document ids in both files: a prefix, a suffix or another case is enough.",
+    "rank-disagreement": "Find out which of the two columns the system meant; scores decide here.",
+    "short-lists": "Nothing, if the system finds no more; measures of recall are lower for it.",
+    "ties": "Look at the mean over all orders with --ties expected.",
+    "unjudged": "See how far scores could move with `cranfield evaluate --bounds`.",
+}
+# The policy in words: what each of its settings decides.
+DECIDES: Mapping[str, str] = {
+    "ties": "order of documents with equal scores",
+    "topics": "topics that count",
+    "depth": "rankings are cut at",
+    "judged_only": "unjudged documents are taken out",
+    "empty_topics": "topics without a relevant document",
+    "samples": "draws, where a mean over orders or relevance has no formula",
+    "seed": "seed of those draws",
+    "grades": "what grades are",
+    "judges": "how several judges become one",
+}
+
+
+def standings_grid(report: Report, measure: Measure) -> Grid:
+    """Systems on one measure, best first: tier, mean, difference to the reference with its interval."""
+    standings, reference = report.standings(measure), report.reference(measure)
+    if report.comparison is None or reference is None:
+        return Grid(["system", str(measure)], [[s.system, shown(s.mean, measure)] for s in standings])
+    interval = f"{1 - report.comparison.alpha:.0%} interval"
+    header = ["", "system", "tier", str(measure), f"− {report.systems[reference]}", interval, "adjusted p", "W/T/L"]
+    judged = all(standing.unjudged is not None for standing in standings)
+    rows: list[list[str | Cell]] = []
+    for place, standing in enumerate(standings):
+        mean = Cell(f"{standing.mean:.4f}", bold=place == 0, above="".join(standing.beats))
+        row: list[str | Cell] = [standing.letter, standing.system, standing.tier, mean, *_to_reference(standing)]
+        rows.append(row + ([f"{standing.unjudged:.1%}"] if judged else []))
+    return Grid([*header, *(["unjudged"] if judged else [])], rows, labels=3)
+
+
+def _to_reference(standing: Standing) -> list[str | Cell]:
+    if standing.difference is None or standing.low is None or standing.high is None or standing.adjusted_p is None:
+        return ["–", "–", "–", "–"]
+    return [
+        f"{standing.difference:+.4f}",
+        f"[{standing.low:+.4f}, {standing.high:+.4f}]",
+        shown_p(standing.adjusted_p),
+        f"{standing.wins}/{standing.ties}/{standing.losses}",
+    ]
+
+
+def pairs_listed(report: Report, measure: Measure) -> Grid | None:
+    """Every pair on one measure with the p of every test, unless there are too many for anyone to read."""
+    panel = report.panel(measure)
+    if report.comparison is None or panel is None or report.comparison.comparisons > MOST_PAIRS:
+        return None
+    return pairs_grid(report.comparison, panel)
+
+
+def measures_grid(report: Report) -> Grid:
+    """Every system on every measure."""
+    if report.comparison is not None:
+        return systems_grid(report.comparison)
+    results = report.results
+    means = [shown(float(mean), m) for mean, m in zip(results.means[0], results.measures, strict=True)]
+    return Grid(["system", *map(str, results.measures)], [[results.runs[0], *means]])
+
+
+def topics_grid(report: Report, measure: Measure) -> Grid:
+    """Every topic's score by every system; – where a topic does not count for a system."""
+    scores = report.results.scores[:, report.results.measures.index(measure)]
+    rows = [
+        [topic, *("–" if value != value else shown(value, measure) for value in values)]
+        for topic, values in zip(report.results.topics, scores.T.tolist(), strict=True)
+    ]
+    return Grid(["topic", *report.systems], rows)
+
+
+def findings_grid(report: Report) -> Grid:
+    """What is odd about the data or the comparison, what puts numbers in doubt first, and what to do."""
+    rows = [
+        ["doubtful" if finding.doubtful else "note", finding.source, finding.message, ADVICE.get(finding.code, "")]
+        for finding in report.findings
+    ]
+    return Grid(["kind", "about", "what was found", "what to do"], rows, labels=4)
+
+
+def policy_grid(report: Report) -> Grid:
+    """Every decision that changes a number."""
+    policy = asdict(report.results.policy)
+    rows = [[DECIDES[one.name], one.name, _said(policy[one.name])] for one in fields(report.results.policy)]
+    rows.append(["documents nobody judged", "unjudged", "not relevant"])
+    rows.append(["documents of a negative grade", "negative grades", "in the pool, but unjudged"])
+    return Grid(["decision", "name", "here"], rows, labels=3)
+
+
+def inputs_grid(report: Report) -> Grid:
+    """The files that were read, with what tells whether they have changed since."""
+    rows = [
+        [
+            source.name,
+            source.path or "in memory",
+            _size(source.path),
+            f"{source.rows:,}",
+            f"{source.topics:,}",
+            source.digest or "–",
+        ]
+        for source in report.results.inputs
+    ]
+    return Grid(["name", "file", "bytes", "rows", "topics", "digest"], rows, labels=2)
+
+
+def reading(report: Report) -> list[str]:
+    """How to read the tables of systems."""
+    if report.comparison is None:
+        return []
+    lines = [legend(report.comparison)]
+    if report.comparison.baseline is None:
+        lines.append(
+            "A tier holds systems that are not significantly different from the best of the tier; differences are to "
+            "the best system of the measure. W/T/L counts topics won, tied and lost against it."
+        )
+    else:
+        base = report.comparison.baseline
+        lines.append(
+            f"The tier says whether a system is significantly above or below {base}; differences are to it. W/T/L "
+            "counts topics won, tied and lost against it."
+        )
+    return lines
+
+
+def tested(report: Report) -> list[str]:
+    """The tests of significance, their null hypotheses, and the correction."""
+    found = report.comparison
+    if found is None:
+        return []
+    lines = [f"{test.title[0].upper()}{test.title[1:]}. Null hypothesis: {test.null}." for test in found.tests]
+    corrected = (
+        f"{found.correction.title} correction for {plural(found.comparisons, 'comparison')}, level {found.alpha:g}."
+    )
+    return [*lines, f"The first test decides. {corrected}"]
+
+
+def _said(value: object) -> str:
+    return "no" if value is False or value is None else "yes" if value is True else str(value)
+
+
+def _size(path: str | None) -> str:
+    return f"{os.path.getsize(path):,}" if path and os.path.isfile(path) else "–"

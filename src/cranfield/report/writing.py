@@ -1,0 +1,58 @@
+"""A report as a file, in the form that its name ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from cranfield.errors import DataError, UsageError
+from cranfield.report import page, page_markdown, page_pdf, page_tex
+from cranfield.reporting import Report
+
+Files = dict[str, bytes]  # what is written, by name: the report itself first, then the pictures beside it
+
+
+def write(report: Report, path: str) -> list[str]:
+    """Writes a report to a file, and beside it the pictures that some forms need; gives the names of all files."""
+    target, form = Path(path), check_name(path)
+    written = []
+    for name, content in WRITERS[form](report, target.stem).items():
+        beside = target.with_name(name)
+        try:
+            beside.write_bytes(content)
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", source=str(beside)) from None
+        written.append(str(beside))
+    return written
+
+
+def check_name(path: str) -> str:
+    """The form that a file's name asks for: what is wrong with a name can be said before any work is done.
+
+    >>> check_name("report.HTML")
+    'html'
+    """
+    suffix, folder = Path(path).suffix, Path(path).parent
+    form = suffix.lower().removeprefix(".")
+    if form not in WRITERS:
+        raise UsageError(f"a report can be {', '.join(WRITERS)}, not '{suffix}': name a file such as report.html")
+    if not folder.is_dir():
+        raise DataError(f"cannot be written: there is no folder {folder}", source=path)
+    return form
+
+
+def _html(report: Report, stem: str) -> Files:
+    # An id that is not UTF-8 is shown as an escape: the page itself must be.
+    return {f"{stem}.html": page.render(report).encode("utf-8", "backslashreplace")}
+
+
+def _pdf(report: Report, stem: str) -> Files:
+    return {f"{stem}.pdf": page_pdf.printed(page.render(report).encode("utf-8", "backslashreplace"))}
+
+
+WRITERS: Mapping[str, Callable[[Report, str], Files]] = {
+    "html": _html,
+    "md": page_markdown.files,
+    "tex": page_tex.files,
+    "pdf": _pdf,
+}

@@ -1,0 +1,139 @@
+"""Where systems stand on a measure: tiers, and each system against one that all are set against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.comparison import Comparison, Panel
+from cranfield.statistics.effects import Effects
+
+ABOVE, LEVEL, BELOW = "above", "level", "below"  # tiers against a baseline
+
+
+class Standing(NamedTuple):
+    """Where a system stands on a measure. The difference, its interval and p are those to the reference."""
+
+    system: str
+    letter: str
+    tier: str
+    mean: float
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    adjusted_p: float | None = None
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    beats: tuple[str, ...] = ()
+    unjudged: float | None = None
+
+
+def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Standing]:
+    """Every system on a measure, best first, against the system `reference`.
+
+    >>> from cranfield.comparing import compare
+    >>> qrels = {str(t): {"d1": 1} for t in range(4)}
+    >>> good, bad = ({t: {"d1": a, "d2": 1.0} for t in qrels} for a in (2.0, 0.5))
+    >>> found = compare(qrels, {"a": bad, "b": good}, "RR")
+    >>> [(one.system, one.mean, one.difference, one.wins) for one in standings(found, found.panels[0], 0)]
+    [('b', 1.0, 0.5, 4), ('a', 0.5, None, 0)]
+    """
+    to_reference = against(replace(comparison, panels=(panel,)), reference)
+    tier = tiers(comparison, panel)
+    effects, adjusted = to_reference.panels[0].effects, to_reference.panels[0].adjusted
+    pair_of = {system: k for k, system in enumerate(to_reference.pairs[:, 0].tolist())}
+    found = []
+    for number, system in enumerate(comparison.systems):
+        standing = Standing(
+            system,
+            comparison.letter(number),
+            tier[number],
+            float(panel.means[number]),
+            beats=tuple(comparison.letter(other) for other in comparison.beaten_by(panel, number)),
+            unjudged=None if panel.unjudged is None else float(panel.unjudged[number]),
+        )
+        if number in pair_of:
+            k = pair_of[number]
+            standing = standing._replace(
+                difference=float(effects.mean[k]),
+                low=float(effects.low[k]),
+                high=float(effects.high[k]),
+                adjusted_p=float(adjusted[k]),
+                wins=int(effects.wins[k]),
+                ties=int(effects.ties[k]),
+                losses=int(effects.losses[k]),
+            )
+        found.append(standing)
+    return sorted(found, key=lambda standing: -standing.mean)
+
+
+def tiers(comparison: Comparison, panel: Panel) -> list[str]:
+    """For each system its tier: "1", "2", … or, where there is a baseline, whether it is above, level with or below it.
+
+    The best system leads the first tier. Going down by mean, systems that are not significantly different from the
+    leader are of its tier; the first that is leads the next one.
+
+    >>> from cranfield.comparing import compare
+    >>> qrels = {str(t): {"d1": 1} for t in range(9)}
+    >>> good, bad = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
+    >>> runs = {"a": {t: good for t in qrels}, "b": {t: bad for t in qrels}, "c": {t: bad for t in qrels}}
+    >>> found = compare(qrels, runs | {"a": runs["a"] | {"3": bad}}, "RR")
+    >>> tiers(found, found.panels[0])
+    ['1', '2', '2']
+    """
+    significant = {frozenset(pair) for pair in comparison.pairs[panel.adjusted < comparison.alpha].tolist()}
+    if comparison.baseline is not None:
+        base = comparison.systems.index(comparison.baseline)
+        return [
+            LEVEL if frozenset((s, base)) not in significant else ABOVE if mean > panel.means[base] else BELOW
+            for s, mean in enumerate(panel.means.tolist())
+        ]
+    number, leader, out = 0, -1, [""] * len(comparison.systems)
+    for system in np.argsort(-panel.means, kind="stable").tolist():
+        if leader < 0 or frozenset((leader, system)) in significant:
+            number, leader = number + 1, system
+        out[system] = str(number)
+    return out
+
+
+def against(comparison: Comparison, reference: int) -> Comparison:
+    """The pairs with one system alone, as that of the other minus it: p-values stay those of the whole family.
+
+    >>> from cranfield.comparing import compare
+    >>> qrels = {str(t): {"d1": 1} for t in range(4)}
+    >>> good, bad = ({t: {"d1": a, "d2": 1.0} for t in qrels} for a in (2.0, 0.5))
+    >>> found = against(compare(qrels, {"a": good, "b": bad, "c": bad}, "RR"), 0)
+    >>> [(pair.system, pair.other, pair.difference) for pair in found.rows()]
+    [('b', 'a', -0.5), ('c', 'a', -0.5)]
+    """
+    kept = np.flatnonzero((comparison.pairs == reference).any(axis=1))
+    turned = comparison.pairs[kept, 0] == reference
+    pairs = np.where(turned[:, None], comparison.pairs[kept][:, ::-1], comparison.pairs[kept])
+
+    def part(effects: Effects) -> Effects:
+        kept_effects = Effects(*(column[kept] for column in effects))  # type: ignore[arg-type]
+        return kept_effects._replace(
+            mean=np.where(turned, -kept_effects.mean, kept_effects.mean),
+            low=np.where(turned, -kept_effects.high, kept_effects.low),
+            high=np.where(turned, -kept_effects.low, kept_effects.high),
+            d_z=np.where(turned, -kept_effects.d_z, kept_effects.d_z),
+            wins=np.where(turned, kept_effects.losses, kept_effects.wins),
+            losses=np.where(turned, kept_effects.wins, kept_effects.losses),
+        )
+
+    panels = [
+        replace(
+            panel,
+            effects=part(panel.effects),
+            together=part(panel.together),
+            p={name: p[kept] for name, p in panel.p.items()},
+            error={name: error[kept] for name, error in panel.error.items()},
+            adjusted=panel.adjusted[kept],
+            equivalence=None if panel.equivalence is None else panel.equivalence[kept],
+        )
+        for panel in comparison.panels
+    ]
+    return replace(comparison, pairs=pairs, panels=tuple(panels))
