@@ -31,11 +31,12 @@ def evaluate(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
 
 
 def evaluate_everything(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
-    """Every registered measure as it stands, with a cutoff or level where one is required."""
+    """Every measure that needs grades alone, as it stands, with a cutoff or level where one is required."""
     import cranfield
 
     at = {"cutoff": 10, "recall": 0.5}
-    measures = [m @ at.get(str(m.definition.at), 1.0) if m.definition.required else m for m in cranfield.all_measures()]
+    plain = [measure for measure in cranfield.all_measures() if measure.definition.needs is None]
+    measures = [m @ at.get(str(m.definition.at), 1.0) if m.definition.required else m for m in plain]
     return cranfield.evaluate(qrels, runs, measures).mean()
 
 

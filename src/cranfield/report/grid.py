@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -127,6 +124,8 @@ def as_html(grid: Grid) -> str:
     </table>
     """
 
+    import html
+
     def shown(i: int, cell: Cell) -> str:
         text = html.escape(cell.text)
         text = f"<strong>{text}</strong>" if cell.bold else text
@@ -155,6 +154,9 @@ def separated(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter
     "a,b",0.1
     c,
     """
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(header)
