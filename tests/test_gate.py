@@ -76,6 +76,9 @@ def test_the_command_exits_with_1_and_writes_a_summary(tmp_path: Path) -> None:
     assert "The candidate fails 2 of 2 checks." in fails.stdout
     assert summary.read_text().startswith("# Build\n### ❌ Retrieval quality")
     assert command("gate", qrels, poor, good, "-f", "json").exit == 0
+    nowhere = command("gate", qrels, poor, good, "--summary", tmp_path / "no" / "summary.md")
+    assert nowhere.exit == 3
+    assert "summary.md: cannot be written" in nowhere.stderr
 
     config = tmp_path / "gate.toml"
     config.write_text('alpha = 0.01\n[measures."nDCG@10"]\ntolerance = 0.5\nminimum = 0.1\n[topics]\n7 = 1.0\n')

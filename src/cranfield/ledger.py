@@ -13,6 +13,7 @@ from typing import Any
 from cranfield.comparison import Comparison
 from cranfield.errors import DataError
 from cranfield.findings import Finding, plural
+from cranfield.formats.output import append
 
 SCHEMA = "cranfield.ledger/1"
 
@@ -32,11 +33,7 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
         "significant": sum(pair.significant for pair in comparison.rows()),
     }
     before = [old for old in _read(path) if old.get("judgements") == entry["judgements"]]
-    try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", source=path) from None
+    append(path, json.dumps(entry) + "\n")
     if not before:
         return None
     asked = sum(int(old["comparisons"]) for old in before)

@@ -17,6 +17,7 @@ from cranfield.efficiency import Efficiency
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import distinct_names
 from cranfield.formats import stem
+from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
 
 SCHEMA = "0.1"
@@ -105,10 +106,7 @@ def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Any]) -> 
     {'tag': 'a'}
     """
     path = metadata_path(run)
-    try:
-        path.write_text(json.dumps(metadata, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", source=str(path)) from None
+    save(path, [json.dumps(metadata, indent=1, ensure_ascii=False) + "\n"])
     return path
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.findings import Finding
+from cranfield.formats.output import make_folder, save
 from cranfield.formats.sources import open_source
 from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
 from cranfield.tables import Qrels
@@ -57,12 +58,9 @@ class Splits:
                     source=str(path),
                     remedy="Remove them or name another folder.",
                 )
-        try:
-            for file, text in files.items():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8", errors="surrogateescape")
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", source=str(error.filename or path)) from None
+        for file, text in files.items():
+            make_folder(file.parent)
+            save(file, [text])
         return list(files)
 
 

@@ -105,7 +105,9 @@ def command(
         run = trained.run
         options.warn(trained.warnings)
         if learnt is not None:
-            write_text(learnt, trained.to_json())
+            from cranfield.formats.output import save
+
+            save(learnt, [trained.to_json()])
         click.echo(trained, err=output == "-")
     write_run(run, output, format="trec" if output == "-" else None)
     if output != "-":
@@ -128,13 +130,6 @@ def read_parameter(text: str) -> tuple[str, Any]:
     except (ValueError, SyntaxError):
         raise UsageError(f"expected NAME=VALUE with a number, or numbers with commas between, not '{text}'") from None
     return name, list(read) if isinstance(read, tuple) else read
-
-
-def write_text(path: str, text: str) -> None:
-    """Writes a text file as a whole."""
-    from cranfield.formats.output import save
-
-    save(path, [text])
 
 
 def described_methods() -> list[str]:

@@ -60,6 +60,7 @@ def command(
       $ cranfield gate qrels.txt bm25.run dense.run --topic 1=0.2 -f markdown
     """
     policy = options.taken_policy(given)
+    from cranfield.formats.output import append
     from cranfield.gating import gate
     from cranfield.report.gate_tables import render
 
@@ -75,8 +76,7 @@ def command(
     options.warn(verdict.warnings)
     click.echo(render(verdict, output_format), nl=False)
     if summary is not None:
-        with open(summary, "a", encoding="utf-8") as file:
-            file.write(render(verdict, "markdown"))
+        append(summary, render(verdict, "markdown"))
     if not verdict.passed:
         raise SystemExit(FAILED)
 

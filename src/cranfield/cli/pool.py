@@ -89,8 +89,9 @@ def command(runs: tuple[str, ...], input_format: str | None, threads: int | None
 
 
 def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.formats.output import save
     from cranfield.pooling.base import find_method
-    from cranfield.pooling.files import DELIMITERS, pool_text, sample_text, write_text
+    from cranfield.pooling.files import DELIMITERS, pool_text, sample_text
     from cranfield.pooling.making import Known, make_pool
     from cranfield.pooling.strata import parse_strata
 
@@ -112,10 +113,10 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
         click.echo(pool_text(made), nl=False)
         return
     ending = next((ending for ending in DELIMITERS if output.endswith(ending)), None)
-    write_text(pool_text(made, DELIMITERS[ending] if ending else None), output)
+    save(output, [pool_text(made, DELIMITERS[ending] if ending else None)])
     beside = ""
     if made.sample is not None:
-        write_text(sample_text(made), f"{output}.strata")
+        save(f"{output}.strata", [sample_text(made)])
         beside = f", and its strata in {output}.strata"
     click.echo(f"{len(made):,} documents to judge for {len(made.documents):,} topics in {output}{beside}")
 
@@ -149,13 +150,14 @@ def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: d
 
 
 def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
-    from cranfield.pooling.files import filled, write_text
+    from cranfield.formats.output import save
+    from cranfield.pooling.files import filled
 
     if "strata" not in wanted or runs:
         raise UsageError("write --fill QRELS --strata FILE, and no runs")
     text = filled(wanted["strata"], qrels)
     if "output" in wanted:
-        write_text(text, wanted["output"])
+        save(wanted["output"], [text])
         click.echo(wanted["output"])
     else:
         click.echo(text, nl=False)

@@ -124,7 +124,12 @@ def _needs(layout: str, request: Request) -> str:
     return "4 (topic, iteration, document, grade)"
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number as Python reads it.
+
+    >>> is_number("1e3"), is_number("high")
+    (True, False)
+    """
     try:
         float(text)
     except ValueError:
@@ -139,16 +144,16 @@ def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
     if text.count(",") >= 2 and len(fields) < 3:
         return "This looks like CSV: it needs a header line that names its columns, such as topic,document,score."
     if request.kind == "score":
-        if len(fields) == 4 and _is_number(fields[3]):
+        if len(fields) == 4 and is_number(fields[3]):
             return "This looks like judgements: are the two arguments swapped?"
-        if len(fields) == 3 and _is_number(fields[2]):
+        if len(fields) == 3 and is_number(fields[2]):
             return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
         return "If the last line was cut short, the file is incomplete: write it again."
-    if len(fields) >= 6 and _is_number(fields[3]) and _is_number(fields[4]):
+    if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return "This looks like a run: are the two arguments swapped?"
-    if len(fields) == 3 and _is_number(fields[2]):
+    if len(fields) == 3 and is_number(fields[2]):
         return "The second column, the iteration, is missing: write topic 0 document grade, or add a header line."
-    if len(fields) == 5 and _is_number(fields[4]):
+    if len(fields) == 5 and is_number(fields[4]):
         return (
             "An id may not contain a blank; five columns may be a sample of the pool (--judgements sampled) or "
             "preferences (--judgements preferences)."
@@ -157,9 +162,9 @@ def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
 
 
 def _not_a_number(shown: str, line: int) -> str | None:
-    if "," in shown and _is_number(shown.replace(",", ".")):
+    if "," in shown and is_number(shown.replace(",", ".")):
         return "Write the decimal point as a point."
-    if _is_number(shown):
+    if is_number(shown):
         return "Digits 0 to 9 only, without separators: write it as a plain decimal number."
     if line == 1:
         return "If this is a header line, name the columns as cranfield knows them (topic, document, score or grade)."

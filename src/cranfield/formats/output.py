@@ -82,6 +82,23 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
         raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
 
 
+def append(path: str, text: str) -> None:
+    """Adds text at the end of a file, which need not be there yet."""
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}", source=path) from None
+
+
+def make_folder(path: os.PathLike[str]) -> None:
+    """Makes a folder, and those it is in, where they are not there yet."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", source=os.fspath(path)) from None
+
+
 def _write(file: Any, chunks: Iterable[str | bytes]) -> None:
     as_text = isinstance(file, io.TextIOBase)
     for chunk in chunks:

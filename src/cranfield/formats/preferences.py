@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, decode
+from cranfield.formats.base import BYTE_ORDER_MARK, decode, is_number
 from cranfield.formats.grouped import trec_lines
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
@@ -136,7 +136,7 @@ def _of_text(data: bytes, label: str) -> Iterator[Statement]:
             remedy = "topic, better, worse and perhaps judge; or topic, judge, sub-group, document, level."
             raise DataError(what, **where, remedy=remedy)
         topic, better, worse, judge = map(decode, (*parts, b"")[:4])
-        if _is_number(judge):
+        if is_number(judge):
             what = f"the fourth field, the judge, is the number '{judge}'"
             remedy = "Plain judgements are not preferences. If these are, give judges names that are no numbers."
             raise DataError(what, **where, remedy=remedy)
@@ -163,14 +163,6 @@ def _pair(topic: str, better: str, worse: str, judge: str, where: dict[str, Any]
     if better == worse:
         raise DataError(f"topic '{topic}': document '{better}' is preferred to itself", **where)
     return Statement(topic, judge, {better: 1.0, worse: 0.0})
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _of_levels(lines: Iterable[Judgement], label: str) -> Iterator[Statement]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import UsageError
+from cranfield.formats import output
 
 PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
 
@@ -60,8 +61,4 @@ def drawn(chart: Any, form: str) -> bytes:
 def save(chart: Any, path: str) -> None:
     """Writes a chart to a file, in the form that its name ends in."""
     form = Path(path).suffix.lower().removeprefix(".")
-    content = drawn(chart, form)
-    try:
-        Path(path).write_bytes(content)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", source=path) from None
+    output.save(path, [drawn(chart, form)])

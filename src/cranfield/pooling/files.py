@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from cranfield.errors import DataError, UsageError, shorten, some
@@ -93,14 +92,6 @@ def filled(strata: Any, qrels: Any) -> str:
             remedy="Without them the chances would be wrong. Judge them, or draw anew.",
         )
     return "".join(lines)
-
-
-def write_text(text: str, path: str) -> None:
-    """Writes a file; ids that are not UTF-8 leave as the bytes they came as."""
-    try:
-        Path(path).write_bytes(text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", source=path) from None
 
 
 def read_plan(source: Any) -> dict[str, Share]:

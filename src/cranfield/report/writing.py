@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.output import save
 from cranfield.report import page, page_markdown, page_pdf, page_tex
 from cranfield.reporting import Report
 
@@ -18,10 +19,7 @@ def write(report: Report, path: str) -> list[str]:
     written = []
     for name, content in WRITERS[form](report, target.stem).items():
         beside = target.with_name(name)
-        try:
-            beside.write_bytes(content)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", source=str(beside)) from None
+        save(beside, [content])
         written.append(str(beside))
     return written
 
