@@ -15,7 +15,8 @@ from test_cases import cranfield as command
 import cranfield
 from cranfield import DataError, Efficiency, UsageError, costs_of, measure_system, read_metadata
 from cranfield.efficiency import Indexing, machine, peak_memory, queries_of, timed_answers, tracking
-from cranfield.metadata import FIGURES, figures_of, header, metadata_path, run_metadata, write_metadata
+from cranfield.metadata import figures_of, header, metadata_path, run_metadata, write_metadata
+from cranfield.resources import FIGURES
 from cranfield.texts.base import Topics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -219,15 +220,16 @@ def test_costs_are_those_of_the_metadata(tmp_path: Path) -> None:
     wanted = {"latency": 2.0, "p50": 2.0, "p90": 2.0, "p99": 2.0, "indexing": 3.0, "index": 700.0, "memory": 50.0}
     costs = [name for name, figure in FIGURES.items() if figure.is_cost]
     assert {cost: costs_of(paths[:1], cost)["a"] for cost in costs} == wanted
-    assert figures_of(paths[:1]) == {"a": wanted | {"throughput": 500.0}}
+    assert figures_of(paths[:1]) == {name: (value,) for name, value in (wanted | {"throughput": 500.0}).items()}
     with pytest.raises(UsageError, match="no cost 'throughput'"):
         costs_of(paths, "throughput")
     with pytest.raises(UsageError, match="no cost 'price'; there are latency"):
         costs_of(paths, "price")
     metadata_path(paths[0]).unlink()
-    assert set(next(iter(figures_of(paths).values())).values()) == {None}
-    with pytest.raises(DataError, match="no cost is known of"):
+    assert figures_of([*paths, None, "-"], ["p50"]) == {"p50": (None, 4.0, None, None)}
+    with pytest.raises(DataError, match="no latency is known of") as refused:
         costs_of(paths)
+    assert "give a table of run and cost" in str(refused.value)
 
 
 def test_search_records_what_the_picture_of_costs_needs(tmp_path: Path) -> None:
@@ -249,5 +251,129 @@ def test_search_records_what_the_picture_of_costs_needs(tmp_path: Path) -> None:
     done = command("plot", "pareto", EXAMPLES / "pond.qrels", *runs, "-o", picture, "--cost", "p90")
     assert done.exit == 0, done.stderr
     drawn = picture.read_text()
-    assert FIGURES["p90"].label in drawn
+    assert FIGURES["p90"].title in drawn
     assert all(json.dumps(cost) in drawn for cost in costs_of(runs, "p90").values())
+
+
+QRELS = {"1": {"d1": 1}, "2": {"d1": 1}}
+FIGURE_OPTIONS = ("--figure", "p99", "--figure", "throughput", "--figure", "index")
+
+
+@pytest.fixture
+def costed(tmp_path: Path) -> list[Path]:
+    """Two runs with metadata, a fast good one and a slow poor one, and one without."""
+    runs = []
+    for name, seconds, document in (("fast", 0.002, "d1"), ("slow", 0.004, "d2"), ("bare", None, "d1")):
+        path = tmp_path / f"{name}.run"
+        path.write_text("".join(f"{topic} Q0 {document} 1 2.5 {name}\n" for topic in QRELS))
+        if seconds is not None:
+            indexing = Indexing(10, 3.0, 1_234_567)
+            write_metadata(path, run_metadata(name, Efficiency({"1": seconds}, seconds, 0, 1, None, indexing)))
+        runs.append(path)
+    (tmp_path / "qrels.txt").write_text("1 0 d1 1\n2 0 d1 1\n")
+    return runs
+
+
+def test_figures_stand_beside_measures(costed: list[Path]) -> None:
+    qrels = costed[0].with_name("qrels.txt")
+    done = command("evaluate", qrels, *costed, "-m", "RR", *FIGURE_OPTIONS)
+    assert done.stdout.splitlines() == [
+        "run       RR  p99 ms  throughput /s  index MB",
+        "fast  1.0000   2.000            500     1.235",
+        "slow  0.0000   4.000            250     1.235",
+        "bare  1.0000       –              –         –",
+    ]
+    assert "bare: no p99 in its metadata" in done.stderr
+    with_topics = command("evaluate", qrels, costed[0], "-m", "RR", "-q", *FIGURE_OPTIONS)
+    assert [line.split() for line in with_topics.stdout.splitlines()[1:]] == [
+        ["fast", "1", "1.0000"],
+        ["fast", "2", "1.0000"],
+        ["fast", "all", "1.0000", "2.000", "500", "1.235"],
+    ]
+    table = command("evaluate", qrels, *costed, "-m", "RR", "-f", "csv", *FIGURE_OPTIONS)
+    assert table.stdout.splitlines() == [
+        "run,RR,p99 ms,throughput /s,index bytes",
+        "fast,1.0,2.0,500.0,1234567.0",
+        "slow,0.0,4.0,250.0,1234567.0",
+        "bare,1.0,,,",
+    ]
+    wanted = {"p99": 4.0, "throughput": 250.0, "index": 1234567.0}
+    document = json.loads(command("evaluate", qrels, *costed, "-m", "RR", "-f", "json", *FIGURE_OPTIONS).stdout)
+    assert [run["figures"] for run in document["runs"]][1:] == [wanted, dict.fromkeys(wanted)]
+    lines = command("evaluate", qrels, *costed, "-m", "RR", "-f", "jsonl", *FIGURE_OPTIONS).stdout.splitlines()
+    assert json.loads(lines[1])["figures"] == wanted
+    trec = command("evaluate", qrels, *costed, "-m", "RR", "-f", "trec", "--figure", "p99").stdout
+    assert [line.split() for line in trec.splitlines() if line.startswith("p99")] == [
+        ["p99", "all", "2.0000"],
+        ["p99", "all", "4.0000"],
+        ["p99", "all", "–"],
+    ]
+
+
+def test_figures_of_compared_systems(costed: list[Path], tmp_path: Path) -> None:
+    qrels = costed[0].with_name("qrels.txt")
+    done = command("compare", qrels, *costed, "-m", "RR", *FIGURE_OPTIONS)
+    assert done.stdout.splitlines()[0].split() == [
+        "system",
+        "RR",
+        "unjudged",
+        "p99",
+        "ms",
+        "throughput",
+        "/s",
+        "index",
+        "MB",
+    ]
+    assert done.stdout.splitlines()[2].split()[2:] == ["0.0000", "100.0%", "4.000", "250", "1.235"]
+    rows = command("compare", qrels, *costed[:2], "-m", "RR", "-f", "csv", "--figure", "p99").stdout.splitlines()
+    assert rows[0].endswith(",p99 ms,other p99 ms")
+    assert rows[1].endswith(",2.0,4.0")
+    found = cranfield.compare(
+        qrels, {"seeds": costed[:2], "partly": costed[1:]}, "RR", read={"figures": ["p99", "index"]}
+    )
+    assert [(each.collection, each.figure, each.values) for each in found.figures] == [
+        ("", "p99", (3.0, None)),
+        ("", "index", (1234567.0, None)),
+    ]
+    assert found.to_dict()["figures"][0] == {
+        "collection": "", "figure": "p99", "systems": {"seeds": 3.0, "partly": None}
+    }  # fmt: skip
+    for runs in (costed, costed[:1]):
+        report = tmp_path / "report.md"
+        assert command("report", qrels, *runs, "-m", "RR", "--figure", "p99", "-o", report).exit == 0
+        assert "| p99 ms |" in report.read_text()
+
+
+def test_figures_draw_the_picture_of_costs(costed: list[Path]) -> None:
+    found = cranfield.evaluate(QRELS, costed[:2], "RR", figures=["throughput", "p99"])
+    drawn = found.plot.pareto().to_dict()["layer"][0]
+    assert drawn["encoding"]["x"]["title"] == FIGURES["p99"].title
+    with pytest.raises(UsageError, match="no cost is known of bare"):
+        cranfield.evaluate(QRELS, costed, "RR", figures="p99").plot.pareto()
+
+
+def test_figures_that_cannot_be_shown_are_refused(costed: list[Path]) -> None:
+    qrels = costed[0].with_name("qrels.txt")
+    with pytest.raises(UsageError, match="no figure 'price'; there are latency"):
+        cranfield.evaluate(QRELS, costed[0], "RR", figures="price")
+    for arguments, exit, message in (
+        (("--figure", "price"), 2, "'price' is not one of 'latency'"),
+        (("--figure", "memory"), 3, "no memory is known of fast"),
+        (("--figure", "p99", "-q", "-f", "csv"), 2, "choose one of the two"),
+    ):
+        done = command("evaluate", qrels, costed[0], *arguments)
+        assert (done.exit, done.stdout) == (exit, "")
+        assert message in done.stderr
+    assert cranfield.evaluate(QRELS, {"a": QRELS}, "RR").figures == {}
+
+
+def test_metadata_are_no_surprise(tmp_path: Path) -> None:
+    run, row = tmp_path / "a.run", "1 Q0 d1 1 2.5 a\n"
+
+    def notes(text: str) -> list[str]:
+        run.write_text(text)
+        return [warning.message for warning in cranfield.evaluate({"1": {"d1": 1}}, run, "RR").warnings]
+
+    assert notes(header({"tag": "a"}) + row) == []
+    assert notes("# mine\n" + header({"tag": "a"}) + row) == ["1 lines starting with # were taken for comments"]
+    assert notes("# ir_metadata.start\n# tag: a\n" + row) == ["2 lines starting with # were taken for comments"]

@@ -228,7 +228,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
         (("cutoff", qrels, *runs, "-o", tmp_path / "x.gif"), "a picture can be svg, png, pdf, html, json, not 'gif'"),
         (("histogram", qrels, *runs, "-o", out), "two runs, not 3"),
         (("ranks", qrels, *runs, "-o", out), "one topic: name it"),
-        (("pareto", qrels, *runs, "-o", out), "no cost is known of"),
+        (("pareto", qrels, *runs, "-o", out), "no latency is known of"),
         (("pareto", qrels, *runs, "-o", out, "--costs", costs), "column 'latency'"),
         (("cutoff", qrels, *runs, "-o", tmp_path / "no" / "x.svg"), "cannot be written"),
     )

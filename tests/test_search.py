@@ -19,7 +19,7 @@ import cranfield
 from cranfield import DataError, UsageError
 from cranfield.cli import progress
 from cranfield.correlating import correlate
-from cranfield.metadata import FIGURES
+from cranfield.resources import FIGURES
 from cranfield.search import (
     MODELS,
     Analysis,

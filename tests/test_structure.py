@@ -20,10 +20,10 @@ PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
     ("version", "errors", "_core"),
-    ("policy", "tables"),
+    ("policy", "resources", "tables"),
     ("formats", "texts"),
     ("writing", "converting"),
-    ("efficiency",),
+    ("efficiency", "metadata"),
     ("judged",),
     ("measures",),
     ("expected", "findings", "opinions"),
@@ -31,7 +31,6 @@ LAYERS = (
     ("evaluation",),
     ("statistics",),
     ("checking", "correlating", "describing", "fusion", "plans", "pooling", "splits"),
-    ("metadata",),
     ("assessing", "search"),
     ("comparison",),
     ("guards", "ledger"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cranfield.gating import Rule, Thresholds, gate
     from cranfield.judged import Judged, judge, relstring
     from cranfield.measures import Measure, all_measures, measure, parse_measure
-    from cranfield.metadata import costs_of, read_metadata
+    from cranfield.metadata import costs_of, read_metadata, run_metadata, write_metadata
     from cranfield.opinions import of_judges
     from cranfield.plans import Aims, Plan, PowerAnalysis, plan, power_analysis
     from cranfield.policy import Policy
@@ -111,11 +111,13 @@ _WHERE = {
     "reproduction": "correlating",
     "retrieve": "search",
     "risk": "statistics.risk",
+    "run_metadata": "metadata",
     "shared_topics": "statistics.splitting",
     "split": "splits",
     "train_fusion": "fusion",
     "write_collection": "writing",
     "write_documents": "writing",
+    "write_metadata": "metadata",
     "write_qrels": "writing",
     "write_run": "writing",
     "write_topics": "writing",
@@ -185,11 +187,13 @@ __all__ = [
     "reproduction",
     "retrieve",
     "risk",
+    "run_metadata",
     "shared_topics",
     "split",
     "train_fusion",
     "write_collection",
     "write_documents",
+    "write_metadata",
     "write_qrels",
     "write_run",
     "write_topics",

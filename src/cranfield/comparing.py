@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield import guards
-from cranfield.comparison import Comparison, Folds, Macro, Panel
+from cranfield.comparison import Comparison, FigureColumn, Folds, Macro, Panel
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
@@ -175,6 +175,7 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         tuple(source for each in evaluated.values() for source in each.results.inputs),
         tuple(warning for each in evaluated.values() for warning in each.results.warnings),
         _macro(panels, measures, pairs, asked) if len(evaluated) > 1 else (),
+        tuple(found for name, each in evaluated.items() for found in _figures(name, each)),
     )
     return replace(made, warnings=(*made.warnings, *_tuning(made, asked), *guards.of_comparison(made)))
 
@@ -372,6 +373,22 @@ def _unjudged(results: Results, measure: Measure, groups: list[list[str]]) -> Fl
         return None
     means = 1 - np.nanmean(results.scores[:, results.measures.index(share)], axis=1)
     return np.array([means[[results.runs.index(name) for name in group]].mean() for group in groups])
+
+
+def _figures(collection: str, evaluated: Evaluated) -> list[FigureColumn]:
+    """Figures of systems: of one with several runs their mean, where all of them have it."""
+    results = evaluated.results
+    found = []
+    for figure, values in results.figures.items():
+        known = dict(zip(results.runs, values, strict=True))
+        of_systems = ([known[run] for run in runs] for runs in evaluated.runs_of.values())
+        means = (_mean([value for value in each if value is not None], len(each)) for each in of_systems)
+        found.append(FigureColumn(collection, figure, tuple(means)))
+    return found
+
+
+def _mean(values: list[float], count: int) -> float | None:
+    return sum(values) / count if len(values) == count else None
 
 
 def _seeded(runs: Any) -> tuple[dict[str, int] | None, Any]:

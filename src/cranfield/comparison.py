@@ -46,6 +46,14 @@ class Macro(NamedTuple):
     p: Floats
 
 
+class FigureColumn(NamedTuple):
+    """A figure of efficiency on one collection: a number for each system, None where it is not known."""
+
+    collection: str
+    figure: str
+    values: tuple[float | None, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
@@ -140,6 +148,7 @@ class Comparison:
     inputs: tuple[Input, ...]
     warnings: tuple[Finding, ...]
     macro: tuple[Macro, ...] = ()
+    figures: tuple[FigureColumn, ...] = ()
 
     @property
     def comparisons(self) -> int:

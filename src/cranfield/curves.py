@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError, some
-from cranfield.evaluation import distinct_names, evaluate, named_runs
-from cranfield.formats import read_qrels, read_run
+from cranfield.evaluation import evaluate, named_runs
+from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.judged import Judged, judge, pool
 from cranfield.measures import Measure, parse_measure
 from cranfield.policy import Policy

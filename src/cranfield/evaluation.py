@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield import findings
 from cranfield.errors import DataError, UsageError, some
-from cranfield.formats import read_qrels, read_run
+from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.kinds import KINDS
 from cranfield.formats.lengths import read_lengths
@@ -19,6 +19,7 @@ from cranfield.judged import Floats, Judged, Mask, Pool, aligned, arranged, join
 from cranfield.measures import Measure, as_measures
 from cranfield.opinions import Scored, opinions, scored, shown_pool, spread
 from cranfield.policy import Policy
+from cranfield.resources import check_figures
 from cranfield.results import Input, Results
 from cranfield.tables import Qrels, Run, describe_type, thread_count
 
@@ -38,6 +39,7 @@ def evaluate(
     judgements: str | None = None,
     known: Any = None,
     lengths: Any = None,
+    figures: str | Iterable[str] = (),
     format: str | None = None,
     digest: str | None = None,
     threads: int | None = None,
@@ -50,7 +52,8 @@ def evaluate(
     holds every decision that changes a number. `bounds` adds the least and the most each score could be, whatever the
     unjudged documents retrieved are worth. `judgements` is the kind of judgements in `qrels`, where they say more than
     a grade; by default the kind that a measure needs, or plain ones. `known` are documents the user knew before,
-    as judgements; `lengths` of documents are a file or {document: length}. The result is always a `Results`.
+    as judgements; `lengths` of documents are a file or {document: length}. `figures` of efficiency, "p99" or
+    "throughput", are read from the metadata of the runs. The result is always a `Results`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -69,6 +72,7 @@ def evaluate(
     ratios = any(measure.is_ratio_of_means for measure in wanted)
     if bounds and ratios:
         raise UsageError("bounds of a ratio of means are not those of its topics: choose another average than ratio")
+    figures = check_figures(figures)
     threads = thread_count(threads)
     sources = named_runs(runs)
     read: dict[str, Any] = {"digest": digest, "format": format, "threads": threads, "progress": progress}
@@ -139,13 +143,34 @@ def evaluate(
     inputs += [run_input for run_input, _, _, _ in evaluated]
     for _, found, _, _ in evaluated:
         warnings += found
+    measured, unknown = _efficiency(names, [run_input.path for run_input, _, _, _ in evaluated], figures)
+    warnings += unknown
     cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
     answered = np.stack([answered for _, _, answered, _ in evaluated])
     topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, reported.has_relevant)
     denominators = cubes.pop() if ratios else None
     scores, lower, upper = cubes if bounds else (cubes[0], None, None)
     told = tuple(warnings)
-    return Results(tuple(names), wanted, topics, scores, policy, tuple(inputs), told, lower, upper, denominators)
+    return Results(
+        tuple(names), wanted, topics, scores, policy, tuple(inputs), told, lower, upper, denominators, measured
+    )
+
+
+def _efficiency(
+    names: list[str], paths: list[str | None], figures: tuple[str, ...]
+) -> tuple[dict[str, tuple[float | None, ...]], list[findings.Finding]]:
+    """Figures of efficiency, and what to say of runs that lack one; a figure that no run has is an error."""
+    if not figures:
+        return {}, []
+    from cranfield.metadata import figures_of, no_figure
+
+    measured, told = figures_of(paths, figures), []
+    for figure, values in measured.items():
+        missing = [name for name, value in zip(names, values, strict=True) if value is None]
+        if len(missing) == len(names):
+            raise no_figure(figure, missing)
+        told += [findings.unknown_figure(figure, name) for name in missing]
+    return measured, told
 
 
 def needed_kind(measures: Iterable[Measure]) -> str:
@@ -250,23 +275,3 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
             )
         return not runs
     return not any(isinstance(value, Mapping) for value in first.values())
-
-
-def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
-    """Names that tell runs apart: files of one name get their folders, anything else a number.
-
-    >>> distinct_names([("bm25", "a/bm25.run"), ("bm25", "b/bm25.run"), ("x", None)])
-    ['a/bm25.run', 'b/bm25.run', 'x']
-    """
-    names = [name for name, _ in named]
-    unique = (
-        [name if names.count(name) == 1 else path or name for name, path in named]
-        if len(set(names)) < len(names)
-        else names
-    )
-    seen: dict[str, int] = {}
-    out = []
-    for name in unique:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return out

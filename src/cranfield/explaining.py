@@ -10,9 +10,9 @@ import numpy as np
 from cranfield import findings
 from cranfield.diagnosing import Move
 from cranfield.errors import UsageError, some
-from cranfield.evaluation import distinct_names, named_runs, needed_kind, with_known, with_lengths
+from cranfield.evaluation import named_runs, needed_kind, with_known, with_lengths
 from cranfield.explanation import Account, Below, Explanation, Line, Missed, Pair, Placed
-from cranfield.formats import read_qrels, read_run
+from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.lengths import read_lengths
 from cranfield.judged import Integers, Judged, Mask, arranged, joined
 from cranfield.measures import Measure, as_measures

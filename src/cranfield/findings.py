@@ -134,6 +134,11 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
     return found
 
 
+def unknown_figure(figure: str, name: str) -> Finding:
+    """A figure of efficiency that was asked for and is not in a run's metadata."""
+    return Finding("unknown-figure", name, f"no {figure} in its metadata", doubtful=False)
+
+
 def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:
     """Measures whose bounds are not proven to be the widest."""
     found = []

@@ -11,38 +11,18 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.efficiency import Efficiency
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names
-from cranfield.formats import stem
+from cranfield.formats import distinct_names, stem
+from cranfield.formats.heads import END, START, metadata_lines
 from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
+from cranfield.resources import FIGURES, check_figures
 
 SCHEMA = "0.1"
 PLAIN_KEY = re.compile(r"(?!(?:y|yes|n|no|on|off|true|false|null)$)[a-z_][a-z0-9 _-]*", re.IGNORECASE)
-START, END = "# ir_metadata.start", "# ir_metadata.end"
-
-
-class Figure(NamedTuple):
-    """A figure of efficiency: what an axis says, where it stands under `resources`, and whether less is better."""
-
-    label: str
-    place: tuple[str, ...]
-    is_cost: bool = True
-
-
-FIGURES = {
-    "latency": Figure("mean latency, ms", ("searching", "latency ms", "mean")),
-    "p50": Figure("median latency, ms", ("searching", "latency ms", "p50")),
-    "p90": Figure("latency of the 90th percentile, ms", ("searching", "latency ms", "p90")),
-    "p99": Figure("latency of the 99th percentile, ms", ("searching", "latency ms", "p99")),
-    "throughput": Figure("queries a second", ("searching", "queries per second"), is_cost=False),
-    "indexing": Figure("indexing time, s", ("indexing", "seconds")),
-    "index": Figure("index size, bytes", ("indexing", "index bytes")),
-    "memory": Figure("peak memory, bytes", ("peak memory bytes",)),
-}
 
 
 def run_metadata(
@@ -127,38 +107,33 @@ def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:
             raise DataError(f"is not JSON: {error}", source=source) from None
     else:
         source = os.fspath(run)
-        text = _comments(source)
-        if text is None:
+        lines = metadata_lines(open_source(source).data)
+        if not lines:
             return None
-        found = _read_yaml(text, source)
+        if lines[-1] != END:
+            raise DataError(f"has metadata that do not end: no line {END}", source=source)
+        found = _read_yaml("\n".join(line[2:] for line in lines[1:-1]), source)
     if not isinstance(found, dict):
         raise DataError("has metadata that are not a mapping of names to values", source=source)
     return found
 
 
 def figures_of(
-    runs: Iterable[str | os.PathLike[str]], figures: Iterable[str] = FIGURES
-) -> dict[str, dict[str, float | None]]:
-    """Figures of efficiency from the metadata of runs, by the run's name; None where a run's metadata do not have one.
+    runs: Iterable[str | os.PathLike[str] | None], figures: Iterable[str] = FIGURES
+) -> dict[str, tuple[float | None, ...]]:
+    """Figures of efficiency, each with a number for every run; None where a run's metadata do not have it, and for
+    runs that are not files.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     efficiency = Efficiency({"1": 0.002, "2": 0.004}, 0.006, 0, 1)
     ...     _ = write_metadata(f"{folder}/a.run", run_metadata("a", efficiency))
-    ...     figures_of([f"{folder}/a.run"], ["p99", "index"])
-    {'a': {'p99': 4.0, 'index': None}}
+    ...     figures_of([f"{folder}/a.run", None], ["p99", "index"])
+    {'p99': (4.0, None), 'index': (None, None)}
     """
-    wanted = list(figures)
-    unknown = [figure for figure in wanted if figure not in FIGURES]
-    if unknown:
-        raise UsageError(f"no figure '{unknown[0]}'; there are {', '.join(FIGURES)}")
-    paths = [os.fspath(run) for run in runs]
-    names = distinct_names([(stem(path), path) for path in paths])
-    resources = [(read_metadata(path) or {}).get("resources") for path in paths]
-    return {
-        name: {figure: _number_at(each, FIGURES[figure].place) for figure in wanted}
-        for name, each in zip(names, resources, strict=True)
-    }
+    wanted = check_figures(figures)
+    told = [{} if run is None or os.fspath(run) == "-" else read_metadata(run) or {} for run in runs]
+    return {name: tuple(_number_at(each.get("resources"), FIGURES[name].place) for each in told) for name in wanted}
 
 
 def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> dict[str, float]:
@@ -175,14 +150,21 @@ def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> d
     costs = [name for name, figure in FIGURES.items() if figure.is_cost]
     if cost not in costs:
         raise UsageError(f"no cost '{cost}'; there are {', '.join(costs)}")
-    found = {run: figures[cost] for run, figures in figures_of(runs, [cost]).items()}
+    paths = [os.fspath(run) for run in runs]
+    names = distinct_names([(stem(path), path) for path in paths])
+    found = dict(zip(names, figures_of(paths, [cost])[cost], strict=True))
     missing = [run for run, value in found.items() if value is None]
     if missing:
-        raise DataError(
-            f"no cost is known of {some(missing)}: there is no {cost} in their metadata",
-            remedy="Runs that `cranfield search` made have it; for others give a table of run and cost.",
-        )
+        raise no_figure(cost, missing, "for others give a table of run and cost")
     return {run: value for run, value in found.items() if value is not None}
+
+
+def no_figure(name: str, runs: list[str], otherwise: str = "cranfield.write_metadata writes others'") -> DataError:
+    """What to say where the metadata of runs do not have a figure."""
+    return DataError(
+        f"no {name} is known of {some(runs)}: there is none in their metadata",
+        remedy=f"Runs that `cranfield search` made have it; {otherwise}.",
+    )
 
 
 def _number_at(resources: Any, place: Iterable[str]) -> float | None:
@@ -225,24 +207,6 @@ def _no_row(line: str) -> str:
     if len(fields) >= 6 and all(re.match(r"[-+.]?\d", field) for field in fields[3:5]):
         return re.sub(r'"(?:[^"\\]|\\.)*"', lambda quoted: quoted[0].replace(" ", "\\u0020"), line)
     return line
-
-
-def _comments(path: str) -> str | None:
-    """The metadata among the comments at the head of a run, without the marks of comments."""
-    data = open_source(path).data
-    lines = []
-    start = 0
-    while bytes(data[start : start + 1]) == b"#":
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        lines.append(bytes(data[start:end]).decode("utf-8", "replace").rstrip("\r"))
-        start = end + 1
-    if START not in lines:
-        return None
-    kept = lines[lines.index(START) + 1 :]
-    if END not in kept:
-        raise DataError(f"has metadata that do not end: no line {END}", source=path)
-    return "\n".join(line[2:] for line in kept[: kept.index(END)])
 
 
 def _read_yaml(text: str, source: str) -> Any:

@@ -107,12 +107,13 @@ def gather(
     title: str = "",
     command: str = "",
     read: Mapping[str, Any] | None = None,
+    figures: Iterable[str] = (),
     **question: Any,
 ) -> Report:
     """Reads, evaluates and compares, and keeps all that a report says of it.
 
     `qrels`, `runs` and `measures` are what `evaluate` takes, `question` what `compare` takes; `read` is passed on to
-    the readers. `command` is how to make the report again.
+    the readers. `command` is how to make the report again. `figures` of efficiency stand beside the measures.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
@@ -127,7 +128,11 @@ def gather(
     judgements = read_qrels(qrels, kind=needed_kind(wanted), **reading)
     collected = collect(judgements, runs, policy=policy, **reading)
     evaluated = evaluate(
-        collected.qrels, list(collected.runs), [*wanted, *judged_shares(wanted)], policy=collected.policy
+        collected.qrels,
+        list(collected.runs),
+        [*wanted, *judged_shares(wanted)],
+        policy=collected.policy,
+        figures=figures,
     )
     comparison = None
     if len(evaluated.runs) > 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +46,7 @@ class Results:
     `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
     whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
     of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by.
+    `figures` of efficiency that were asked for have a number for each run, None where it is not known.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -69,6 +70,7 @@ class Results:
     lower: Floats | None = None
     upper: Floats | None = None
     denominators: Floats | None = None
+    figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
     @cached_property
     def means(self) -> Floats:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names
-from cranfield.formats import read_qrels
+from cranfield.formats import distinct_names, read_qrels
 from cranfield.judged import Floats, Integers
 from cranfield.opinions import of_judges
 from cranfield.tables import Qrels

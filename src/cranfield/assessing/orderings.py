@@ -11,8 +11,8 @@ import numpy as np
 
 from cranfield.assessing.graded import Graded
 from cranfield.correlating import Correlation, correlate_systems
-from cranfield.evaluation import distinct_names, evaluate, named_runs
-from cranfield.formats import read_run
+from cranfield.evaluation import evaluate, named_runs
+from cranfield.formats import distinct_names, read_run
 from cranfield.measures import Measure
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling

@@ -86,6 +86,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 )
 @options.output_format(FORMATS)
 @options.policy
+@options.figures
 @options.judgements
 @options.input_format
 @options.threads

@@ -37,6 +37,7 @@ SHOW_DIGESTS = ("json",)
     is_flag=True,
     help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
 )
+@options.figures
 @options.judgements
 @click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
@@ -50,6 +51,7 @@ def command(
     per_topic: bool,
     output_format: str,
     bounds: bool,
+    figures: tuple[str, ...],
     judgements: str | None,
     known: str | None,
     lengths: str | None,
@@ -93,6 +95,7 @@ def command(
             judgements=judgements,
             known=known,
             lengths=lengths,
+            figures=figures,
             format=input_format,
             digest=digest,
             threads=threads,

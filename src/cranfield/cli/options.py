@@ -11,6 +11,7 @@ from cranfield.errors import DataError
 from cranfield.formats import FORMATS
 from cranfield.formats.kinds import KINDS
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
+from cranfield.resources import FIGURES
 
 if TYPE_CHECKING:
     from cranfield.findings import Finding
@@ -29,6 +30,13 @@ input_format: Callable[[Command], Command] = click.option(
     "input_format",
     type=click.Choice([format.name for format in FORMATS]),
     help="Format of the inputs, where their content does not tell.",
+)
+figures: Callable[[Command], Command] = click.option(
+    "--figure",
+    "figures",
+    type=click.Choice(list(FIGURES)),
+    multiple=True,
+    help="A figure of efficiency from the metadata of the runs, as a column of its own; may be repeated.",
 )
 topic_ids: Callable[[Command], Command] = click.option(
     "--ids",
@@ -134,7 +142,7 @@ def judgements(command: Command) -> Command:
 
 def taken_inputs(given: dict[str, Any]) -> dict[str, Any]:
     """What `evaluate` is told about the inputs, among a command's options; it is taken out."""
-    return {name: given.pop(name) for name in ("judgements", "known", "lengths")}
+    return {name: given.pop(name) for name in ("judgements", "known", "lengths", "figures") if name in given}
 
 
 def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:

@@ -89,10 +89,11 @@ def command(
 
 def _measured_costs(runs: tuple[str, ...], cost: str) -> tuple[str, dict[str, float]]:
     """What a cost is called, and its number for each run, from what `cranfield search` measured."""
-    from cranfield.metadata import FIGURES, costs_of
+    from cranfield.metadata import costs_of
+    from cranfield.resources import FIGURES
 
     costs = costs_of(runs, cost)
-    return FIGURES[cost].label, costs
+    return FIGURES[cost].title, costs
 
 
 def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:

@@ -38,6 +38,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     help="For how many comparisons are made: all pairs on all measures are one family.",
 )
 @options.alpha
+@options.figures
 @options.policy
 @options.input_format
 @options.threads

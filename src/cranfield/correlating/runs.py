@@ -9,9 +9,9 @@ import numpy as np
 
 from cranfield.correlating.result import Correlation, Row, as_names, orientations
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names, named_runs
+from cranfield.evaluation import named_runs
 from cranfield.findings import Finding, plural
-from cranfield.formats import read_run
+from cranfield.formats import distinct_names, read_run
 from cranfield.judged import Floats
 from cranfield.statistics.agreement import Coefficient, find_coefficient
 from cranfield.statistics.overlap import (

@@ -10,8 +10,9 @@ import numpy as np
 
 from cranfield.correlating.result import Correlation, Row, as_names, orientations
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names, evaluate
+from cranfield.evaluation import evaluate
 from cranfield.findings import Finding, plural
+from cranfield.formats import distinct_names
 from cranfield.judged import Floats
 from cranfield.measures import Measure
 from cranfield.policy import Policy

@@ -160,6 +160,26 @@ def stem(path: str) -> str:
     return os.path.splitext(os.path.basename(_without_compression(path)))[0] or path
 
 
+def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
+    """Names that tell runs apart: files of one name get their folders, anything else a number.
+
+    >>> distinct_names([("bm25", "a/bm25.run"), ("bm25", "b/bm25.run"), ("x", None)])
+    ['a/bm25.run', 'b/bm25.run', 'x']
+    """
+    names = [name for name, _ in named]
+    unique = (
+        [name if names.count(name) == 1 else path or name for name, path in named]
+        if len(set(names)) < len(names)
+        else names
+    )
+    seen: dict[str, int] = {}
+    out = []
+    for name in unique:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return out
+
+
 def suffix_of(path: str) -> str:
     """What a file's name ends in, in lower case, apart from compression.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from cranfield._core import CoreError, read_text
 from cranfield.formats.base import Format, Reading, Request, collapsed_note, text_error
+from cranfield.formats.heads import END, metadata_lines
 
 
 def read_trec(data: Any, source: str, request: Request) -> Reading:
@@ -59,6 +60,9 @@ def read_fields(
     except CoreError as error:
         raise text_error(error, source, request, layout) from None
     notes = collapsed_note(table)
+    if comments:
+        told = metadata_lines(data)
+        comments -= len(told) if END in told[-1:] else 0  # no surprise
     if comments:
         notes += (("comments", f"{comments:,} lines starting with # were taken for comments"),)
     if several_tags:

@@ -9,9 +9,9 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names, named_runs
+from cranfield.evaluation import named_runs
 from cranfield.findings import plural
-from cranfield.formats import read_run
+from cranfield.formats import distinct_names, read_run
 from cranfield.fusion.base import Method, Normalisation
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.registered import find_method, find_normalisation

@@ -10,6 +10,8 @@ from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import Frame, name_layers, near_points
 from cranfield.plot.style import COLOURS, NEUTRAL, altair, find_theme, styled
+from cranfield.resources import FIGURES
+from cranfield.results import Results
 
 NAMED = 4  # topics that are named on either side, those on which two runs differ most
 FRONT, BEATEN = "on the front", "beaten on both by another"
@@ -69,7 +71,8 @@ def pareto(subject: Subject) -> Any:
     alt = altair()
 
     look = find_theme(subject.theme)
-    results, costs = subject.results, subject.costs or {}
+    results = subject.results
+    label, costs = (subject.cost_label, subject.costs) if subject.costs is not None else _measured(results)
     missing = [run for run in results.runs if run not in costs]
     if missing:
         raise UsageError(f"no cost is known of {', '.join(missing)}: give a table of run and cost")
@@ -83,7 +86,7 @@ def pareto(subject: Subject) -> Any:
     frame = Frame(
         _around([row["cost"] for row in rows]), _around([row["mean"] for row in rows]), look.width, look.height
     )
-    x = alt.X("cost:Q", title=subject.cost_label, scale=alt.Scale(domain=list(frame.x), nice=False))
+    x = alt.X("cost:Q", title=label, scale=alt.Scale(domain=list(frame.x), nice=False))
     y = alt.Y("mean:Q", title=str(results.measures[0]), scale=alt.Scale(domain=list(frame.y), nice=False))
     line = alt.Chart(alt.Data(values=front)).mark_line(color=COLOURS[0], strokeWidth=look.line / 2).encode(x=x, y=y)
     points = (
@@ -98,12 +101,21 @@ def pareto(subject: Subject) -> Any:
                 scale=alt.Scale(domain=[FRONT, BEATEN], range=[COLOURS[0], NEUTRAL]),
                 legend=alt.Legend(orient="top"),
             ),
-            tooltip=["run:N", alt.Tooltip("cost:Q", title=subject.cost_label), alt.Tooltip("mean:Q", format=".4f")],
+            tooltip=["run:N", alt.Tooltip("cost:Q", title=label), alt.Tooltip("mean:Q", format=".4f")],
         )
     )
     names = near_points([(row["run"], row["cost"], row["mean"]) for row in rows], [], frame, look)
     layers = [line, points, *name_layers(names, look)]
     return styled(alt.layer(*layers).properties(width=look.width, height=look.height), look)
+
+
+def _measured(results: Results) -> tuple[str, dict[str, float]]:
+    """The first figure of efficiency among the results for which less is better."""
+    for name, values in results.figures.items():
+        if FIGURES[name].is_cost:
+            known = zip(results.runs, values, strict=True)
+            return FIGURES[name].title, {run: value for run, value in known if value is not None}
+    return "cost", {}
 
 
 def _around(values: list[float]) -> tuple[float, float]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names, named_runs
+from cranfield.evaluation import named_runs
 from cranfield.findings import DEPTHS, Finding, of_qrels, of_run, plural
-from cranfield.formats import read_qrels, read_run
+from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing

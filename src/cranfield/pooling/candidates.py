@@ -12,9 +12,9 @@ from zlib import crc32
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import distinct_names, named_runs
+from cranfield.evaluation import named_runs
 from cranfield.findings import Finding, plural
-from cranfield.formats import read_run
+from cranfield.formats import distinct_names, read_run
 from cranfield.formats.grouped import in_order
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Run

@@ -29,6 +29,14 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "resamples": comparison.sampling.resamples,
             "seed": comparison.sampling.seed,
             "means": _means(comparison),
+            "figures": [
+                {
+                    "collection": each.collection,
+                    "figure": each.figure,
+                    "systems": dict(zip(comparison.systems, each.values, strict=True)),
+                }
+                for each in comparison.figures
+            ],
             "pairs": [pair._asdict() for pair in comparison.rows()],
             "folds": _folds(comparison),
             "macro": _macro(comparison),

@@ -7,10 +7,11 @@ from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cranfield.report import efficiency_columns
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
 
 if TYPE_CHECKING:
-    from cranfield.comparison import Comparison, Panel
+    from cranfield.comparison import Comparison, Pair, Panel
 
 
 def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
@@ -50,11 +51,13 @@ def systems_grid(comparison: Comparison) -> Grid:
     """Means, the best in bold, with letters for the systems that each one beats."""
     shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
     header = ["", "system", *(panel.label for panel in comparison.panels), *shares]
+    header += [_on(efficiency_columns.header(each.figure), each.collection) for each in comparison.figures]
     rows: list[list[str | Cell]] = []
     for number, system in enumerate(comparison.systems):
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
         unjudged = [f"{share[number]:.1%}" for share in shares.values()]
-        rows.append([comparison.letter(number), system, *means, *unjudged])
+        figures = [efficiency_columns.shown(each.figure, each.values[number]) for each in comparison.figures]
+        rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
     return Grid(header, rows, labels=2)
 
 
@@ -147,8 +150,11 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
 
 def _share_label(panel: Panel) -> str:
     cutoff = panel.measure.parameters.get("cutoff")
-    of = f" on {panel.collection}" if panel.collection else ""
-    return ("unjudged" if cutoff is None else f"unjudged@{cutoff}") + of
+    return _on("unjudged" if cutoff is None else f"unjudged@{cutoff}", panel.collection)
+
+
+def _on(label: str, collection: str) -> str:
+    return f"{label} on {collection}" if collection else label
 
 
 def _table(comparison: Comparison) -> str:
@@ -190,8 +196,8 @@ def _latex(comparison: Comparison) -> str:
 
 
 def _separated(comparison: Comparison, delimiter: str) -> str:
-    """A row a comparison, in full precision."""
-    rows = [_flat(pair._asdict()) for pair in comparison.rows()]
+    """A row a comparison, in full precision, with the efficiency of both systems."""
+    rows = [_flat(pair._asdict()) | _figures(comparison, pair) for pair in comparison.rows()]
     return separated(list(rows[0]), [list(row.values()) for row in rows], delimiter)
 
 
@@ -202,6 +208,16 @@ def _flat(pair: dict[str, Any]) -> dict[str, Any]:
             out |= {f"p_{test}": p for test, p in value.items()}
         else:
             out[name] = value
+    return out
+
+
+def _figures(comparison: Comparison, pair: Pair) -> dict[str, float | None]:
+    out: dict[str, float | None] = {}
+    for each in comparison.figures:
+        if each.collection == pair.collection:
+            values = dict(zip(comparison.systems, each.values, strict=True))
+            label = efficiency_columns.exact_header(each.figure)
+            out |= {label: values[pair.system], f"other {label}": values[pair.other]}
     return out
 
 

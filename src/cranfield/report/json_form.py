@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from cranfield.report.efficiency_columns import exact
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": run, "mean": means[run]}
         if bounds:
             entry["bounds"] = {measure: list(pair) for measure, pair in bounds[run].items()}
+        if results.figures:
+            entry["figures"] = exact(results.figures, r)
         if per_topic:
             entry["topics"] = topics[run]
         if per_topic and results.lower is not None and results.upper is not None:

@@ -34,7 +34,7 @@ def text_of(report: Report, pictures: str = "") -> str:
         pairs = report_tables.pairs_listed(report, measure)
         parts += [] if pairs is None else [as_markdown(pairs).rstrip()]
     parts += report_tables.reading(report)
-    if len(report.results.measures) > 1:
+    if report_tables.has_more_than_standings(report):
         parts.append(as_markdown(report_tables.measures_grid(report)).rstrip())
     if pictures:
         parts += ["## Pictures", pictures.rstrip()]

@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from cranfield.findings import plural
+from cranfield.report import efficiency_columns
 from cranfield.report.comparison_tables import legend, pairs_grid, shown_p, systems_grid
 from cranfield.report.grid import Cell, Grid
 from cranfield.report.tables import shown
@@ -82,12 +83,18 @@ def pairs_listed(report: Report, measure: Measure) -> Grid | None:
 
 
 def measures_grid(report: Report) -> Grid:
-    """Every system on every measure."""
+    """Every system on every measure, and its efficiency."""
     if report.comparison is not None:
         return systems_grid(report.comparison)
     results = report.results
     means = [shown(float(mean), m) for mean, m in zip(results.means[0], results.measures, strict=True)]
-    return Grid(["system", *map(str, results.measures)], [[results.runs[0], *means]])
+    header = ["system", *map(str, results.measures), *map(efficiency_columns.header, results.figures)]
+    return Grid(header, [[results.runs[0], *means, *efficiency_columns.cells(results.figures, 0)]])
+
+
+def has_more_than_standings(report: Report) -> bool:
+    """Whether the table of every measure says what the table of one measure does not."""
+    return len(report.results.measures) > 1 or bool(report.results.figures)
 
 
 def topics_grid(report: Report, measure: Measure) -> Grid:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from cranfield.errors import UsageError
+from cranfield.report import efficiency_columns
 from cranfield.report.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
 from cranfield.report.json_form import to_document
 
@@ -24,26 +26,38 @@ def shown(value: float, measure: Measure) -> str:
 
 
 def _grid(results: Results, per_topic: bool) -> Grid:
-    """Runs down, measures across; with topics, each run's mean last."""
-    columns = results.columns
+    """Runs down, measures and figures of efficiency across; with topics, each run's mean last."""
+    columns, figures = results.columns, results.figures
     header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
+    header += map(efficiency_columns.header, figures)
     rows: list[list[str]] = []
     for r, run in enumerate(results.runs):
         for t in results.topics_of(r) if per_topic else []:
-            rows.append([run, results.topics[t], *(shown(float(c.scores[r, t]), c.measure) for c in columns)])
+            rows.append(
+                [
+                    run,
+                    results.topics[t],
+                    *(shown(float(c.scores[r, t]), c.measure) for c in columns),
+                    *[""] * len(figures),
+                ]
+            )
         means = [shown(float(column.means[r]), column.measure) for column in columns]
-        rows.append([run, *(["all"] if per_topic else []), *means])
+        rows.append([run, *(["all"] if per_topic else []), *means, *efficiency_columns.cells(figures, r)])
     return Grid(header, rows, labels=2 if per_topic else 1)
 
 
 def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
     """Full precision for machines. With topics there are no means: they would be counted as one more topic."""
-    columns = results.columns
+    columns, figures = results.columns, results.figures
+    if per_topic and figures:
+        raise UsageError("figures of efficiency are of a run, and this table has a row a topic: choose one of the two")
     header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
+    header += map(efficiency_columns.exact_header, figures)
     rows: list[list[object]] = []
     for r, run in enumerate(results.runs):
         if not per_topic:
-            rows.append([run, *(float(column.means[r]) for column in columns)])
+            values = efficiency_columns.exact(figures, r).values()
+            rows.append([run, *(float(column.means[r]) for column in columns), *values])
             continue
         for t in results.topics_of(r):
             rows.append([run, results.topics[t], *(float(column.scores[r, t]) for column in columns)])
@@ -63,10 +77,12 @@ def _json_lines(results: Results, per_topic: bool) -> str:
     lines: list[dict[str, object]] = []
     topics = results.per_topic() if per_topic else {}
     bounds = results.bounds()
-    for run, means in results.mean().items():
+    for r, (run, means) in enumerate(results.mean().items()):
         for topic, values in topics.get(run, {}).items():
             lines.append({"run": run, "topic": topic, "scores": values})
-        lines.append({"run": run, "topic": None, "scores": means} | ({"bounds": bounds[run]} if bounds else {}))
+        line: dict[str, object] = {"run": run, "topic": None, "scores": means}
+        line |= {"bounds": bounds[run]} if bounds else {}
+        lines.append(line | ({"figures": efficiency_columns.exact(results.figures, r)} if results.figures else {}))
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
@@ -87,6 +103,8 @@ def _trec(results: Results, per_topic: bool) -> str:
             lines.append(("runid", "all", tag))
         for value, m in zip(results.means[r], results.measures, strict=True):
             lines.append((m.trec_name or str(m), "all", shown(float(value), m)))
+        for name, figure in efficiency_columns.exact(results.figures, r).items():
+            lines.append((name, "all", efficiency_columns.UNKNOWN if figure is None else f"{figure:.4f}"))
     return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
 
 

@@ -66,7 +66,7 @@ def _result(report: Report) -> str:
         pairs = _pairs(report, measure)
         parts.append(f'<div class="of-measure" data-measure="{number}">\n{verdict}\n{table}{pairs}</div>\n')
     parts.append(_paragraphs(report_tables.reading(report), "reading"))
-    if len(report.results.measures) > 1:
+    if report_tables.has_more_than_standings(report):
         parts.append(as_table(report_tables.measures_grid(report), "Systems by every measure", "sortable"))
     return "".join(parts)
 
