@@ -1,6 +1,6 @@
-"""Times fusion beside ranx, checks that both give the same scores, and prints Markdown: `python bench/fusion.py`
+"""Times fusion in a fresh process: `python bench/fusion.py CONTENDER SHAPE`
 
-`python bench/fusion.py CONTENDER SHAPE` times one in a fresh process. ranx keeps every row as an entry of a compiled
+Prints the seconds and the best scores of a few topics. ranx keeps every row as an entry of a compiled
 dict, with a copy for every step, which takes more memory than a machine may have for ten runs of 6,980 × 1,000. So it
 is timed on a tenth of the topics and its time is multiplied: fusion is done topic by topic.
 """
@@ -24,8 +24,6 @@ SHOWN = 3  # topics whose best score is printed, to be the same for all contende
 METHODS = {"rrf": None, "combsum": "min-max", "combmnz": "min-max"}
 RANX_NAMES = {"rrf": "rrf", "combsum": "sum", "combmnz": "mnz"}
 DATA = Path(__file__).parent / "data"
-
-
 SHAPES = {"tenth": 698, "marco": 6980}  # topics
 
 
@@ -82,7 +80,7 @@ def with_ranx(method: str) -> Callable[[int], tuple[float, dict[str, float]]]:
         fused = fuse(runs, **given)
         seconds = time.perf_counter() - start
         best = {topic: max(fused.run[topic].values()) for topic in topic_ids(SHOWN)}
-        return seconds, best
+        return seconds * SHAPES["marco"] / topics, best
 
     return timed
 
@@ -144,41 +142,10 @@ CONTENDERS: dict[str, Callable[[int], tuple[float, dict[str, float]]]] = {
 }
 
 
-def one(contender: str, shape: str) -> None:
+def main(contender: str, shape: str) -> None:
     seconds, best = CONTENDERS[contender](SHAPES[shape])
     print(json.dumps({"seconds": seconds, "means": best}))
 
 
-def table(repetitions: int) -> None:
-    """All contenders in turn."""
-    from run import as_memory, as_time, medians, take_turns
-
-    def command(contender: str, shape: str) -> list[str]:
-        return [sys.executable, __file__, contender, shape]
-
-    print("| 10 runs of 6,980 × 1,000 | ours | peak memory | ranx, 698 topics | ratio, 6,980 topics | bar | met |")
-    print("|---|--:|--:|--:|--:|--:|---|")
-    for method in METHODS:
-        mine, theirs = take_turns(command(f"ours, {method}", "marco"), command(f"ranx, {method}", "tenth"), repetitions)
-        check(mine[0].means, theirs[0].means)
-        (ours_time, ranx_time), memory = medians(mine, theirs), max(each.memory for each in mine)
-        ratio = 10 * ranx_time / ours_time
-        cells = (method, as_time(ours_time), as_memory(memory), as_time(ranx_time), f"{ratio:.0f}×", "≥ 10×")
-        print(f"| {' | '.join(cells)} | {'yes' if ratio >= 10 else '**no**'} |", flush=True)
-    mine, theirs = take_turns(command("ours, files", "tenth"), command("ranx, files", "tenth"), 1)
-    check(mine[0].means, theirs[0].means)
-    ours_time, ranx_time = medians(mine, theirs)
-    print(f"\nFrom ten files of 698 × 1,000 to one, rrf: {as_time(ours_time)}, ranx {as_time(ranx_time)}.")
-
-
-def check(mine: dict[str, float], theirs: dict[str, float]) -> None:
-    """The speed of a wrong number is of no interest."""
-    if mine.keys() != theirs.keys() or any(abs(mine[topic] - theirs[topic]) > 1e-9 for topic in mine):
-        sys.exit(f"the best scores differ: {mine} and {theirs}")
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        one(sys.argv[1], sys.argv[2])
-    else:
-        table(repetitions=1 if "--quick" in sys.argv else 3)
+    main(sys.argv[1], sys.argv[2])

@@ -1,14 +1,13 @@
-"""Times pooling in a fresh process: `python bench/pooling.py CONTENDER FOLDER`, or all of them: `… all FOLDER`
+"""Times pooling in a fresh process: `python bench/pooling.py CONTENDER SHAPE`
 
-FOLDER holds qrels and runs, as bench/data/many does (100 runs of 50 × 1,000; `python bench/make_data.py many` writes
-it). Prints the seconds from files to the pool, loading of libraries left out, and how many documents were chosen. The
-peer is the script that people write: dicts and sets, line by line.
+The shape is a folder of bench/data: `many` has 100 runs of 50 × 1,000. Prints the seconds from files to the pool,
+loading of libraries left out, and how many documents were chosen. The peer is the script that people write: dicts and
+sets, line by line.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -82,12 +81,6 @@ CONTENDERS: dict[str, Callable[[Path], int]] = {
 
 
 def main(contender: str, folder: Path) -> None:
-    if contender == "all":
-        for name in CONTENDERS:
-            line = [sys.executable, __file__, name, str(folder)]
-            found = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
-            print(f"{name:<15} {found['seconds']:8.2f} s  {found['means']['documents']:>9,.0f}", flush=True)
-        return
     import cranfield.pooling.analysis
     import cranfield.pooling.simulation  # noqa: F401  loading is not what is timed
 
@@ -97,4 +90,4 @@ def main(contender: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(__file__).parent / "data" / sys.argv[2])

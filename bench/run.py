@@ -4,22 +4,18 @@ Every figure is the median over whole processes that take turns, so that a busy 
 run also writes bench/results.md; `--only` and `--quick` print only.
 """
 
-# This file imports nothing heavy: Linux counts the memory of the process that starts another towards the other's peak.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import re
 import subprocess
 import sys
-import tempfile
-import time
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
+
+from timing import Command, Report, Row, as_memory, as_time, largest_difference, medians, run, table_line, take_turns
 
 BENCH = Path(__file__).parent
 DATA = BENCH / "data"
@@ -36,31 +32,6 @@ PACKAGES = (
     "polars",
     "pyarrow",
 )
-TOLERANCE = 1e-6  # float32 scores and other orders of summation stay far below; a wrong rule does not
-
-Command = list[str]
-
-
-class Row(NamedTuple):
-    """One line of the table: two commands, and how far apart they should be."""
-
-    workload: str
-    against: str
-    shape: str
-    ours: Command
-    peer: Command
-    bar: float
-    repetitions: int
-    check: tuple[Command, ...] = ()  # commands that print the same numbers, for a side that prints none
-    quantity: str = "time"  # or "memory"
-    at_most: bool = False  # the bar is for ours/peer, to stay below; otherwise for peer/ours, to reach
-    tolerance: float = TOLERANCE
-
-
-class Measured(NamedTuple):
-    time: float  # seconds
-    memory: float  # bytes at the peak
-    means: dict[str, float]
 
 
 def command_line(shape: str, form: str = "table") -> Command:
@@ -142,15 +113,16 @@ ALL_TREC = Row(
 )
 
 
-def significance(contender: str, shape: str) -> Command:
-    return [sys.executable, str(BENCH / "significance.py"), contender, shape]
+def timed_by(file: str, contender: str, shape: str) -> Command:
+    """A contender of one of the files beside this one, which times itself."""
+    return [sys.executable, str(BENCH / file), contender, shape]
 
 
 def significance_row(
     workload: str, against: str, shape: str, ours: str, peer: str, bar: float, tolerance: float, at_most: bool = False
 ) -> Row:
     """Tests of significance, in process. p-values from random resamples agree to within a few standard errors."""
-    commands = significance(ours, shape), significance(peer, shape)
+    commands = timed_by("significance.py", ours, shape), timed_by("significance.py", peer, shape)
     return Row(
         workload, against, shape, *commands, bar, 3 if shape == "trec" else 1, at_most=at_most, tolerance=tolerance
     )
@@ -176,6 +148,25 @@ SIGNIFICANCE = (
     ),
     significance_row("same", "ranx, 6 pairs, 2,000 resamples", "marco", "drawn", "ranx", 200, 0.06),
 )
+
+
+def collection_row(workload: str, against: str, file: str, ours: tuple[str, str], peer: str, bar: float) -> Row:
+    """Fusion and pooling, in process; a peer that takes long is timed on a tenth of the topics."""
+    contender, shape = ours
+    theirs = timed_by(file, peer, "tenth" if file == "fusion.py" else shape)
+    return Row(workload, against, shape, timed_by(file, contender, shape), theirs, bar, 1)
+
+
+COLLECTIONS = (
+    collection_row("fusion, rrf", "ranx, compiled", "fusion.py", ("ours, rrf", "marco"), "ranx, rrf", 10),
+    collection_row(
+        "fusion, CombMNZ, min-max", "ranx, compiled", "fusion.py", ("ours, combmnz", "marco"), "ranx, combmnz", 10
+    ),
+    collection_row(
+        "a tenth of it, rrf, files to file", "ranx, compiled", "fusion.py", ("ours, files", "tenth"), "ranx, files", 10
+    ),
+    collection_row("pooling to depth 100", "plain Python", "pooling.py", ("depth", "many"), "plain python", 2),
+)
 SCALES = {"rows-1e5": 100_000, "rows-1e6": 1_000_000, "rows-1e7": 10_000_000}
 
 
@@ -193,9 +184,10 @@ def main() -> None:
 
     rows = [row for row in (*ROWS, ALL_TREC) if wanted(row.workload, row.against, row.shape)]
     tests = [row for row in SIGNIFICANCE if wanted("significance", row.workload, row.against)]
+    collections = [row for row in COLLECTIONS if wanted("collections", row.workload, row.against)]
     scaling, digest, every = wanted("scaling"), wanted("digest"), wanted("every measure")
     shapes = {row.shape for row in rows} | ({"marco"} if digest else set()) | ({"deep"} if every else set())
-    shapes |= set(SCALES) if scaling else set()
+    shapes |= (set(SCALES) if scaling else set()) | ({"many"} if collections else set())
     subprocess.run([sys.executable, str(BENCH / "make_data.py"), "small", *sorted(shapes)], check=True)
 
     report = Report()
@@ -229,7 +221,11 @@ def main() -> None:
     if tests:
         report.say("## Tests of significance", "", *SIGNIFICANCE_NOTE, "")
         difference = table(tests)
-        report.say("", f"The p-values of the first pairs differ by {difference:.0e} at most.", "", *limits())
+        report.say("", f"The p-values of the first pairs differ by {difference:.0e} at most.", "", *limits(), "")
+    if collections:
+        report.say("## Fusion and pooling", "", *COLLECTIONS_NOTE, "")
+        difference = table(collections)
+        report.say("", f"Fused scores and sizes of pools differ by {difference:.0e} at most.", "", *pooling_times())
     if options.only is None and not options.quick:
         (BENCH / "results.md").write_text("\n".join(report.lines))
 
@@ -240,15 +236,10 @@ SIGNIFICANCE_NOTE = [
 ]
 
 
-class Report:
-    """Lines of Markdown, shown as they come."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, *lines: str) -> None:
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+COLLECTIONS_NOTE = [
+    "Fusion of 10 runs of 6,980 × 1,000 in memory, ranx on a tenth of the topics and its time multiplied; pooling of",
+    "100 runs of 50 × 1,000 from files.",
+]
 
 
 def machine() -> list[str]:
@@ -261,28 +252,6 @@ def machine() -> list[str]:
         "",
         f"Measures: {', '.join(MEASURES)}. Medians over processes that take turns; files are in the page cache.",
     ]
-
-
-def largest_difference(row: Row, measured: list[Measured]) -> float:
-    """How far the tools' numbers are apart; too far ends everything: the speed of a wrong number is of no interest."""
-    first, *others = [one.means for one in measured if one.means]
-    for other in others:
-        if first.keys() != other.keys():
-            sys.exit(f"{row.workload}, {row.against}: not the same measures: {sorted(first)} and {sorted(other)}")
-    difference, name = max((abs(first[name] - other[name]), name) for other in others for name in first)
-    if not difference <= row.tolerance:
-        sys.exit(f"{row.workload}, {row.against}: {name} differs by {difference}")
-    return difference
-
-
-def table_line(row: Row, ours: list[Measured], peer: list[Measured]) -> str:
-    mine, theirs = (median(getattr(one, row.quantity) for one in side) for side in (ours, peer))
-    ratio = mine / theirs if row.at_most else theirs / mine
-    met = ratio <= row.bar if row.at_most else ratio >= row.bar
-    bar = f"≤ {row.bar:g}×" if row.at_most else f"≥ {row.bar:g}×"
-    show = as_memory if row.quantity == "memory" else as_time
-    cells = (row.workload, show(mine), row.against, show(theirs), f"{ratio:.2f}×", bar, "yes" if met else "**no**")
-    return f"| {' | '.join(cells)} |"
 
 
 def scaling_line(shape: str, rows: int, repetitions: int) -> str:
@@ -318,49 +287,18 @@ def limits() -> list[str]:
     tests = {"sign flips": "drawn", "randomised Tukey": "randomised-tukey", "maxT": "maxt", "t": "t"}
     lines = ["| 190 pairs, 6,980 topics | time | peak memory (bar: 1,024 MiB) |", "|---|--:|--:|"]
     for name, contender in tests.items():
-        measured = run(significance(contender, "marco"))
+        measured = run(timed_by("significance.py", contender, "marco"))
         lines.append(f"| {name} | {as_time(measured.time)} | {as_memory(measured.memory)} |")
     return lines
 
 
-def take_turns(one: Command, other: Command, repetitions: int) -> tuple[list[Measured], list[Measured]]:
-    """Runs both, again and again; beside a slow peer, ours more often, so that one busy moment does not decide."""
-    ours: list[Measured] = []
-    peers: list[Measured] = []
-    for _ in range(repetitions):
-        ours += [run(one) for _ in range(3 if repetitions <= 3 else 1)]
-        peers.append(run(other))
-    return ours, peers
-
-
-def medians(*sides: list[Measured]) -> list[float]:
-    return [median(one.time for one in side) for side in sides]
-
-
-def run(command: Command) -> Measured:
-    """Runs a process to its end. A process that prints its own "seconds" is believed: it left loading out."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=out, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        errors.seek(0)
-        text = out.read()
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(command)}: exit code {process.returncode}\n{errors.read()}")
-    printed = json.loads(text) if text.startswith("{") else {}
-    means = printed["runs"][0]["mean"] if "runs" in printed else printed.get("means", {})
-    return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means)
-
-
-def as_time(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
-def as_memory(size: float) -> str:
-    return f"{size / 2**20:,.0f} MiB"
+def pooling_times() -> list[str]:
+    """Ways to pool for which there is no peer."""
+    lines = ["| 100 runs of 50 × 1,000, from files | time | peak memory |", "|---|--:|--:|"]
+    for name in ("rrf", "move-to-front", "hedge", "maxmean", "thompson", "analysis"):
+        measured = run(timed_by("pooling.py", name, "many"))
+        lines.append(f"| {name} | {as_time(measured.time)} | {as_memory(measured.memory)} |")
+    return lines
 
 
 if __name__ == "__main__":
