@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from simulate import Floats
 from statsmodels.stats.multitest import multipletests
+from test_cases import cranfield as command
 
 from cranfield.errors import UsageError
 from cranfield.statistics.corrections import all_corrections, family_wise_error, find_correction
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
 # Benjamini and Hochberg, 1995: fifteen p-values of a trial of a heart drug.
 HEART = np.array(
     [1e-4, 4e-4, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324, 0.4262, 0.5719, 0.6528, 0.759, 1]
@@ -107,3 +110,14 @@ def test_every_correction_says_what_it_controls() -> None:
 def test_family_wise_error() -> None:
     assert family_wise_error(0.05, 1) == pytest.approx(0.05)
     assert family_wise_error(0.05, 190) == pytest.approx(1 - 0.95**190)
+
+
+def test_the_command_explains_corrections_and_refuses_others() -> None:
+    told = command("compare", "--correction", "list")
+    assert [line for line in told.stdout.splitlines() if not line.startswith(" ")] == [
+        c.name for c in all_corrections()
+    ]
+    files = [EXAMPLES / name for name in ("qrels.txt", "bm25.run", "dense.run")]
+    refused = command("compare", *files, "--correction", "sidak")
+    assert refused.exit == 2
+    assert "unknown correction 'sidak'; there are holm" in refused.stderr

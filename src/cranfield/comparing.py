@@ -63,6 +63,7 @@ class Question:
             raise UsageError("no test given")
         if self.risk is not None and self.baseline is None:
             raise UsageError("risk is against a baseline: name one")
+        corrections.find_correction(self.correction)
         for name, value in (("alpha", self.alpha), ("power", self.power)):
             if not 0 < value < 1:
                 raise UsageError(f"{name} must be between 0 and 1, not {value:g}")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cranfield.findings import Finding
 
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
-CORRECTIONS = ("holm", "hochberg", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli", "none")
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
 
@@ -32,13 +31,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     help="Test of significance; the first decides, others are shown beside it. Default: t, with randomisation beside "
     "it. `--test list` explains them all.",
 )
-@click.option(
-    "--correction",
-    type=click.Choice(CORRECTIONS),
-    default="holm",
-    show_default=True,
-    help="For how many comparisons are made: all pairs on all measures and collections are one family.",
-)
+@options.correction
 @options.alpha
 @click.option(
     "--power",
@@ -121,8 +114,8 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
-    if "list" in tests:
-        click.echo(listed_tests(), nl=False)
+    if "list" in tests or given["correction"] == "list":
+        click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return
     policy = options.taken_policy(given)
     read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" or ledger else None}
@@ -170,6 +163,13 @@ def listed_tests() -> str:
             f"{test.name}: {test.title}{kind}\n    {test.help.splitlines()[0]}\n    Null hypothesis: {test.null}.\n"
         )
     return "\n".join(lines)
+
+
+def listed_corrections() -> str:
+    """Every correction with what it keeps below alpha."""
+    from cranfield.statistics.corrections import all_corrections
+
+    return "".join(f"{each.name}\n    Keeps down {each.controls}.\n" for each in all_corrections())
 
 
 def _collections(

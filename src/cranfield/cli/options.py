@@ -50,6 +50,14 @@ threads: Callable[[Command], Command] = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
 )
 
+correction: Callable[[Command], Command] = click.option(
+    "--correction",
+    metavar="NAME",
+    default="holm",
+    show_default=True,
+    help="For how many comparisons are made: all pairs on all measures and collections are one family. "
+    "`cranfield compare --correction list` shows the others.",
+)
 alpha: Callable[[Command], Command] = click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

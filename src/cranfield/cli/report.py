@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from cranfield.cli import options
-from cranfield.cli.compare import CORRECTIONS
 from cranfield.cli.progress import watched
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
@@ -30,13 +29,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     metavar="NAME",
     help="Test of significance; the first decides. `cranfield compare --test list` explains them all.",
 )
-@click.option(
-    "--correction",
-    type=click.Choice(CORRECTIONS),
-    default="holm",
-    show_default=True,
-    help="For how many comparisons are made: all pairs on all measures are one family.",
-)
+@options.correction
 @options.alpha
 @options.figures
 @options.policy
