@@ -6,8 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-
-FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+from cranfield.report.pool_tables import FORMATS
 
 
 @click.command("agreement")

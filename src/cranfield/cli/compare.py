@@ -9,12 +9,12 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import watched
 from cranfield.errors import UsageError
+from cranfield.report.comparison_tables import FORMATS, render
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
     from cranfield.findings import Finding
 
-FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
 
@@ -77,7 +77,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 @click.option(
     "--ledger", metavar="FILE", help="Keep a list of all comparisons made, and say how many were made before."
 )
-@options.output_format(FORMATS)
+@options.output_format(list(FORMATS))
 @options.policy
 @options.figures
 @options.judgements
@@ -121,7 +121,6 @@ def command(
     read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" or ledger else None}
     with watched("reading") as progress:
         from cranfield.comparing import DEFAULT_TESTS, compare_collections
-        from cranfield.report.comparison_tables import render
         from cranfield.statistics.base import Sampling
 
         sources = _collections(collections, qrels, runs, seeds)

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options
-
-FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
+from cranfield.report.diagnosis_tables import FORMATS, render
 
 
 @click.command("diagnose")
@@ -24,7 +23,7 @@ FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 )
 @click.option("--shown", type=click.IntRange(1), metavar="K", help="Documents down to this rank; the measure's cutoff.")
 @click.option("--every-topic", is_flag=True, help="Show every topic, not only those at both ends.")
-@options.output_format(FORMATS)
+@options.output_format(list(FORMATS))
 @options.policy
 @options.input_format
 @options.threads
@@ -54,7 +53,6 @@ def command(
     """
     policy = options.taken_policy(given)
     from cranfield.diagnosing import diagnose, read_attributes
-    from cranfield.report.diagnosis_tables import render
 
     found = diagnose(
         qrels,

@@ -8,8 +8,8 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.report.pool_tables import FORMATS
 
-FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 # What each way of using the command takes, besides runs and how they are read.
 _BOTH = {"depth", "plan", "seed", "rel"}
 _TAKES = {
@@ -33,6 +33,7 @@ _TAKES = {
     "budgets",
     type=click.IntRange(1),
     multiple=True,
+    metavar="N",
     help="Most judgements a topic; for --simulate several.",
 )
 @click.option("--strata", help="For stratified: depth and share of each, as 10:1,100:10%; for --fill: their file.")
@@ -89,6 +90,7 @@ def command(runs: tuple[str, ...], input_format: str | None, threads: int | None
 
 
 def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.formats import suffix_of
     from cranfield.formats.output import save
     from cranfield.pooling.base import find_method
     from cranfield.pooling.files import DELIMITERS, pool_text, sample_text
@@ -97,8 +99,10 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
 
     (method,) = _at_most_one(wanted.pop("methods", ("plan" if "plan" in wanted else "depth",)), "--method")
     (budget,) = _at_most_one(wanted.pop("budgets", (None,)), "--budget")
-    output = wanted.pop("output", None)
-    learns = find_method(method).kind == "adaptive"
+    output, kind = wanted.pop("output", "-"), find_method(method).kind
+    if kind == "sample" and output == "-":
+        raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
+    learns = kind == "adaptive"
     batch, judged = wanted.pop("batch", 1 if learns else None), wanted.pop("judged", None)
     if not learns and (batch or "rel" in wanted):
         raise UsageError(f"--batch and --rel are for methods that learn, not for {method}: --budget limits its pool")
@@ -107,18 +111,13 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
         wanted["strata"] = parse_strata(wanted["strata"])
     made = make_pool(list(runs), method, budget=budget, known=known, **wanted, **read)
     options.warn(made.warnings)
-    if made.sample is not None and output is None:
-        raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
-    if output is None:
-        click.echo(pool_text(made), nl=False)
-        return
-    ending = next((ending for ending in DELIMITERS if output.endswith(ending)), None)
-    save(output, [pool_text(made, DELIMITERS[ending] if ending else None)])
     beside = ""
     if made.sample is not None:
         save(f"{output}.strata", [sample_text(made)])
         beside = f", and its strata in {output}.strata"
-    click.echo(f"{len(made):,} documents to judge for {len(made.documents):,} topics in {output}{beside}")
+    save(output, [pool_text(made, DELIMITERS.get(suffix_of(output)))])
+    if output != "-":
+        click.echo(f"{len(made):,} documents to judge for {len(made.documents):,} topics in {output}{beside}")
 
 
 def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
@@ -141,12 +140,12 @@ def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: d
     form, picture = wanted.pop("output_format", FORMATS[0]), wanted.pop("picture", None)
     made = simulate(qrels, list(runs), **wanted, **read)
     options.warn(made.warnings)
+    click.echo(render_simulation(made, form), nl=False)
     if picture:
         from cranfield.plot.pools import found_by_budget
         from cranfield.plot.saving import save
 
         save(found_by_budget(made), picture)
-    click.echo(render_simulation(made, form), nl=False)
 
 
 def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
@@ -155,12 +154,10 @@ def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
 
     if "strata" not in wanted or runs:
         raise UsageError("write --fill QRELS --strata FILE, and no runs")
-    text = filled(wanted["strata"], qrels)
-    if "output" in wanted:
-        save(wanted["output"], [text])
-        click.echo(wanted["output"])
-    else:
-        click.echo(text, nl=False)
+    output = wanted.get("output", "-")
+    save(output, [filled(wanted["strata"], qrels)])
+    if output != "-":
+        click.echo(output)
 
 
 def _at_most_one(values: tuple[Any, ...], option: str) -> tuple[Any, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isnan
@@ -44,6 +42,7 @@ def parts_text(parts: Iterable[Part], format: str) -> str:
     <BLANKLINE>
     - One run.
     """
+    import html
 
     def shown(text: str) -> str:
         return html.escape(text) if format == "html" else text
@@ -77,6 +76,8 @@ def plain(value: Any) -> Any:
 def as_json(schema: str, result: Any, **more: Any) -> str:
     """A result under the name of its form; a number that does not exist is null."""
     document = finite({"schema": schema, "version": __version__, **plain(result), **more})
+    import json
+
     return json.dumps(document, allow_nan=False, indent=1) + "\n"
 
 
