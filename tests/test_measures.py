@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -30,9 +32,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import Judged, Measure, Policy, UsageError, all_measures, evaluate, measures, parse_measure, relstring
+from cranfield import (
+    Judged,
+    Measure,
+    Policy,
+    UsageError,
+    _core,
+    all_measures,
+    evaluate,
+    measures,
+    parse_measure,
+    relstring,
+)
 from cranfield.judged import Floats
-from cranfield.measures.registry import AGGREGATES, EVERYWHERE, parse_measures
+from cranfield.measures.registry import AGGREGATES, EVERYWHERE, FAMILIES, parse_measures
 
 COLLECTIONS = collections()
 MEASURES = list(all_measures())
@@ -393,7 +406,7 @@ def test_docstring_has_summary_formula_reference_and_example(measure: Measure) -
 @every_measure
 def test_docstring_example_runs(measure: Measure) -> None:
     """Doctest collection passes over decorated objects without a word, so each example is run by hand."""
-    names = dict(vars(measures)) | {"relstring": relstring}
+    names = {name: getattr(measures, name) for name in measures.__all__} | {"relstring": relstring}
     name = measure.definition.name
     test = doctest.DocTestParser().get_doctest(measure.definition.example, names, name, None, None)
     assert test.examples
@@ -708,3 +721,53 @@ def test_variants_reach_every_parameter_of_every_measure() -> None:
         varied = {name for variant in variants(measure) for name, _ in variant.given}
         assert varied >= measure.definition.parameters.keys() - set(EVERYWHERE)
     assert len(COLLECTIONS) >= len(SHAPES)
+
+
+def test_families_are_the_modules_that_define_measures() -> None:
+    modules = Path(measures.__file__).parent.glob("*.py")
+    assert sorted(FAMILIES) == sorted(path.stem for path in modules if "\n@measure(" in path.read_text())
+
+
+def test_a_name_means_the_same_whichever_families_are_loaded() -> None:
+    """It is looked for family by family: no two measures may share one, nor may trec_eval's name of another."""
+    owner: dict[str, str] = {}
+    for definition in (measure.definition for measure in MEASURES):
+        for name in (definition.name, *definition.aliases, *definition.averages):
+            assert owner.setdefault(name, definition.name) == definition.name
+    for name, whose in owner.items():
+        assert {one.definition.name for one in parse_measures(name)} == {whose}
+
+
+def printed(code: str) -> str:
+    """What a new interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize(("name", "loaded"), [("AP", 1), ("P.5,10", 1), ("nDCG@10", 2), ("ndcg_cut_10", 2), ("RBP", 3)])
+def test_a_name_loads_no_family_beyond_its_own(name: str, loaded: int) -> None:
+    code = (
+        "import sys; from cranfield.measures.registry import FAMILIES, parse_measures\n"
+        f"parse_measures({name!r}); print(*(f for f in FAMILIES if f'cranfield.measures.{{f}}' in sys.modules))"
+    )
+    assert printed(code).split() == list(FAMILIES[:loaded])
+
+
+def test_a_measure_of_ones_own_may_take_the_name_of_ours() -> None:
+    code = (
+        "import cranfield, numpy\n"
+        "@cranfield.measure()\n"
+        "def ERR(judged, *, cutoff=None): return numpy.full(len(judged.topics), 0.25)\n"
+        "names = [measure.name for measure in cranfield.all_measures()]\n"
+        "print(names.count('ERR'), *cranfield.parse_measure('ERR@5').per_topic(cranfield.relstring('1')))"
+    )
+    assert printed(code) == "1 0.25"
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("step", [1, 2])
+def test_sums_over_topics_take_marks_and_numbers(kind: type[np.generic], step: int) -> None:
+    x: Any = np.repeat([1, 0, 1, 1, 0, 1], step).astype(kind)[::step]
+    offsets = np.array([0, 2, 2, 6])
+    assert _core.segment_sum(offsets, x).tolist() == [1, 0, 3]
+    assert _core.running_sum(offsets, x).tolist() == [1, 1, 1, 2, 2, 3]
+    assert _core.segment_sum(offsets, (2 * x).astype(kind)).tolist() == ([1, 0, 3] if kind is np.bool_ else [2, 0, 6])

@@ -14,7 +14,6 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.kinds import KINDS
-from cranfield.formats.lengths import read_lengths
 from cranfield.judged import Floats, Judged, Mask, Pool, aligned, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.opinions import Scored, opinions, scored, shown_pool, spread
@@ -84,6 +83,8 @@ def evaluate(
         judged_by = with_known(judged_by, known)
     length_of: Mapping[str, float] = {}
     if lengths is not None:
+        from cranfield.formats.lengths import read_lengths
+
         length_of, path, digested = read_lengths(lengths, digest)
         inputs.append(Input("lengths", path, digested, len(length_of), 0))
     for measure in wanted:

@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cranfield import _core
 from cranfield.errors import UsageError
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run, thread_count
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = "NDArray[np.float64]"
+Mask: TypeAlias = "NDArray[np.bool_]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +50,7 @@ class Pool:
 
     def total(self, x: Floats | Mask) -> Floats:
         """Sum of x, a value for each grade, over each topic."""
-        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.segment_sum(self.offsets, x)
 
     @cached_property
     def topic(self) -> Integers:
@@ -70,6 +72,14 @@ class Pool:
         offsets, chosen = _chosen_segments(self.offsets, topics)
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return Pool(tuple(self.topics[t] for t in topics), offsets, self.grades[chosen], self.max_grade, columns)
+
+    def cut(self, depth: int) -> Pool:
+        """The best grades of each topic, down to a depth."""
+        sizes = np.minimum(np.diff(self.offsets), depth)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        kept = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1] - offsets[:-1], sizes)
+        columns = {name: column[kept] for name, column in self.columns.items()}
+        return Pool(self.topics, offsets, self.grades[kept], self.max_grade, columns)
 
     def regraded(self, grades: Floats) -> tuple[Pool, Integers]:
         """Other grades for the same documents, NaN for one that is not judged; and where each document now stands.
@@ -104,11 +114,11 @@ class Unjudged(NamedTuple):
 
     def total(self, x: Floats | Mask) -> Floats:
         """Sum of x over each topic."""
-        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.segment_sum(self.offsets, x)
 
     def running(self, x: Floats) -> Floats:
         """Sum of x from the topic's first to each."""
-        return _core.running_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.running_sum(self.offsets, x)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,19 +216,19 @@ class Judged:
 
     def total(self, x: Floats | Mask | Integers) -> Floats:
         """Sum of x, a value for each hit, over each topic."""
-        return _core.segment_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.segment_sum(self.offsets, x)
 
     def running(self, x: Floats | Mask) -> Floats:
         """Sum of x from the top of the topic's ranking down to each hit, the hit included."""
-        return _core.running_sum(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.running_sum(self.offsets, x)
 
     def product_above(self, x: Floats) -> Floats:
         """Product of x over the hits above each hit in its topic's ranking; 1 for the first."""
-        return _core.product_above(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.product_above(self.offsets, x)
 
     def best_from_here(self, x: Floats) -> Floats:
         """Largest x at each hit or below it in the topic's ranking."""
-        return _core.best_from_here(self.offsets, np.ascontiguousarray(x, dtype=np.float64))
+        return _core.best_from_here(self.offsets, x)
 
     def n_relevant(self, rel: float) -> Floats:
         """For each topic, the number of documents judged relevant."""

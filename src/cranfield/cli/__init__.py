@@ -5,7 +5,6 @@ Commands load when they are called for, and heavy libraries inside them: `cranfi
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -73,7 +72,6 @@ def cli() -> None:
 
 def entry() -> None:
     """The `cranfield` program: `main`, then out at once, without taking apart what the system frees anyway."""
-    gc.disable()  # a command is over before there is garbage worth collecting
     code: object = 0
     try:
         main()

@@ -91,7 +91,8 @@ Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsi
         std::vector<std::int64_t> retrieved;
     };
     const auto& topics = qrels.topics();
-    constexpr std::size_t topics_in_part = 64;
+    // Of a run that was judged while it was read, hits are only copied: in one go.
+    const std::size_t topics_in_part = run.judged_against ? std::max<std::size_t>(topics.size(), 1) : 64;
     std::vector<Part> parts((topics.size() + topics_in_part - 1) / topics_in_part);
     // A thread costs more than a small join gains.
     const unsigned useful = run.row_count() + qrels.row_count() < 200000 ? 1 : threads;
@@ -112,11 +113,15 @@ Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsi
     });
     Joined all;
     all.offsets.push_back(0);
-    for (const auto& part : parts) {
+    for (auto& part : parts) {
         const std::size_t base = all.hits.size();
         for (const auto end : part.ends) all.offsets.push_back(static_cast<std::int64_t>(base + end));
         all.retrieved.insert(all.retrieved.end(), part.retrieved.begin(), part.retrieved.end());
-        all.hits.append(part.hits, 0, part.hits.size());
+        if (base == 0) {
+            all.hits = std::move(part.hits);
+        } else {
+            all.hits.append(part.hits, 0, part.hits.size());
+        }
     }
     return all;
 }

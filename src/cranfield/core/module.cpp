@@ -24,6 +24,7 @@ template <typename T>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Marks = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Hands a vector's memory to NumPy.
 template <typename T>
@@ -128,10 +129,9 @@ auto computed(const F& f) {
     return to_numpy(std::move(values));
 }
 
-using Segments = void (*)(const std::int64_t*, std::size_t, const double*, double*);
-
 // A function of segments as a function of arrays; `size` is that of the result.
-Array<double> over_segments(Segments function, const Offsets& offsets, const Numbers& x, std::size_t size) {
+template <typename Function, typename Values>
+Array<double> over_segments(Function function, const Offsets& offsets, const Values& x, std::size_t size) {
     std::vector<double> out(size);
     function(offsets.data(), offsets.size() - 1, x.data(), out.data());
     return to_numpy(std::move(out));
@@ -315,10 +315,16 @@ NB_MODULE(_core, m) {
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);
 
     m.def(
-        "segment_sum", [](Offsets o, Numbers x) { return over_segments(segment_sum, o, x, o.size() - 1); }, "offsets"_a,
-        "x"_a);
+        "segment_sum", [](Offsets o, Marks x) { return over_segments(segment_sum<bool>, o, x, o.size() - 1); },
+        "offsets"_a, "x"_a.noconvert());
     m.def(
-        "running_sum", [](Offsets o, Numbers x) { return over_segments(segment_running_sum, o, x, x.size()); },
+        "segment_sum", [](Offsets o, Numbers x) { return over_segments(segment_sum<double>, o, x, o.size() - 1); },
+        "offsets"_a, "x"_a);
+    m.def(
+        "running_sum", [](Offsets o, Marks x) { return over_segments(segment_running_sum<bool>, o, x, x.size()); },
+        "offsets"_a, "x"_a.noconvert());
+    m.def(
+        "running_sum", [](Offsets o, Numbers x) { return over_segments(segment_running_sum<double>, o, x, x.size()); },
         "offsets"_a, "x"_a);
     m.def(
         "product_above", [](Offsets o, Numbers x) { return over_segments(segment_product_above, o, x, x.size()); },

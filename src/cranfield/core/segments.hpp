@@ -6,23 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace cranfield {
 
+// Numbers are summed, marks are counted.
+template <typename T>
+using Sum = std::conditional_t<std::is_same_v<T, bool>, std::int64_t, double>;
+
 // out[s] = x[offsets[s]] + … + x[offsets[s + 1] - 1]
-inline void segment_sum(const std::int64_t* offsets, std::size_t segments, const double* x, double* out) {
+template <typename T>
+void segment_sum(const std::int64_t* offsets, std::size_t segments, const T* x, double* out) {
     for (std::size_t s = 0; s < segments; ++s) {
-        double sum = 0;
+        Sum<T> sum = 0;
         for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) sum += x[i];
-        out[s] = sum;
+        out[s] = static_cast<double>(sum);
     }
 }
 
 // out[i] = sum of x from the start of i's segment to i.
-inline void segment_running_sum(const std::int64_t* offsets, std::size_t segments, const double* x, double* out) {
+template <typename T>
+void segment_running_sum(const std::int64_t* offsets, std::size_t segments, const T* x, double* out) {
     for (std::size_t s = 0; s < segments; ++s) {
-        double sum = 0;
-        for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) out[i] = sum += x[i];
+        Sum<T> sum = 0;
+        for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) out[i] = static_cast<double>(sum += x[i]);
     }
 }
 

@@ -161,8 +161,11 @@ def read_json(data: Any, source: str, request: Request) -> Reading:
         raise DataError(str(error), source=source) from None
 
 
+def _starts(head: bytes, value: bytes) -> bool:
+    """Whether a text starts with an object whose first value starts so; any other text is dismissed at once."""
+    return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
+
+
 # An object whose first value is an object is a topic with its documents; otherwise it is a row.
-_TOPIC = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_ROW = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^{\s]')
-JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), lambda head, request: bool(_ROW.match(head)), read_json_lines)
-JSON = Format("json", (".json",), lambda head, request: bool(_TOPIC.match(head)), read_json)
+JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), lambda head, request: _starts(head, rb"[^{\s]"), read_json_lines)
+JSON = Format("json", (".json",), lambda head, request: _starts(head, rb"\{"), read_json)

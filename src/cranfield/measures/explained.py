@@ -10,9 +10,8 @@ user models.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,23 +21,26 @@ LONGEST_SUM = 8  # terms that a sum is written with; longer ones are shortened i
 KEPT_IN_FRONT, KEPT_AT_END = 5, 2
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+def _no_function(judged: Judged) -> Floats:
+    return np.zeros(len(judged.topics))
+
+
+class Trace(NamedTuple):
     """One topic's ranking as a measure sees it, with its value and its function. Arrays have an entry for each rank."""
 
     judged: Judged
     value: float
-    function: Callable[..., Floats] = field(default=lambda judged: np.zeros(0))
+    function: Callable[..., Floats] = _no_function
 
     @property
     def length(self) -> int:
         return int(self.judged.retrieved[0])
 
-    @cached_property
+    @property
     def rank(self) -> Integers:
         return np.arange(1, self.length + 1)
 
-    @cached_property
+    @property
     def grade(self) -> Floats:
         """NaN where nobody judged; a negative grade is no judgement."""
         return np.where(self.spread(self.judged.grade >= 0) > 0, self.spread(self.judged.grade), np.nan)
@@ -67,8 +69,7 @@ class Trace:
         return int(self.judged.n_relevant(rel)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Working:
+class Working(NamedTuple):
     """How a value arises. Arrays have an entry for each rank; in `columns` NaN is written as nothing.
 
     `steps` are the formula with the numbers put in, each step equal to the next and the last to the value; `because`
@@ -79,7 +80,7 @@ class Working:
     counts: Mask
     steps: tuple[str, ...] = ()
     contribution: Floats | None = None
-    columns: Mapping[str, Floats] = field(default_factory=dict)
+    columns: Mapping[str, Floats] = MappingProxyType({})
     because: str = ""
 
 

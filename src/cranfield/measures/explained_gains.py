@@ -93,7 +93,7 @@ def _ideal(judged: Judged, gain: Gain, cutoff: int | None) -> Floats:
     """The gains of the ideal ranking down to the cutoff."""
     from cranfield.measures.gain import ideal_gains
 
-    return ideal_gains(judged, gain)[:cutoff]
+    return ideal_gains(judged.pool, gain)[:cutoff]
 
 
 def _ideal_discounts(trace: Trace, cutoff: int, base: float | None) -> Floats:

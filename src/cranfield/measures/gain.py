@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 
 from cranfield.errors import DataError
-from cranfield.judged import Floats, Integers, Judged
+from cranfield.judged import Floats, Integers, Judged, Pool
 from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.registry import measure
@@ -131,21 +131,19 @@ def dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> F
 
 def discounted(worth: Floats, rank: Integers, base: float | None, cutoff: int | None) -> Floats:
     """Each gain divided by its rank's discount; logarithms are taken only where there is something to divide."""
-    counted = np.flatnonzero((worth != 0) & (within(rank, cutoff) > 0))
+    counted = np.flatnonzero(worth != 0 if cutoff is None else (worth != 0) & (rank <= cutoff))
     terms = np.zeros(len(worth))
     terms[counted] = worth[counted] / discount(rank[counted], base)
     return terms
 
 
-def ideal_gains(judged: Judged, gain: Gain) -> Floats:
+def ideal_gains(pool: Pool, gain: Gain) -> Floats:
     """The gains of each topic's ideal ranking, largest first; negative ones are left out of it as 0."""
-    pool = judged.pool
 
     def compute() -> Floats:
         worth = gains(pool.grades, gain)
         if isinstance(gain, Mapping):  # a map need not grow with the grade
-            topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
-            worth = np.maximum(worth[np.lexsort((-worth, topic))], 0.0)
+            worth = np.maximum(worth[np.lexsort((-worth, pool.topic))], 0.0)
         return worth
 
     return pool.once(("ideal gains", _key(gain)), compute)
@@ -153,11 +151,13 @@ def ideal_gains(judged: Judged, gain: Gain) -> Floats:
 
 def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
     """DCG of each topic's ideal ranking: all positive gains, largest first."""
-    pool = judged.pool
-    return pool.once(
-        ("ideal", _key(gain), base, cutoff),
-        lambda: pool.total(discounted(ideal_gains(judged, gain), pool.place, base, cutoff)),
-    )
+
+    def compute() -> Floats:
+        # Gains grow with grades, unless a table says otherwise: no more than the best grades are looked at.
+        pool = judged.pool if cutoff is None or isinstance(gain, Mapping) else judged.pool.cut(cutoff)
+        return pool.total(discounted(ideal_gains(pool, gain), pool.place, base, cutoff))
+
+    return judged.pool.once(("ideal", _key(gain), base, cutoff), compute)
 
 
 def _key(gain: Gain) -> Hashable:

@@ -298,7 +298,7 @@ def _area(judged: Judged, gain: Gain, base: float | None, cutoff: int) -> Floats
     sizes = np.diff(pool.offsets)
 
     def compute() -> Floats:
-        ideal = _core.running_sum(pool.offsets, discounted(ideal_gains(judged, gain), pool.place, base, None))
+        ideal = _core.running_sum(pool.offsets, discounted(ideal_gains(judged.pool, gain), pool.place, base, None))
         inverse = ratio(1.0, ideal)
         return np.stack((inverse, _core.running_sum(pool.offsets, inverse)))
 

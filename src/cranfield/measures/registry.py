@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,25 @@ from cranfield.judged import Floats, Judged
 if TYPE_CHECKING:
     from cranfield.measures.explained import Trace, Working
 
+# The modules of measures beside this one, in the order of the lists. A name is looked for in the same order, and a
+# family loaded when none before it has the name.
+FAMILIES = (
+    "ranked",
+    "gain",
+    "user_models",
+    "interpolated",
+    "sets",
+    "counts",
+    "lecture",
+    "cwl",
+    "trec",
+    "diversity",
+    "orders",
+    "preferences",
+    "known",
+    "sampled",
+    "timed",
+)
 GEOMETRIC_FLOOR = 1e-5
 
 
@@ -219,7 +239,7 @@ class Measure:
             if not known.check(value.item() if isinstance(value, np.generic) else value):
                 raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
             if key == "agg" and value == RATIO and definition.denominator is None:
-                able = ", ".join(name for name, other in _DEFINITIONS.items() if other.denominator)
+                able = ", ".join(other.name for other in all_measures() if other.definition.denominator)
                 raise UsageError(f"{definition.name} is not a ratio to what the judgements hold, as are {able}")
             values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
@@ -399,6 +419,8 @@ def measure(
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
+        if not function.__module__.startswith(f"{__package__}."):
+            list(_loaded())  # what a user defines comes after all of ours, and may take the place of one
         code = function.__code__
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         known = {name: parameters.get(name) or SHARED[name] for name in (*names, *EVERYWHERE)}
@@ -441,8 +463,10 @@ def _with_average(definition: Definition, aggregate: str) -> Definition:
 
 def all_measures() -> Iterator[Measure]:
     """Every registered measure, by family, as defined: without the cutoff it may need."""
-    _load()
-    return (_NAMES[name] for name in _DEFINITIONS)
+    families = list(_loaded())
+    place = {family: number for number, family in enumerate(families)}
+    definitions = sorted(_DEFINITIONS.values(), key=lambda one: place.get(one.family, len(families)))
+    return (_NAMES[definition.name] for definition in definitions)
 
 
 def parse_measures(text: str) -> list[Measure]:
@@ -451,12 +475,23 @@ def parse_measures(text: str) -> list[Measure]:
     >>> parse_measures("nDCG@10"), parse_measures("P.5,10")
     ([nDCG@10], [P@5, P@10])
     """
-    _load()
     text = text.strip()
-    trec = _parse_trec(text)
-    if trec:
-        return trec
+    for _ in _loaded():
+        trec = _parse_trec(text)
+        if trec:
+            return trec
+        if _word(text) in _NAMES:
+            break
     return [_parse_notation(text)]
+
+
+def named(name: str) -> Measure:
+    """The measure of a name, as defined: without the cutoff it may need.
+
+    >>> named("nDCG")
+    nDCG
+    """
+    return next(_NAMES[name] for _ in _loaded() if name in _NAMES)
 
 
 def parse_measure(text: str) -> Measure:
@@ -579,7 +614,7 @@ def _literal(node: ast.expr, text: str) -> Any:
 def _unknown(text: str) -> str:
     import difflib
 
-    word = re.split(r"[(@.]", text, maxsplit=1)[0].strip()
+    word = _word(text)
     ours = {name.lower(): name for name in reversed(_NAMES)}
     trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}
     close = difflib.get_close_matches
@@ -591,5 +626,12 @@ def _unknown(text: str) -> str:
     return f"unknown measure '{text}'; did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
 
 
-def _load() -> None:
-    import cranfield.measures  # noqa: F401  registers every family
+def _word(text: str) -> str:
+    return re.split(r"[(@.]", text, maxsplit=1)[0].strip()
+
+
+def _loaded() -> Iterator[str]:
+    """The families, each loaded when it is come to."""
+    for family in FAMILIES:
+        import_module(f"cranfield.measures.{family}")
+        yield family

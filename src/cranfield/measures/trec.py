@@ -126,7 +126,7 @@ def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """
     pool = judged.pool
     worth = gains(judged.grade, gain)
-    ideal = ideal_gains(judged, gain)
+    ideal = ideal_gains(judged.pool, gain)
     cost = _core.running_sum(pool.offsets, np.where(ideal > 0, np.maximum(ideal, 1.0), 0.0))
     positive = pool.total(ideal > 0)[judged.topic]
     place = np.minimum(judged.rank, positive)
@@ -150,7 +150,7 @@ def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     worth = gains(judged.grade, gain)
     found = judged.running(discounted(worth, judged.rank, None, None))
     at_rank = ratio(found, ideal_at(judged, gain, judged.rank, judged.topic)) * (worth > 0)
-    wanted, retrieved = judged.pool.total(ideal_gains(judged, gain) > 0), judged.total(worth > 0)
+    wanted, retrieved = judged.pool.total(ideal_gains(judged.pool, gain) > 0), judged.total(worth > 0)
     whole = ratio(dcg(judged, gain, None, None), ideal_dcg(judged, gain, None, None))
     return ratio(judged.total(at_rank) + (wanted - retrieved) * whole, wanted)
 
@@ -169,7 +169,7 @@ def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     array([0.68946897])
     """
     pool = judged.pool
-    ideal = ideal_gains(judged, gain)
+    ideal = ideal_gains(judged.pool, gain)
     topic = np.repeat(np.arange(len(pool.topics)), np.diff(pool.offsets))
     falls = ideal > 0
     falls[:-1] &= (ideal[1:] < ideal[:-1]) | (topic[1:] != topic[:-1])
@@ -257,7 +257,7 @@ def precision_at(judged: Judged, rel: float, depth: Floats) -> Floats:
 def ideal_at(judged: Judged, gain: Gain, rank: Integers, topic: Integers) -> Floats:
     """DCG of the ideal ranking of some topics, each down to a rank."""
     pool = judged.pool
-    totals = _core.running_sum(pool.offsets, discounted(ideal_gains(judged, gain), pool.place, None, None))
+    totals = _core.running_sum(pool.offsets, discounted(ideal_gains(judged.pool, gain), pool.place, None, None))
     last = np.minimum(rank, np.diff(pool.offsets)[topic])
     return totals[pool.offsets[topic] + last - 1]
 

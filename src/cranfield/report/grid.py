@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -15,8 +14,7 @@ class Cell(NamedTuple):
     above: str = ""
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """Header and rows; the first `labels` columns hold names and stand to the left, the others numbers."""
 
     header: Sequence[str]
