@@ -90,6 +90,15 @@ def test_wrong_settings_are_errors() -> None:
             measure_system(str.split, ["ducks"], **wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="no query"):
         measure_system(str.split, [])
+    with pytest.raises(UsageError, match=r"read_topics\('topics.tsv'\)"):
+        measure_system(str.split, "topics.tsv")
+    with pytest.raises(UsageError, match="a generator, before it has searched"):
+        measure_system(lambda query: (word for word in query.split()), ["ducks"])
+
+
+def test_what_the_index_took_is_told_by_its_maker() -> None:
+    found = measure_system(str.split, ["ducks"], indexing=Indexing(3, 1.5, 900, saved=True))
+    assert found.to_dict()["indexing"]["documents per second"] == 2.0
 
 
 def test_a_clock_that_stands_still_divides_nothing_by_zero() -> None:

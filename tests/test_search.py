@@ -65,6 +65,9 @@ def test_terms_are_words_without_case_stop_words_and_endings() -> None:
     assert Analysis("english", "english").terms("The foxes, running") == ["fox", "run"]
     assert Analysis("german", "german").terms("Die Häuser und das Haus") == ["haus", "haus"]
     assert Analysis("none", "none").terms("Ænglisc ١٢ 漢字") == ["ænglisc", "١٢", "漢字"]
+    assert Analysis("none", "none").terms("हिन्दी भाषा, தமிழ்") == ["हिन्दी", "भाषा", "தமிழ்"]
+    first, second = Analysis("hindi", "none").terms("लड़की लड़कियाँ")  # girl, girls
+    assert first == second
 
 
 def test_every_stemmer_and_every_list_of_stop_words_can_be_used() -> None:
@@ -142,6 +145,47 @@ def test_saved_index_gives_the_same_run_and_is_refused_for_other_documents(tmp_p
         load_index(path)
 
 
+def test_saved_index_has_its_stop_words_whatever_becomes_of_their_file(tmp_path: Path) -> None:
+    documents, _, _ = pond()
+    words, path = tmp_path / "words.txt", tmp_path / "pond.index"
+    words.write_text("duck\n")
+    indexed(documents, Analysis("none", str(words)), path=path)
+    moved = tmp_path / "moved.txt"
+    words.rename(moved)
+    assert load_index(path).analysis.terms("the duck") == ["the"]
+    assert indexed(documents, Analysis("none", str(moved)), path=path)[1].seconds is None
+    moved.write_text("goose\n")
+    with pytest.raises(DataError, match="other stop words"):
+        indexed(documents, Analysis("none", str(moved)), path=path)
+
+
+def test_what_is_no_index_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.index"
+    for write in (np.save, np.savez):
+        with open(path, "wb") as file:
+            write(file, np.arange(3))
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="is not an index"):
+            indexed(pond()[0], path=path)
+        assert path.read_bytes() == before
+
+
+def test_index_is_saved_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(file: Any, **_: Any) -> None:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        indexed(pond()[0], path=tmp_path / "pond.index")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_size_of_an_index_is_that_of_its_file(tmp_path: Path) -> None:
+    index = build_index(pond()[0])
+    assert 0 < index.save(tmp_path / "pond.index") - index.size < 4000  # heads of its parts, stop words
+
+
 def test_nothing_to_index_or_to_find_is_an_error() -> None:
     with pytest.raises(DataError, match="has no documents"):
         build_index(Documents((), {"text": []}))
@@ -183,7 +227,11 @@ def test_grids_are_ranges_with_their_end_or_values_one_by_one() -> None:
         ("k1=0:9:0.0001", "more than 10,000"),
         ("k1=1,1.0", "has a value twice"),
         ("k1=high", "k1 must be a number, not 'high'"),
-        ("mu=1,2", "bm25 has no parameter mu"),
+        ("mu=1,2", "bm25 has no parameter 'mu'"),
+        ("lambda=0.1,0.2", "bm25 has no parameter 'lambda'"),
+        ("=1,2", "a grid is name=first:last:step"),
+        ("b=0:2:0.5", "b must be from 0 to 1, not 1.5"),
+        ("variant=lucene,okapi", "no variant 'okapi'"),
     ],
 )
 def test_wrong_grids_are_errors(text: str, message: str) -> None:
@@ -195,6 +243,7 @@ def tuned(splits: Splits | None = None, **changed: Any) -> Tuned:
     documents, topics, qrels = pond()
     queries = dict(zip(topics.ids, topics.queries(), strict=True))
     settings: dict[str, Any] = {"grid": {"k1": (0.1, 1.2, 9.0), "b": (0.0, 0.5, 1.0)}, "measure": "AP"} | changed
+    qrels = settings.pop("qrels", qrels)
     return tune(build_index(documents), "bm25", queries, qrels, splits or split(qrels, folds=3, seed=4), **settings)
 
 
@@ -215,6 +264,19 @@ def test_each_fold_is_answered_with_what_is_best_on_the_others() -> None:
     assert sorted(run.topics) == sorted(topic for fold in found.folds for topic in fold.test)
     assert cranfield.evaluate(qrels, run, "AP").means[0, 0] == pytest.approx(found.test_score)
     assert found.best_score >= found.test_score
+
+
+def test_judgements_of_topics_under_test_choose_nothing() -> None:
+    """Whatever is known of them, the same parameters are taken for them."""
+    qrels = pond()[2].to_dict()
+    parts = split(pond()[2], folds=3, seed=4)
+    found = tuned(parts)
+    for number, fold in enumerate(parts.folds):
+        others = {topic: {"d01": 1, "d12": 0} if topic in fold.test else judged for topic, judged in qrels.items()}
+        again = tuned(parts, qrels=others)
+        assert again.folds[number].parameters == found.folds[number].parameters
+        assert again.folds[number].train_score == found.folds[number].train_score
+    assert any(fold.parameters != found.folds[0].parameters for fold in found.folds)
 
 
 def test_parameters_that_are_fixed_stay() -> None:
@@ -242,6 +304,24 @@ def test_topics_outside_the_tests_are_left_out_with_a_note() -> None:
 def test_nothing_is_tested_on_what_it_was_tuned_on(folds: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         tuned(Splits(tuple(Split(*fold) for fold in folds)))
+
+
+def test_where_nothing_can_be_chosen_it_is_said() -> None:
+    documents, topics, _ = pond()
+    found = tuned(grid={"delta": (0.5, 1.0)})  # which lucene has no use for
+    (warning,) = retrieve_tuned(build_index(documents), topics, found, timing=ONCE).warnings
+    assert warning.message.endswith("the first was taken: fold 1, fold 2, fold 3")
+    assert all(fold.parameters == {"delta": 0.5} for fold in found.folds)
+    assert tuned().warnings == ()
+
+
+def test_judgements_that_count_topics_are_not_tuned_on(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "ducks"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "2", "text": "ducks"}\n{"_id": "4", "text": "geese"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\td1\t1\n2\td1\t1\n")
+    done = command("search", tmp_path, "--grid", "k1=1,2")
+    assert (done.exit, "--ids position" in done.stderr) == (3, True)
 
 
 def test_tuning_needs_a_choice_and_scores_by_topic() -> None:
@@ -316,6 +396,34 @@ def test_same_bytes_from_another_process_and_another_processor(monkeypatch: pyte
     assert there.stdout == here
 
 
+def test_suffix_says_how_the_run_is_written(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a b", "title": "", "text": "ducks"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "1", "text": "ducks"}\n')
+    done = command("search", tmp_path, "-o", tmp_path / "x.run")
+    assert (done.exit, "the id 'a b' cannot be written as trec" in done.stderr) == (3, True)
+    for name in ("x.jsonl.gz", "x.csv"):
+        assert command("search", tmp_path, "-o", tmp_path / name).exit == 0
+        assert list(cranfield.read_run(tmp_path / name).of("1")) == ["a b"]
+        assert (tmp_path / f"{name}.metadata.json").exists()
+
+
+def test_nothing_is_written_beside_what_is_no_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "null"
+    pipe.symlink_to("/dev/null")
+    assert searched("-o", pipe).exit == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["null"]
+
+
+def test_metadata_say_what_was_searched_for_and_where(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    assert searched("--fields", "text", "--query", "title", "--depth", "7", "-o", path).exit == 0
+    told = cranfield.read_metadata(path)
+    assert told is not None
+    assert told["method"]["indexing"]["fields"] == "text"
+    assert told["method"]["query"] == {"fields": "title", "depth": 7}
+    assert told["data"]["test collection"]["name"] == "pond"
+
+
 def test_ids_that_are_not_utf8_survive_in_the_index(tmp_path: Path) -> None:
     documents = Documents(("a\udcff", "b\nc"), {"text": ["ducks", "ducks swim"]})
     index, _ = indexed(documents, path=tmp_path / "x.index")
@@ -380,7 +488,7 @@ def test_command_tunes_and_says_so(tmp_path: Path) -> None:
     assert f"all, tuned on other topics                       {mean:.4f}       6" in table.stdout
     splits = tmp_path / "splits.json"
     splits.write_text(split(EXAMPLES / "pond.qrels", folds=2, seed=1).to_json())
-    again = searched("--grid", "k1=0.1,1.2", "--grid", "b=0:1:0.5", "--splits", splits, "-o", path, "-f", "json")
+    again = searched("--grid", "k1=0.1,1.2", "b=0:1:0.5", "--splits", splits, "-o", path, "-f", "json")
     assert json.loads(again.stdout)["tuning"] == tuning
 
 
@@ -388,7 +496,14 @@ def test_command_tunes_and_says_so(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["--model", "bm52"], 2, "no model 'bm52'"),
-        (["--mu", "3"], 2, "bm25 has no parameter mu"),
+        (["--mu", "3"], 2, "bm25 has no parameter 'mu'"),
+        (["--k1", "inf"], 2, "k1 must be 0 or more, not inf"),
+        (["--delta", "1"], 2, "delta counts for bm25l and bm25+ alone"),
+        (["--model", "vsm", "--slope", "0.1"], 2, "slope counts for weightings with u alone"),
+        (["--grid", "delta=0.5,1"], 2, "delta counts for bm25l and bm25+ alone"),
+        (["k1=1,2"], 2, "only one collection can be searched: what is 'k1=1,2'?"),
+        (["--grid", "k1=1,2", "b"], 2, "a grid is name=first:last:step or name=value,value, not 'b'"),
+        (["--grid", "k1=1,2", "-m", "alpha_nDCG@10"], 2, "needs more than grades"),
         (["--k1", "big"], 2, "k1 must be a number, not 'big'"),
         (["--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
         (["--stop-words", "klingon"], 2, "no list of stop words 'klingon'"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cranfield.correlating import Correlation, correlate, correlate_halves, correlate_systems, reproduction
     from cranfield.describing import Description, describe
     from cranfield.diagnosing import diagnose
-    from cranfield.efficiency import Efficiency, measure_system
+    from cranfield.efficiency import Efficiency, Indexing, measure_system
     from cranfield.errors import CranfieldError, DataError, UsageError
     from cranfield.evaluation import evaluate
     from cranfield.explaining import explain
@@ -60,6 +60,7 @@ _WHERE = {
     "Efficiency": "efficiency",
     "Explanation": "explanation",
     "Finding": "findings",
+    "Indexing": "efficiency",
     "Judged": "judged",
     "Measure": "measures",
     "Plan": "plans",
@@ -135,6 +136,7 @@ __all__ = [
     "Efficiency",
     "Explanation",
     "Finding",
+    "Indexing",
     "Judged",
     "Measure",
     "Plan",

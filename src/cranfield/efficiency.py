@@ -6,9 +6,9 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "bm25s", "PyStemmer")  # what a s
 
 @dataclass(frozen=True)
 class Indexing:
-    """What it took to build an index, and how large it is: on disk if it was saved, otherwise in memory."""
+    """What it took to build an index, and how large it is: on disk if it was saved, otherwise what would be saved."""
 
     documents: int
     seconds: float | None  # None if it was read from a file
@@ -108,19 +108,22 @@ def measure_system(
     warm_up: int = 10,
     repeats: int = 3,
     track: bool = False,
+    indexing: Indexing | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Efficiency:
     """Times a system, anything that takes a query's text, on every topic, one after the other.
 
     `topics` are Topics, {topic: query}, or queries. The first `warm_up` queries are asked once before, untimed; then
-    all are asked `repeats` times, in rounds. `track` adds what tirex-tracker sees meanwhile (the `resources` extra).
+    all are asked `repeats` times, in rounds. `track` adds what tirex-tracker sees meanwhile (the `resources` extra),
+    `indexing` what building the index took, as you measured it.
 
     >>> ticks = iter(range(100))
     >>> found = measure_system(str.split, {"1": "ducks", "2": "geese"}, repeats=2, clock=lambda: next(ticks))
     >>> dict(found.latencies)
     {'1': 1.0, '2': 1.0}
     """
-    return timed_answers(system, queries_of(topics), warm_up=warm_up, repeats=repeats, track=track, clock=clock)[1]
+    found = timed_answers(system, queries_of(topics), warm_up=warm_up, repeats=repeats, track=track, clock=clock)[1]
+    return replace(found, indexing=indexing)
 
 
 def timed_answers(
@@ -154,12 +157,21 @@ def timed_answers(
                 start = clock()
                 answers[topic] = system(query)
                 taken[repeat, place] = clock() - start
+                _check_whole(answers[topic])
                 step()
             passes[repeat] = taken[repeat].sum()
     latencies = dict(zip(queries, np.median(taken, axis=0).tolist(), strict=True))
     warmed = min(warm_up, len(queries))
     peak, used = peak_memory(), machine()
     return answers, Efficiency(latencies, float(np.median(passes)), warmed, repeats, peak, None, used, tracked)
+
+
+def _check_whole(answer: object) -> None:
+    """That the system has searched when it answers: timing a generator or a coroutine would time nothing."""
+    if isinstance(answer, Iterator | Awaitable):
+        raise UsageError(
+            f"the system answers with a {type(answer).__name__}, before it has searched: let it give the whole answer"
+        )
 
 
 def queries_of(topics: Topics | Mapping[str, str] | Iterable[str]) -> dict[str, str]:
@@ -172,6 +184,8 @@ def queries_of(topics: Topics | Mapping[str, str] | Iterable[str]) -> dict[str, 
         return dict(zip(topics.ids, topics.queries(), strict=True))
     if isinstance(topics, Mapping):
         return dict(topics)
+    if isinstance(topics, str):
+        raise UsageError(f"'{topics}' is one text, not queries: give a list, or cranfield.read_topics('{topics}')")
     return {str(number): query for number, query in enumerate(topics, start=1)}
 
 

@@ -26,6 +26,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 
 @click.command("search")
 @click.argument("collection")
+@click.argument("more_grids", nargs=-1, metavar="")
 @click.option("--model", default="bm25", show_default=True, help="bm25, vsm, tfidf, lm, jm or random.")
 @click.option("-o", "--output", metavar="RUN", default="-", help="Where the run goes. [default: standard output]")
 @click.option("--tag", help="The run's tag. [default: the model]")
@@ -49,7 +50,11 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @parameter("mu", "lm: how much of the collection's model there is in a document's (Dirichlet).")
 @parameter("lambda", "jm: share of the collection's model in a document's (Jelinek-Mercer).")
 @click.option(
-    "--grid", "grids", multiple=True, metavar="NAME=VALUES", help="Values to try: k1=0.6:1.8:0.2, or b=0.4,0.75."
+    "--grid",
+    "grids",
+    multiple=True,
+    metavar="NAME=VALUES...",
+    help="Values to try, of one parameter or of several: k1=0.6:1.8:0.2 b=0.4,0.75.",
 )
 @click.option("--tune", "qrels", metavar="QRELS", help="Judgements to tune on. [default: the collection's]")
 @click.option("-m", "--measure", default="AP", show_default=True, help="Measure to tune for; more must be better.")
@@ -70,6 +75,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @options.output_format(FORMATS)
 def command(
     collection: str,
+    more_grids: tuple[str, ...],
     model: str,
     output: str,
     tag: str | None,
@@ -96,8 +102,8 @@ def command(
     """Search the documents of COLLECTION for its topics, and say how fast that was.
 
     COLLECTION is a folder (BEIR, SMART, or with a collection.toml), a TOML file that names the parts, or an id of
-    ir_datasets (irds:…). The run is TREC text, its rows the same on every machine. What it took goes into comments at
-    its head and into RUN.metadata.json.
+    ir_datasets (irds:…). The run is TREC text unless its suffix says otherwise (.jsonl, .csv, .parquet, …), its rows
+    the same on every machine. What it took goes into comments at its head and into RUN.metadata.json.
 
     With --grid the model is tuned: every combination of values is tried, and each fold's topics are answered with the
     values that are best on the other topics.
@@ -106,19 +112,29 @@ def command(
     Examples:
       $ cranfield search pond.toml -o pond.run
       $ cranfield search pond.toml --model vsm --weighting lnc.ltc --stemmer none -o vsm.run
-      $ cranfield search pond.toml --grid k1=0.6:1.8:0.2 --grid b=0.3:0.9:0.2 --folds 2 --seed 1 -o tuned.run
+      $ cranfield search pond.toml --grid k1=0.6:1.8:0.2 b=0.3:0.9:0.2 --folds 2 --seed 1 -o tuned.run
     """
+    if more_grids and not grids:
+        raise UsageError(f"only one collection can be searched: what is '{more_grids[0]}'?")
     if not grids and (qrels or splits or folds):
         raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
+    from dataclasses import replace
+
     from cranfield.cli.progress import counted
     from cranfield.report.search_tables import render
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
     from cranfield.search.grids import points
+    from cranfield.search.tuning import measure_to_tune
     from cranfield.texts.collection import read_collection
 
     chosen = find_model(model)
-    fixed = _parameters(chosen, given, seed)
-    grid = _grid(chosen, grids, fixed)
+    fixed = _parameters(chosen, given)
+    grid = _grid(chosen, (*grids, *more_grids), fixed)
+    _check_used(chosen, fixed, grid)
+    if grid:
+        measure_to_tune(measure)
+    if "seed" in chosen.parameters and "seed" not in grid:
+        fixed["seed"] = seed
     analysis, timing = Analysis(stemmer, stop_words), Timing(warm_up, repeats, track)
     whole = read_collection(collection, ids=ids)
     parts_read = (whole, whole.documents, whole.topics)
@@ -130,8 +146,9 @@ def command(
     asked = _fields(query)
     queries = dict(zip(whole.topics.ids, whole.topics.queries(*asked), strict=True))
     judged, parts = _judged_parts(whole, queries, qrels, splits, folds, seed) if grid else (None, None)
-    with counted("indexing", len(whole.documents)) as counter:
-        index, indexing = indexed(whole.documents, analysis, fields=_fields(fields), path=index_file, step=counter.step)
+    documents = replace(whole.documents, name=whole.name)  # the collection's name is the one to record
+    with counted("indexing", len(documents)) as counter:
+        index, indexing = indexed(documents, analysis, fields=_fields(fields), path=index_file, step=counter.step)
     tuned = None
     if parts is not None:
         with counted("tuning", len(points(grid)) + 1) as counter:
@@ -148,14 +165,15 @@ def command(
     click.echo(render(found, tuned, output_format), nl=False, err=output == "-")
 
 
-def _parameters(model: Model, given: dict[str, str | None], seed: int) -> dict[str, Any]:
+def _parameters(model: Model, given: dict[str, str | None]) -> dict[str, Any]:
     """Those parameters of the model that were given."""
     from cranfield.search.grids import as_value, own_name
 
     named = {own_name(name.removeprefix("p_")): value for name, value in given.items() if value is not None}
     model.check_names(named)
     parameters = {name: as_value(value, name, model) for name, value in named.items()}
-    return parameters | ({"seed": seed} if "seed" in model.parameters else {})
+    model.check(parameters)
+    return parameters
 
 
 def _fields(text: str | None) -> tuple[str, ...]:
@@ -172,32 +190,48 @@ def _grid(model: Model, texts: tuple[str, ...], fixed: dict[str, Any]) -> dict[s
     return grid
 
 
+def _check_used(model: Model, fixed: dict[str, Any], grid: dict[str, tuple[Any, ...]]) -> None:
+    """That what was given counts for something."""
+    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.parameters.items()}
+    given = fixed.keys() | grid.keys()
+    if "delta" in given and not {"bm25l", "bm25+"}.intersection(tried["variant"]):
+        raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")
+    if "slope" in given and not any("u" in weighting for weighting in tried["weighting"]):
+        raise UsageError("slope counts for weightings with u alone: choose one with --weighting, as Lnu.ltc")
+
+
 def _judged_parts(
     whole: Collection, queries: dict[str, str], qrels: str | None, splits: str | None, folds: int | None, seed: int
 ) -> tuple[Qrels, Splits]:
     """Judgements to tune on, and which topics are for tuning and which for testing."""
     from cranfield.formats import read_qrels
     from cranfield.splits import read_splits, split
+    from cranfield.texts.collection import other_ids
 
     if splits and folds:
         raise UsageError("--splits and --folds exclude each other")
     judgements = read_qrels(qrels) if qrels else whole.qrels
     if judgements is None:
         raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
+    trap = other_ids(whole.topics, judgements.topics) if whole.topics is not None else None
+    if trap:
+        raise DataError(trap, source=qrels or whole.name)
     both = [topic for topic in judgements.topics if topic in queries]
     if not both:
         raise DataError(
             "the judgements and the collection have no topic in common",
-            remedy="Topic ids must be the same text; where judgements count topics, --ids position helps.",
+            remedy="Topic ids must be the same text.",
         )
     return judgements, read_splits(splits) if splits else split(both, folds=folds or 2, seed=seed)
 
 
 def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> None:
-    """The run with its metadata at its head, and beside it unless it goes to standard output."""
+    """The run with its metadata at its head, and beside it if it is a file."""
     import io
+    import os
 
     from cranfield import metadata
+    from cranfield.formats import suffix_of, writers
     from cranfield.formats.output import save
     from cranfield.report.search_tables import tuning_dict
     from cranfield.writing import write_run
@@ -207,10 +241,11 @@ def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> 
     told = metadata.run_metadata(
         known["tag"], found.efficiency, method=known["method"], data=known["data"], command=command
     )
+    form = next((form.name for form in writers.FORMATS if suffix_of(output) in form.suffixes), "trec")
     rows = io.BytesIO()
-    write_run(found.run, rows, format="trec")
-    save(output, [metadata.header(told) if header else "", rows.getvalue()])
-    if output != "-":
+    write_run(found.run, rows, format=form)
+    save(output, [metadata.header(told) if header and form == "trec" else "", rows.getvalue()])
+    if output != "-" and os.path.isfile(output):
         latencies = {topic: 1000 * seconds for topic, seconds in found.efficiency.latencies.items()}
         tuning = {"tuning": tuning_dict(tuned, points=False)} if tuned else {}
         metadata.write_metadata(output, told | {"latency ms by topic": latencies} | tuning)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import import_module
 from types import ModuleType
 
 from cranfield.errors import DataError, UsageError
 
-WORD = re.compile(r"\w\w+")  # of two letters at least, as in bm25s and scikit-learn
+WORD = r"\w[\w\p{M}]+"  # of two letters at least; Python's re has no name for marks, see _word
 NONE = "none"
 
 
@@ -70,7 +71,7 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
         )
     try:
         with open(name, encoding="utf-8") as file:
-            return frozenset(word for line in file for word in WORD.findall(line.lower()))
+            return frozenset(word for line in file for word in _word().findall(line.lower()))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}", source=str(name)) from None
 
@@ -79,6 +80,8 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
 class Analysis:
     """How text becomes terms: a stemmer of Snowball, and stop words, by name or from a file; `none` for neither.
 
+    `stopped` are the words themselves, read when this is made: a file may change later, or be gone.
+
     >>> Analysis("english", "english").terms("The ducks are swimming, the Duck swims.")
     ['duck', 'swim', 'duck', 'swim']
     >>> Analysis("none", "none").terms("The ducks")
@@ -86,21 +89,19 @@ class Analysis:
     """
 
     stemmer: str = "english"
-    stop_words: str = "english"
+    stop_words: str = field(default="english", compare=False)
+    stopped: frozenset[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.stemmer != NONE and self.stemmer not in stemmers():
             raise UsageError(f"no stemmer '{self.stemmer}'; there are {NONE}, {', '.join(stemmers())}")
-        stop_words(self.stop_words)  # an error now, rather than in the middle of the work
+        if self.stopped is None:
+            object.__setattr__(self, "stopped", stop_words(self.stop_words))
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order."""
-        stopped = self._stopped
-        return self._stem([word for word in WORD.findall(text.lower()) if word not in stopped])
-
-    @cached_property
-    def _stopped(self) -> frozenset[str]:
-        return stop_words(self.stop_words)
+        stopped = self.stopped or ()
+        return self._stem([word for word in _word().findall(text.lower()) if word not in stopped])
 
     @cached_property
     def _stem(self) -> Callable[[list[str]], list[str]]:
@@ -108,6 +109,13 @@ class Analysis:
             return list
         stem: Callable[[list[str]], list[str]] = library("Stemmer").Stemmer(self.stemmer).stemWords
         return stem
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Words as in bm25s and scikit-learn, but not cut at the marks with which Hindi, Tamil and others write vowels."""
+    marks = "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
+    return re.compile(WORD.replace(r"\p{M}", marks))
 
 
 def _languages() -> dict[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ def parse_grid(texts: Iterable[str], model: Model) -> dict[str, tuple[Any, ...]]
     for text in texts:
         name, equals, values = text.partition("=")
         name = own_name(name.strip())
-        if not equals or not values.strip():
+        if not name or not equals or not values.strip():
             raise UsageError(f"a grid is name=first:last:step or name=value,value, not '{text}'")
         if name in grid:
             raise UsageError(f"two grids for {name}: give all its values in one")
@@ -33,6 +33,8 @@ def parse_grid(texts: Iterable[str], model: Model) -> dict[str, tuple[Any, ...]]
         grid[name] = tuple(as_value(value, name, model) for value in spelt)
         if len(set(grid[name])) < len(grid[name]):
             raise UsageError(f"'{text}' has a value twice")
+        for value in grid[name]:
+            model.check({name: value})
     return grid
 
 

@@ -42,6 +42,7 @@ class Index:
     analysis: Analysis
     name: str = ""
     digest: str = ""  # of the texts, to know whether a saved index is still theirs
+    fields: tuple[str, ...] = ()  # of the documents, that are searched
 
     @cached_property
     def terms(self) -> Integers:
@@ -92,12 +93,23 @@ class Index:
     def save(self, path: str | os.PathLike[str]) -> int:
         """Writes it to a file and gives the size of that in bytes; `load_index` reads it."""
         settings = [self.name, self.analysis.stemmer, self.analysis.stop_words, self.digest]
-        texts = {"ids": self.ids, "vocabulary": self.vocabulary, "settings": settings}
+        texts = {
+            "ids": self.ids,
+            "vocabulary": self.vocabulary,
+            "settings": settings,
+            "stopped": sorted(self.analysis.stopped or ()),
+            "fields": self.fields,
+        }
         packed = {name: np.frombuffer(_bytes("\0".join(each)), dtype=np.uint8) for name, each in texts.items()}
         arrays = {"starts": self.starts, "documents": self.documents, "counts": self.counts}
+        part = Path(f"{os.fspath(path)}.{os.getpid()}.part")  # the whole index or none, if this is interrupted
         try:
-            with open(path, "wb") as file:
-                np.savez(file, allow_pickle=False, **packed, **arrays)
+            try:
+                with open(part, "wb") as file:
+                    np.savez(file, allow_pickle=False, **packed, **arrays)
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}", source=str(path)) from None
         return Path(path).stat().st_size
@@ -123,17 +135,23 @@ def load_index(path: str | os.PathLike[str]) -> Index:
 
     try:
         with np.load(path, allow_pickle=False) as stored:
-            packed = {name: stored[name].tobytes() for name in ("ids", "vocabulary", "settings")}
             arrays = {name: stored[name] for name in ("starts", "documents", "counts")}
+            ids, terms, stopped, fields, settings = (
+                stored[name].tobytes().decode("utf-8", "surrogateescape").split("\0")
+                for name in ("ids", "vocabulary", "stopped", "fields", "settings")
+            )
+        name, stemmer, stop_words, digest = settings
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        raise DataError("is not an index", source=str(path), remedy="`cranfield search --index` writes one.") from None
-    texts = {name: text.decode("utf-8", "surrogateescape").split("\0") for name, text in packed.items()}
-    name, stemmer, stopped, digest = texts["settings"]
-    analysis = Analysis(stemmer, stopped)
-    vocabulary = {term: number for number, term in enumerate(texts["vocabulary"])}
-    return Index(tuple(texts["ids"]), vocabulary, **arrays, analysis=analysis, name=name, digest=digest)
+    except (TypeError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise DataError(
+            "is not an index, or one of another version",
+            source=str(path),
+            remedy="`cranfield search --index` writes one where there is no file yet.",
+        ) from None
+    analysis = Analysis(stemmer, stop_words, frozenset(filter(None, stopped)))
+    vocabulary = {term: number for number, term in enumerate(terms)}
+    return Index(tuple(ids), vocabulary, **arrays, analysis=analysis, name=name, digest=digest, fields=tuple(fields))
 
 
 def build_index(
@@ -150,7 +168,8 @@ def build_index(
         raise DataError("has no documents", source=documents.name or None)
     analysis = analysis or Analysis()
     order = sorted(range(len(documents)), key=lambda i: _bytes(documents.ids[i]), reverse=True)
-    texts = documents.text(*(fields or searched_fields(documents)))
+    searched = tuple(fields or searched_fields(documents))
+    texts = documents.text(*searched)
     vectorizer = library("sklearn.feature_extraction.text").CountVectorizer(analyzer=analysis.terms)
     try:
         counts = vectorizer.fit_transform(_counted((texts[i] for i in order), step)).tocsc()
@@ -170,6 +189,7 @@ def build_index(
         analysis,
         documents.name,
         digest_of(documents.ids, texts),
+        searched,
     )
 
 

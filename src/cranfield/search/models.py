@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.search.analysis import library
+from cranfield.search.analysis import NONE, Analysis
+from cranfield.search.index import Index
+from cranfield.search.okapi import Settings, bm25_weights
 from cranfield.search.smart import Scheme, document_weights, query_weights
 
 if TYPE_CHECKING:
-    from cranfield.search.index import Floats, Index, Integers
+    from cranfield.search.index import Floats, Integers
 
 DECIMALS = 9
 
@@ -41,10 +43,6 @@ class System(Protocol):
     def index(self) -> Index:
         """What is searched."""
 
-    @property
-    def size(self) -> int:
-        """Bytes of what it holds beside the index."""
-
     def rank(self, query: str, depth: int) -> Ranking: ...
 
 
@@ -57,9 +55,11 @@ class Weighted:
     of_query: Callable[[Integers, Floats], Floats] = lambda terms, counts: counts
     of_document: Floats | None = None  # added for each word of the query
 
-    @property
-    def size(self) -> int:
-        return self.weights.nbytes + (0 if self.of_document is None else self.of_document.nbytes)
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weights).all() and (self.of_document is None or np.isfinite(self.of_document).all())):
+            raise UsageError(
+                "the weights of terms are beyond what numbers can hold: a parameter is too small or too great"
+            )
 
     def rank(self, query: str, depth: int) -> Ranking:
         terms, counts = self.index.query(query)
@@ -80,7 +80,6 @@ class Drawn:
 
     index: Index
     seed: int
-    size: int = 0
 
     def rank(self, query: str, depth: int) -> Ranking:
         digest = hashlib.blake2b(f"{self.seed} {query}".encode("utf-8", "surrogateescape"), digest_size=16).digest()
@@ -105,7 +104,7 @@ def best(documents: Integers, scores: Floats, depth: int) -> Ranking:
 def as_rows(index: Index, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
     """Rankings by topic as {topic: {document: score}}; topics for which nothing was found are left out."""
     return {
-        topic: dict(zip((index.ids[d] for d in documents.tolist()), scores.tolist(), strict=True))
+        topic: dict(zip(map(index.ids.__getitem__, documents.tolist()), scores.tolist(), strict=True))
         for topic, (documents, scores) in rankings.items()
         if len(documents)
     }
@@ -122,14 +121,26 @@ class Model(NamedTuple):
     def system(self, index: Index, parameters: Mapping[str, Any] | None = None) -> System:
         """The model on an index, with some parameters other than by default."""
         self.check_names(parameters or {})
-        return self.make(index, **(parameters or {}))
+        with np.errstate(all="ignore"):  # what comes of an overflow is told by Weighted
+            return self.make(index, **(parameters or {}))
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """That the model takes these parameters: an error now, rather than after hours of indexing.
+
+        >>> find_model("lm").check({"mu": 0.0})
+        Traceback (most recent call last):
+        cranfield.errors.UsageError: mu must be more than 0, not 0.0
+        """
+        one, none = np.ones(1), Analysis(NONE, NONE)
+        self.system(Index(("",), {"": 0}, np.array([0, 1]), np.zeros(1, dtype=np.int64), one, none), parameters)
 
     def check_names(self, names: Iterable[str]) -> None:
         """That the model has parameters of these names."""
         unknown = [name for name in names if name not in self.parameters]
         if unknown:
-            has = ", ".join(self.parameters).replace("lambda_", "lambda")
-            raise UsageError(f"{self.name} has no parameter {', '.join(unknown)}; it has {has}")
+            has = ", ".join(self.parameters)
+            told = f"{self.name} has no parameter {', '.join(map(repr, unknown))}; it has {has}"
+            raise UsageError(told.replace("lambda_", "lambda"))
 
 
 MODELS: dict[str, Model] = {}
@@ -158,15 +169,12 @@ def find_model(name: str) -> Model:
     return MODELS[name]
 
 
-VARIANTS = ("robertson", "lucene", "atire", "bm25l", "bm25+")
-
-
 @model
 def bm25(index: Index, *, k1: float = 1.2, b: float = 0.75, variant: str = "lucene", delta: float = 0.5) -> Weighted:
-    """BM25 with its variants, as bm25s has them; `delta` is for bm25l and bm25+.
+    """BM25 with its variants; `delta` is for bm25l and bm25+.
 
-    A term that a document lacks counts nothing, as Lv & Zhai define bm25l and bm25+; in bm25s itself it counts as one
-    of frequency 0. The idf of robertson is never below 0.
+    A term that a document lacks counts nothing, as Lv & Zhai define bm25l and bm25+; in bm25s it counts as one of
+    frequency 0. The idf of robertson is never below 0.
 
     Formula (lucene): Σ log(1 + (N − df + 0.5) / (df + 0.5)) · tf / (tf + k1 (1 − b + b |d| / avgdl))
     Reference: Robertson et al., "Okapi at TREC-3", 1994; Lv & Zhai, CIKM and SIGIR 2011; Kamphuis et al., ECIR 2020.
@@ -174,15 +182,7 @@ def bm25(index: Index, *, k1: float = 1.2, b: float = 0.75, variant: str = "luce
     _check("k1", k1, k1 >= 0, "0 or more")
     _check("b", b, 0 <= b <= 1, "from 0 to 1")
     _check("delta", delta, delta >= 0, "0 or more")
-    if variant not in VARIANTS:
-        raise UsageError(f"no variant '{variant}' of bm25; there are {', '.join(VARIANTS)}")
-    made = library("bm25s").BM25(k1, b, delta, variant, dtype="float64", backend="numpy", csc_backend="numpy")
-    made.index((_words(index), dict(index.vocabulary)), create_empty_token=False, show_progress=False)
-    weights = made.scores["data"]
-    assert np.array_equal(made.scores["indices"], index.documents)
-    if made.nonoccurrence_array is not None:  # bm25s has taken the weight of an absent term off
-        weights = weights + made.nonoccurrence_array[index.terms]
-    return Weighted(index, weights)
+    return Weighted(index, bm25_weights(index, variant, Settings(k1, b, delta)))
 
 
 @model
@@ -260,14 +260,6 @@ def random(index: Index, *, seed: int = 0) -> Drawn:
     return Drawn(index, seed)
 
 
-def _words(index: Index) -> list[list[int]]:
-    """Each document as a list of term numbers, as bm25s takes it."""
-    order = np.argsort(index.documents, kind="stable")
-    words = np.repeat(index.terms[order], index.counts[order].astype(np.int64))
-    ends = np.cumsum(index.lengths).astype(np.int64)
-    return [part.tolist() for part in np.split(words, ends[:-1])]
-
-
 def _check(name: str, value: float, right: bool, range: str) -> None:
-    if not right:  # NaN is not right either
+    if not (right and math.isfinite(value)):
         raise UsageError(f"{name} must be {range}, not {value}")

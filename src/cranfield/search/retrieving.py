@@ -68,8 +68,7 @@ def indexed(
                 remedy="Remove it, or name another file for this index.",
             )
         return index, Indexing(len(index), None, os.path.getsize(path), saved=True)
-    for module in ("sklearn.feature_extraction.text", "bm25s"):  # loading them is not indexing
-        library(module)
+    library("sklearn.feature_extraction.text")  # loading it is not indexing
     start = time.perf_counter()
     index = build_index(documents, analysis, fields=fields, step=step)
     seconds = time.perf_counter() - start
@@ -104,14 +103,10 @@ def retrieve(
         documents, indexing = indexed(documents)
     start = time.perf_counter()
     system = chosen.system(documents, parameters)
-    seconds = time.perf_counter() - start
-    if indexing is not None:
-        grown = indexing.index_bytes + (0 if indexing.saved else system.size)
-        took = None if indexing.seconds is None else indexing.seconds + seconds
-        indexing = replace(indexing, seconds=took, index_bytes=grown)
+    indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
     used = {**chosen.parameters, **(parameters or {})}
-    described = method(documents.analysis, chosen, [used])
+    described = method(documents, chosen, [used], query, depth)
     return _retrieved(
         {topic: (system, text) for topic, text in queries.items()},
         documents, described, topics, depth, tag or model, timing or Timing(), indexing, step,
@@ -131,38 +126,52 @@ def retrieve_tuned(
     step: Callable[[], None] = lambda: None,
 ) -> Retrieved:
     """Answers every topic that was tested with the parameters of its fold, which were tuned on other topics."""
+    start = time.perf_counter()
     systems = tuned_systems(index, tuned)
+    indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
     used = [{**tuned.model.parameters, **fold.parameters} for fold in tuned.folds]
-    described = method(index.analysis, tuned.model, used)
+    described = method(index, tuned.model, used, query, depth)
     found = _retrieved(
         {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems},
         index, described, topics, depth, tag or f"{tuned.model.name}-tuned", timing or Timing(), indexing, step,
     )  # fmt: skip
+    warnings = [*tuned.warnings, *found.warnings]
     left_out = [topic for topic in topics.ids if topic not in systems]
-    if not left_out:
-        return found
-    told = Finding("not-tested", found.run.name, f"topics that no fold tests are left out: {some(left_out)}", False)
-    return replace(found, warnings=(*found.warnings, told))
+    if left_out:
+        told = f"topics that no fold tests are left out: {some(left_out)}"
+        warnings.append(Finding("not-tested", found.run.name, told, doubtful=False))
+    return replace(found, warnings=tuple(warnings))
 
 
-def method(analysis: Analysis, model: Model, parameters: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def method(
+    index: Index, model: Model, parameters: Iterable[Mapping[str, Any]], query: Sequence[str], depth: int
+) -> dict[str, Any]:
     """What was done, as the method part of ir_metadata has it; several sets of parameters are those of folds."""
-    sets = list(parameters)
+    analysis, sets = index.analysis, list(parameters)
     names = [f"{model.name} fold {i}" for i in range(1, len(sets) + 1)] if len(sets) > 1 else [model.name]
     return {
         "automatic": True,
         "score ties": "document id descending as bytes",
         "indexing": {
-            "tokenizer": f"lower case, {WORD.pattern}",
+            "tokenizer": f"lower case, {WORD}",
             "stemmer": analysis.stemmer if analysis.stemmer == "none" else f"Snowball {analysis.stemmer}",
             "stopwords": analysis.stop_words,
+            "fields": "+".join(index.fields),
         },
+        "query": {"fields": "+".join(query) or "title, or description where there is none", "depth": depth},
         "retrieval": [
             {"name": name, "method": f"cranfield {model.name}", **{key.rstrip("_"): used[key] for key in used}}
             for name, used in zip(names, sets, strict=True)
         ],
     }
+
+
+def _longer(indexing: Indexing | None, seconds: float) -> Indexing | None:
+    """With the time that a model's weights took; none is known of an index that was read from a file."""
+    if indexing is None or indexing.seconds is None:
+        return indexing
+    return replace(indexing, seconds=indexing.seconds + seconds)
 
 
 def _retrieved(

@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import evaluate
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.measures import Measure, parse_measure
 from cranfield.search.grids import points
@@ -20,6 +21,9 @@ from cranfield.statistics.splitting import shared_topics
 
 if TYPE_CHECKING:
     from cranfield.search.index import Floats
+
+
+NO_CHOICE = "every combination scores the same on the training topics, the first was taken"
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Tuned:
     test_score: float
     default_score: float
     best_score: float
+    warnings: tuple[Finding, ...] = ()
 
 
 def tune(
@@ -80,9 +85,7 @@ def tune(
     >>> [(fold.test, fold.parameters["b"], fold.test_score) for fold in found.folds], found.test_score
     ([(('1',), 1.0, 1.0), (('2',), 1.0, 1.0)], 1.0)
     """
-    chosen, scored = find_model(model), parse_measure(measure)
-    if scored.is_ratio_of_means:
-        raise UsageError(f"{scored} has no score by topic to tune on: choose another average than ratio")
+    chosen, scored = find_model(model), measure_to_tune(measure)
     judged = read_qrels(qrels)
     check_splits(splits, queries, judged.topics)
     topics = tuple(dict.fromkeys(topic for fold in splits.folds for part in fold for topic in part))
@@ -108,8 +111,11 @@ def tune(
         return scored.aggregate(values[[place[topic] for topic in part]], None)
 
     folds, by_topic = [], np.full(len(topics), np.nan)
-    for fold in splits.folds:
+    flat = []
+    for number, fold in enumerate(splits.folds, start=1):
         on_train = [mean(row, fold.train) for row in scores]
+        if min(on_train) == max(on_train):
+            flat.append(f"fold {number}")
         best = int(np.argmax(on_train))
         tested = [place[topic] for topic in fold.test]
         by_topic[tested] = scores[best, tested]
@@ -125,7 +131,22 @@ def tune(
         mean(by_topic, tested_topics),
         mean(scores_of(fixed or {}), tested_topics),
         max(mean(row, tested_topics) for row in scores),
+        (Finding("nothing-to-choose", chosen.name, f"{NO_CHOICE}: {some(flat)}"),) if flat else (),
     )
+
+
+def measure_to_tune(text: str) -> Measure:
+    """A measure that gives every topic a score from grades alone.
+
+    >>> measure_to_tune("nDCG@10")
+    nDCG@10
+    """
+    measure = parse_measure(text)
+    if measure.is_ratio_of_means:
+        raise UsageError(f"{measure} has no score by topic to tune on: choose another average than ratio")
+    if measure.definition.needs is not None:
+        raise UsageError(f"{measure} needs more than grades: choose another measure to tune for, such as nDCG@10")
+    return measure
 
 
 def tuned_systems(index: Index, tuned: Tuned) -> dict[str, System]:
