@@ -206,7 +206,73 @@ def test_topics_stand_by_themselves() -> None:
     for one in found.topics:
         alone = assess({judge: {one.topic: of[one.topic]} for judge, of in given.items()}, sampling=FEW)
         assert alone.topics == (one,)
-        assert alone.of("alpha-nominal").value == pytest.approx(one.alpha)
+        for name, value in (("overlap", one.overlap), ("fleiss", one.fleiss)):
+            assert alone.of(name).value == pytest.approx(value)
+        assert alone.of("alpha-nominal").value == pytest.approx(one.alpha_nominal)
+        assert alone.of("alpha-ordinal").value == pytest.approx(one.alpha_ordinal)
+        kappas = [alone.of("kappa", *pair).value for pair in combinations(given, 2)]
+        assert one.kappa == pytest.approx(np.mean(kappas))
+
+
+def test_a_grade_beyond_chance_is_kappa_of_that_grade_against_the_rest() -> None:
+    """Fleiss' kappa of a category is his kappa when all other categories are one."""
+    rows = table(FLEISS).astype(int).tolist()
+    grades = np.array([[grade for grade, count in enumerate(row) for _ in range(count)] for row in rows], dtype=float)
+    given = {f"j{j}": {"q": {f"d{d}": grades[d, j] for d in range(len(grades))}} for j in range(grades.shape[1])}
+    found = assess(given, sampling=Sampling(resamples=2))
+    values = np.array([0.0, 1.0])
+    for one in found.grades:
+        alone = assessors.coincidences((grades == one.grade).astype(float), values)
+        assert one.kappa == pytest.approx(float(assessors.fleiss_kappa(alone)))
+
+
+def test_assessors_who_share_nothing_are_not_compared() -> None:
+    """Two pairs of assessors, each with topics of its own, as where judging is divided up."""
+    given = judged(5, judges=4, topics=12, missing=0.0)
+    divided = {
+        judge: {topic: of for topic, of in topics.items() if (int(topic[1:]) < 6) == (judge in ("judge0", "judge1"))}
+        for judge, topics in given.items()
+    }
+    runs = {
+        f"run{r}": {f"q{t}": {f"d{d}": -float((d * (r + 2) + t) % 15) for d in range(15)} for t in range(12)}
+        for r in range(4)
+    }
+    found = assess(divided, runs=runs, sampling=FEW)
+    pairs = {each.judges for each in found.coefficients if each.name == "kappa"}
+    assert pairs == {("judge0", "judge1"), ("judge2", "judge3")} == {each.judges for each in found.confusions}
+    assert found.orderings is not None
+    assert {row.names[0] for row in found.orderings.pairs.rows} == {"AP judge0", "AP judge2"}
+    assert isnan(found.orderings.mixed.value)
+    assert {"nothing-shared", "no-ordering"} <= {finding.code for finding in found.warnings}
+    assert "drawn by lot" not in render(found, "table")
+    alone = assess({judge: divided[judge] for judge in ("judge0", "judge1")}, sampling=FEW)
+    assert alone.of("kappa", "judge0", "judge1").value == found.of("kappa", "judge0", "judge1").value
+
+
+def test_an_ordering_that_differs_by_what_is_shared_is_told_with_the_pair() -> None:
+    ann = {f"q{t}": {"d1": 1, "d2": 0, "d3": 0, "d4": 1} for t in range(3)}
+    bob, eve = ({t: {d: of[d] for d in shared} for t, of in ann.items()} for shared in (("d1", "d2"), ("d3", "d4")))
+    orders = {"a": ("d1", "d2", "d3", "d4"), "b": ("d2", "d1", "d4", "d3")}
+    runs = {name: {t: {d: -float(i) for i, d in enumerate(order)} for t in ann} for name, order in orders.items()}
+    found = assess({"ann": ann, "bob": bob, "eve": eve}, runs=runs, sampling=FEW)
+    assert found.orderings is not None
+    notes = found.orderings.pairs.notes
+    assert {"AP ann beside AP bob: AP ann: a, b", "AP ann beside AP eve: AP ann: b, a"} <= set(notes)
+    assert "AP bob: a, b" in notes
+
+
+def test_an_assessor_who_finds_nothing_orders_nothing() -> None:
+    given = judged(6, topics=4, missing=0.0)
+    nothing = {topic: dict.fromkeys(of, 0.0) for topic, of in given["judge0"].items()}
+    runs = {
+        name: {t: {f"d{d}": sign * float(d) for d in range(15)} for t in nothing}
+        for name, sign in (("a", 1), ("b", -1))
+    }
+    found = assess({**given, "idle": nothing}, runs=runs, sampling=FEW)
+    assert found.orderings is not None
+    assert len(found.orderings.pairs.rows) == 2 * 3
+    with pytest.raises(DataError, match="no two assessors both find something relevant"):
+        assess({"ann": given["judge0"], "idle": nothing}, runs=runs, sampling=FEW)
 
 
 def test_interval_covers_the_value_of_all_topics() -> None:
@@ -293,6 +359,11 @@ def test_what_can_not_be_assessed_is_said() -> None:
         assess(read_qrels({"q1": {"d1": 1}}))
     found = assess({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": 1}}}, sampling=FEW)
     assert {finding.code for finding in found.warnings} == {"judged-once", "few-topics"}
+    with pytest.raises(UsageError, match="must be a number"):
+        assess({"ann": {"q1": {"d1": 1}}, "bob": {"q1": {"d1": 1}}}, rel=float("nan"))
+    given = judged(4, missing=0.0)
+    twice = assess({"a": given["judge0"], "b": given["judge0"]}, rel=9, sampling=FEW)
+    assert {finding.code for finding in twice.warnings} == {"same-grades", "no-overlap", "few-topics"}
 
 
 def command(*arguments: str) -> str:

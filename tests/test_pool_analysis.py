@@ -92,6 +92,17 @@ def test_depth_of_the_pool_is_found(analysis: PoolAnalysis, pooled: tuple[Rankin
         assert (share.least == 1) == (share.depth <= 12)
 
 
+def test_a_short_list_that_is_judged_whole_sets_no_depth() -> None:
+    deep = {"q1": {f"d{i}": -float(i) for i in range(40)}}
+    other = {"q1": {f"e{i}": -float(i) for i in range(40)}}
+    short = {"q1": {"d0": 1.0}}
+    pool = {"q1": {f"{letter}{i}": i % 3 for letter in "de" for i in range(15)}}
+    found = analyse(pool, {"deep": deep, "other": other, "short": short}, sampling=Sampling(resamples=20))
+    assert found.depth == found.judged_depth == 15
+    whole = analyse(pool, {"short": short, "longer": {"q1": {"d1": 2.0, "e1": 1.0}}})
+    assert whole.judged_depth == 2
+
+
 def members(name: str) -> list[str]:
     return [name] if name in GROUPS else [run for run, group in GROUPS.items() if group == name]
 
@@ -204,10 +215,21 @@ def test_wrong_requests_are_answered() -> None:
         analyse(qrels, {"a": runs["a"]})
     with pytest.raises(DataError, match="no group for 1 run: b"):
         analyse(qrels, runs, groups={"a": "x"})
+    with pytest.raises(DataError, match="all runs are of one group, x"):
+        analyse(qrels, runs, groups={"a": "x", "b": "x"})
+    with pytest.raises(DataError, match="not one judged document was retrieved"):
+        analyse({"q1": {"D1": 1}}, runs)
     with pytest.raises(UsageError, match="no budget"):
         simulate(qrels, runs, budgets=[])
     with pytest.raises(UsageError, match="draws a sample"):
         simulate(qrels, runs, ["stratified"])
+    with pytest.raises(UsageError, match="needs a plan"):
+        simulate(qrels, runs, ["plan"])
+    for rel in (float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="must be a number"):
+            simulate(qrels, runs, rel=rel)
+    with pytest.raises(DataError, match="not one document has a grade of 2 or more"):
+        simulate(qrels, runs, rel=2)
     with pytest.raises(DataError, match="no topic has both"):
         simulate({"q2": {"d1": 1}}, runs)
 
@@ -248,7 +270,14 @@ def test_simulation_ends_where_documents_do() -> None:
     for row in made.rows:
         assert (row.judged, row.relevant, row.recall) == (3, 2, 1.0)
     assert {finding.code for finding in made.warnings} == {"missing-topics", "topics-left-out", "unjudged"}
-    assert made.found["depth"].tolist() == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
+    assert made.found["depth"].tolist() == [0, 1, 2]
+    assert curves(made).of("maxmean")[-1] == (2.0, 1.0)
+
+
+def test_a_method_named_twice_is_replayed_once() -> None:
+    runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}}
+    made = simulate({"q1": {"d2": 1}}, runs, ["rrf", "depth", "rrf(k=60)"], [1, 2, 2])
+    assert [(row.method, row.budget) for row in made.rows] == [("rrf", 1), ("rrf", 2), ("depth", 1), ("depth", 2)]
 
 
 def test_same_seed_same_simulation() -> None:

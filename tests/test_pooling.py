@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 from random import Random
+from statistics import mean
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cranfield import DataError, UsageError, evaluate, read_qrels
 from cranfield.pooling.base import Method, all_methods, find_method
@@ -162,28 +165,69 @@ def rewarded(account: Account, runs: list[int], relevant: bool, rate: float) -> 
     )
 
 
+Queue = tuple[tuple[int, int], ...]  # of each run the documents passed, and the ranks since its last relevant one
+Asked = tuple[Queue, int, str]  # with the run that gives a document
+
+
+def asked_for(queues: set[tuple[Queue, int | None]], lists: list[list[str]], known: dict[str, bool]) -> set[Asked]:
+    """Every document that may be asked for next, with the run that gives it: lots are not told, so all are followed."""
+    found: set[Asked] = set()
+    seen: set[tuple[Queue, int | None]] = set()
+    waiting = list(queues)
+    while waiting:
+        state = waiting.pop()
+        queue, front = state
+        left = [r for r, (passed, _) in enumerate(queue) if passed < len(lists[r])]
+        if state in seen or not left:
+            continue
+        seen.add(state)
+        nearest = min(queue[r][1] for r in left)
+        for r in [front] if front in left else [r for r in left if queue[r][1] == nearest]:
+            assert r is not None
+            document = lists[r][queue[r][0]]
+            if document in known:
+                waiting.append(past(queue, r, known[document]))
+            else:
+                found.add((queue, r, document))
+    return found
+
+
+def past(queue: Queue, run: int, relevant: bool) -> tuple[Queue, int | None]:
+    passed, since = queue[run]
+    moved = (passed + 1, 0 if relevant else since + 1)
+    return (*queue[:run], moved, *queue[run + 1 :]), run if relevant else None
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_move_to_front_stays_while_documents_are_relevant(seed: int) -> None:
-    runs, qrels = collection(seed)
+def test_move_to_front_goes_where_the_last_relevant_document_is_nearest(seed: int) -> None:
+    runs, qrels = collection(seed, runs=4)
     for candidates in pooled_runs(runs):
         lists, relevant = lists_of(runs, candidates.topic), relevant_of(qrels, candidates.topic)
-        order = chosen("move-to-front", candidates, relevant)
-        # Which run gave a document is not told: every account that fits so far is kept.
-        accounts: set[tuple[tuple[int, ...], int | None]] = {((0,) * len(lists), None)}
-        for step, document in enumerate(order):
-            left = unjudged(lists, order[:step])
-            following: set[tuple[tuple[int, ...], int | None]] = set()
-            for points, current in accounts:
-                here = [current] if current is not None and left[current] else None
-                if here is None:
-                    best = max(points[r] for r, of_run in enumerate(left) if of_run)
-                    here = [r for r, of_run in enumerate(left) if of_run and points[r] == best]
-                for r in here:
-                    if left[r][0] == document:
-                        lost = tuple(p - (i == r) for i, p in enumerate(points))
-                        following.add((points, r) if document in relevant else (lost, None))
-            assert following, f"no run was to give {document} at step {step}"
-            accounts = following
+        queues: set[tuple[Queue, int | None]] = {(((0, 0),) * len(lists), None)}
+        known: dict[str, bool] = {}
+        for document in chosen("move-to-front", candidates, relevant):
+            possible = asked_for(queues, lists, known)
+            known[document] = document in relevant
+            queues = {past(queue, r, known[document]) for queue, r, asked in possible if asked == document}
+            assert queues, f"no run was to give {document} after {len(known) - 1} judgements"
+
+
+def test_move_to_front_by_hand() -> None:
+    """A relevant document brings a run back to the front; one that another run had judged counts where it is passed."""
+    runs = {
+        "a": {"q": {"n1": 5.0, "n2": 4.0, "r1": 3.0, "n3": 2.0, "n4": 1.0}},
+        "b": {"q": {"m1": 5.0, "m2": 4.0, "m3": 3.0, "m4": 2.0, "r1": 1.0}},
+    }
+    candidates = pooled_runs(runs).of("q")
+    names = candidates.documents
+    for seed in range(20):
+        method = find_method("move-to-front").started(candidates, candidates.generator(seed))
+        order = [names[i] for i in replayed(method, lambda i: names[i] == "r1")]
+        assert {order[0], order[1]} == {"n1", "m1"}
+        assert {order[2], order[3]} == {"n2", "m2"}
+        # At two ranks each without a relevant one, by lot; once a has r1 it goes on, then has lost one rank only.
+        after = order[order.index("r1") :]
+        assert after == ["r1", "n3", "n4", *sorted({"m3", "m4"} - set(order[: order.index("r1")]))]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -192,9 +236,14 @@ def test_hedge_takes_the_largest_weighted_sum(seed: int, beta: float) -> None:
     runs, qrels = collection(seed)
     for candidates in pooled_runs(runs):
         lists, relevant = lists_of(runs, candidates.topic), relevant_of(qrels, candidates.topic)
-        beyond = max(map(len, lists)) + 1
+        size = len(candidates.documents)
+        # Where a run lacks a document, it may stand at any rank below the run's list.
+        missing = [mean(log(size / rank) for rank in range(len(of_run) + 1, size + 1)) for of_run in lists]
         worth = {
-            d: [log(beyond / (of_run.index(d) + 1)) if d in of_run else 0.0 for of_run in lists]
+            d: [
+                log(size / (of_run.index(d) + 1)) if d in of_run else else_worth
+                for of_run, else_worth in zip(lists, missing, strict=True)
+            ]
             for d in candidates.documents
         }
         losses = [0.0] * len(lists)
@@ -350,17 +399,28 @@ def test_a_sample_can_be_read_back_with_its_chances(tmp_path: Path) -> None:
 
 
 def test_estimates_from_samples_are_those_of_the_whole_pool(tmp_path: Path) -> None:
-    """With all drawn, statAP and xinfAP are AP; with half drawn, they are about AP on the average over draws."""
+    """With all drawn, statAP and xinfAP are AP. With some drawn, the estimated sums of precision, of which they are the
+    ratio to the estimated number of relevant documents, are right on the average over draws.
+    """
     runs, qrels = collection(17, topics=8, documents=200, deep=60)
     full = {t: {d: qrels[t][d] for d in of} for t, of in make_pool(runs, depth=60).documents.items()}
-    truth = evaluate(full, runs, "AP").means[:, 0]
-    for strata, draws, off in ((parse_strata("60:1"), 1, 2e-5), (parse_strata("10:1,60:50%"), 30, 0.05)):
-        found = []
-        for seed in range(draws):
-            text = sample_text(make_pool(runs, "stratified", strata=strata, seed=seed))
-            (tmp_path / "sampled").write_text(filled(io.StringIO(text), full))
-            found.append(evaluate(tmp_path / "sampled", runs, ["statAP", "xinfAP"], judgements="sampled").means)
-        assert np.abs(np.mean(found, axis=0) - truth[:, None]).max() < off
+    truth = evaluate(full, runs, "AP")
+
+    def estimated(strata: str, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        made = make_pool(runs, "stratified", strata=parse_strata(strata), seed=seed)
+        (tmp_path / "sampled").write_text(filled(io.StringIO(sample_text(made)), full))
+        found = evaluate(tmp_path / "sampled", runs, ["statAP", "xinfAP"], judgements="sampled")
+        assert found.topics == truth.topics
+        assert made.sample is not None
+        relevant = [sum(full[t][d] / of.chance for d, of in made.sample[t].items() if of.drawn) for t in truth.topics]
+        return found.scores, np.array(relevant)
+
+    scores, relevant = estimated("60:1", 0)
+    assert np.abs(scores.mean(axis=-1) - truth.means).max() < 2e-5
+    precision = (truth.scores * relevant).sum(axis=-1)
+    drawn = [estimated("5:1,20:60%,60:40%", seed) for seed in range(40)]
+    sums = np.array([(scores * relevant).sum(axis=-1) for scores, relevant in drawn])
+    assert (np.abs(sums.mean(axis=0) - precision) < 4 * sums.std(axis=0) / np.sqrt(len(sums)) + 0.01 * precision).all()
 
 
 def test_a_drawn_document_without_a_grade_is_an_error() -> None:
@@ -368,6 +428,16 @@ def test_a_drawn_document_without_a_grade_is_an_error() -> None:
         filled(io.StringIO("q1 0 d1 1 -1\nq1 0 d2 1 -1\n"), {"q1": {"d1": 1}})
     with pytest.raises(DataError, match=":2: expected topic"):
         filled(io.StringIO("q1 0 d1 1 -1\nq1 0 d2 1 0\n"), {"q1": {"d1": 1}})
+    with pytest.raises(DataError, match=r"have whole grades, not 0\.5"):
+        filled(io.StringIO("q1 0 d1 1 -1\n"), {"q1": {"d1": 0.5}})
+    with pytest.raises(DataError, match="is empty"):
+        filled(io.StringIO(""), {"q1": {"d1": 1}})
+
+
+def test_strata_from_elsewhere_are_read() -> None:
+    """With a byte order mark, other ends of lines, and ids in which only ASCII's blanks end a word."""
+    text = "\ufeffq1 0 a\u00a0b 1 -1\r\nq1 0 c\u2028d 1 -2\r\n".encode()
+    assert filled(io.BytesIO(text), {"q1": {"a\u00a0b": 2}}) == "q1 0 a\u00a0b 1 2\nq1 0 c\u2028d 1 -1\n"
 
 
 def test_judging_asks_until_it_is_told() -> None:
@@ -401,6 +471,33 @@ def test_a_session_goes_on_from_what_is_judged() -> None:
             assert list(judged[candidates.topic]) == expected
 
 
+@pytest.mark.parametrize("method", ["move-to-front", "hedge", "maxmean", "thompson"])
+def test_no_batch_asks_for_what_is_judged(method: str) -> None:
+    """What was asked for supposing that nothing was relevant may lie off the way; it answers when it comes up."""
+    runs, qrels = collection(18, documents=80, deep=40)
+    judged: Judgements = {topic: {} for topic in qrels}
+    for _ in range(4):
+        known = Known({t: of for t, of in judged.items() if of} or None, 7)
+        for topic, documents in make_pool(runs, method, budget=25, known=known).documents.items():
+            assert not judged[topic].keys() & set(documents)
+            judged[topic] |= {d: qrels[topic][d] for d in documents}
+    assert {len(of) for of in judged.values()} == {25}
+    session = Judging(runs, method)
+    assert session.take(judged) == 75
+    assert session.grades.keys() == judged.keys()
+    for topic in qrels:
+        way = chosen(method, session.pooled.of(topic), relevant_of(qrels, topic))
+        assert session.next(topic) == next(document for document in way if document not in judged[topic])
+
+
+def test_judgements_of_other_documents_are_doubted() -> None:
+    runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}}
+    for method in ("depth", "maxmean"):
+        for qrels, doubted in (({"q1": {"d1": 1}}, []), ({"q1": {"D1": 1}}, ["nothing-known"])):
+            made = make_pool(runs, method, known=Known(qrels, 1))
+            assert [finding.code for finding in made.warnings] == doubted
+
+
 def test_looking_ahead_changes_nothing() -> None:
     runs, _ = collection(16)
     for method in REPLAYED:
@@ -423,8 +520,11 @@ def test_what_is_relevant_decides_where_to_go_on() -> None:
 
 def test_ids_with_blanks_need_a_table() -> None:
     made = make_pool({"a": {"q1": {"my document": 1.0}}})
-    with pytest.raises(DataError, match="'my document' has a blank in it"):
+    with pytest.raises(DataError, match=r"(?s)'my document' has a blank in it.*as a table"):
         pool_text(made)
+    with pytest.raises(DataError, match=r"(?s)'my document' has a blank in it.*Strata are text"):
+        sample_text(make_pool({"a": {"q1": {"my document": 1.0}}}, "stratified"))
+    assert pool_text(make_pool({"a": {"q1": {"my\u00a0document": 1.0}}})) == "q1 0 my\u00a0document\n"
     assert pool_text(made, ",") == "topic,document\nq1,my document\n"
 
 
@@ -442,6 +542,7 @@ def test_what_is_judged_already_is_left_out() -> None:
         ({"method": "rrf(10)"}, "is not a pooling method"),
         ({"method": "rrf(q=1)"}, "no parameter 'q'"),
         ({"method": "maxmean"}, "learns from each judgement"),
+        ({"method": "plan"}, "needs a plan"),
         ({"depth": 0}, "depth must be a whole number from 1"),
         ({"budget": 0}, "whole one from 1"),
         ({"depth": 5, "plan": {"a": Share(3)}}, "exclude each other"),
@@ -464,7 +565,7 @@ def test_strata_that_are_none(text: str) -> None:
 def test_plans_and_groups_name_what_is_wrong() -> None:
     assert read_plan(io.StringIO("run\tdepth\na\t5\n")) == {"a": Share(5, 1)}
     for text, message in (
-        ("run,deep\na,5\n", "no column depth"),
+        ("run,deep\na,5\n", "(?s)no column depth.*1 . run,deep.*header line, run, depth"),
         ("run,depth\na,0\n", "must be whole numbers from 1"),
         ("run,depth\na,5\na,6\n", "'a' is there twice"),
         ("run,depth\na,5,6\n", ":2: 3 fields where the header has 2"),
@@ -495,6 +596,10 @@ def test_command_makes_pools(tmp_path: Path) -> None:
     output = tmp_path / "pool.tsv"
     assert str(len(expected)) in command(*runs, "--depth", "3", "-o", str(output))
     assert output.read_text() == pool_text(expected, "\t")
+    command(*runs, "--depth", "3", "-o", str(tmp_path / "pool.CSV.gz"))
+    with gzip.open(tmp_path / "pool.CSV.gz", "rt") as file:
+        assert file.read() == pool_text(expected, ",")
+    assert command(*runs, "--depth", "3", "-o", "-") == pool_text(expected)
     (tmp_path / "plan.csv").write_text("run,depth,priority\nbm25,2,1\ndense,4,2\n")
     plan = {"bm25": Share(2, 1), "dense": Share(4, 2)}
     made = command(*runs, "--plan", str(tmp_path / "plan.csv"), "--budget", "3")
@@ -513,7 +618,8 @@ def test_command_makes_samples_that_evaluate_reads(tmp_path: Path) -> None:
     (tmp_path / "sampled").write_text(text)
     judgements = read_qrels(tmp_path / "sampled", kind="sampled")
     assert 0 < judgements.columns["sampled"].min() < judgements.columns["sampled"].max() == 1
-    assert "of no use without its strata" in command("bm25.run", "--method", "stratified", fails=True)
+    for where in ([], ["-o", "-"]):
+        assert "of no use without its strata" in command("bm25.run", "--method", "stratified", *where, fails=True)
 
 
 def test_command_refuses_what_does_not_belong_together() -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.assessing.graded import Graded, graded_by
 from cranfield.assessing.orderings import Orderings, orderings
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, some
 from cranfield.findings import Finding, plural
 from cranfield.judged import Floats
 from cranfield.measures import Measure
@@ -33,22 +34,31 @@ class Coefficient(NamedTuple):
 
 
 class TopicAgreement(NamedTuple):
-    """One topic: documents that all judged, those that all and that any find relevant, their ratio, nominal alpha."""
+    """One topic: documents that all judged, those that all and that any find relevant, and how far assessors agree.
+
+    `kappa` is Cohen's, the mean over pairs of assessors (Light 1971).
+    """
 
     topic: str
     documents: int
     relevant_to_all: int
     relevant_to_any: int
     overlap: float
-    alpha: float
+    kappa: float
+    fleiss: float
+    alpha_nominal: float
+    alpha_ordinal: float
 
 
 class GradeAgreement(NamedTuple):
-    """One grade: how often it was given, and how often another assessor of the same document gave it too."""
+    """One grade: how often it was given, how often another assessor of the same document gave it too, and how far that
+    is beyond chance (Fleiss' kappa of a category, where all judged all).
+    """
 
     grade: float
     given: int
     agreed: float
+    kappa: float
 
 
 class Confusion(NamedTuple):
@@ -101,6 +111,8 @@ def assess(
     >>> round(found.of("overlap").value, 4), round(found.of("kappa", "ann", "bob").value, 4)
     (0.75, 0.6154)
     """
+    if not isfinite(rel):
+        raise UsageError(f"the grade from which a document is relevant must be a number, not {rel!r}")
     graded = graded_by(judgements)
     sampling = sampling or default_sampling()
     draws = np.array(
@@ -108,7 +120,7 @@ def assess(
     )
     coefficients = tuple(_coefficients(graded, rel, draws))
     ordered = orderings(graded, runs, measure, sampling) if runs is not None else None
-    warnings = _findings(graded)
+    warnings = _findings(graded, coefficients)
     return Assessment(
         graded.judges,
         tuple(graded.values.tolist()),
@@ -125,11 +137,10 @@ def assess(
 def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Coefficient]:
     """Overlap for all and each pair; kappa with each weighting for pairs; Fleiss and Krippendorff for all."""
     everybody = range(len(graded.judges))
-    groups = [everybody] if len(everybody) == 2 else [everybody, *combinations(everybody, 2)]
-    for group in groups:
+    for group in dict.fromkeys([tuple(everybody), *graded.pairs]):
         yield _overlap(graded, list(group), rel, draws)
     values = graded.values
-    for one, other in combinations(everybody, 2):
+    for one, other in graded.pairs:
         counts = graded.by_topic(lambda grades: assessors.confusion(grades[:, 0], grades[:, 1], values), [one, other])
         kappas: tuple[tuple[str, assessors.Level], ...] = (
             ("kappa", "nominal"),
@@ -163,7 +174,7 @@ def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> Coe
         everybody, anybody = assessors.overlap(_relevant(grades, rel))
         return np.array([everybody / anybody, 1.0]) if anybody else np.zeros(2)
 
-    complete = int(np.count_nonzero(~np.isnan(graded.grades[:, group]).any(axis=1)))
+    complete = int(np.count_nonzero(graded.judged_by(group)))
     counts = graded.by_topic(of_topic, group)
     made = _estimate(counts, draws, lambda c: c[..., 0] / np.where(c[..., 1] > 0, c[..., 1], np.nan))
     return Coefficient("overlap", tuple(graded.judges[i] for i in group), complete, made)
@@ -180,36 +191,63 @@ def _estimate(by_topic: Floats, draws: Floats, coefficient: Callable[[Floats], F
 
 
 def _topics(graded: Graded, rel: float) -> Iterator[TopicAgreement]:
+    values = graded.values
     for number, topic in enumerate(graded.topics):
         grades = graded.grades[graded.topic == number]
         everybody, anybody = assessors.overlap(_relevant(grades, rel))
         complete = int(np.count_nonzero(~np.isnan(grades).any(axis=1)))
-        alpha = assessors.krippendorff_alpha(assessors.coincidences(grades, graded.values), graded.values)
-        ratio = everybody / anybody if anybody else float("nan")
-        yield TopicAgreement(topic, complete, int(everybody), int(anybody), float(ratio), float(alpha))
+        confused = [assessors.confusion(grades[:, one], grades[:, other], values) for one, other in graded.pairs]
+        kappas = assessors.cohen_kappa(np.array(confused), values)
+        pairs = assessors.coincidences(grades, values)
+        found = (
+            everybody / anybody if anybody else np.nan,
+            kappas[~np.isnan(kappas)].mean() if not np.isnan(kappas).all() else np.nan,
+            assessors.fleiss_kappa(_of_complete(grades, values)),
+            assessors.krippendorff_alpha(pairs, values),
+            assessors.krippendorff_alpha(pairs, values, "ordinal"),
+        )
+        yield TopicAgreement(topic, complete, everybody, anybody, *map(float, found))
 
 
 def _grades(graded: Graded) -> Iterator[GradeAgreement]:
     counts = assessors.coincidences(graded.grades, graded.values)
     given = (graded.grades[:, :, None] == graded.values).sum(axis=(0, 1))
-    agreed = assessors.grade_agreement(counts)
-    for grade, number, share in zip(graded.values.tolist(), given.tolist(), agreed.tolist(), strict=True):
-        yield GradeAgreement(grade, number, share)
+    agreed, by_chance = assessors.grade_agreement(counts), counts.sum(axis=1) / counts.sum()
+    kappa = (agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan)
+    columns = (graded.values, given, agreed, kappa)
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield GradeAgreement(*row)
 
 
 def _confusions(graded: Graded) -> Iterator[Confusion]:
-    for one, other in combinations(range(len(graded.judges)), 2):
+    for one, other in graded.pairs:
         counts = assessors.confusion(graded.grades[:, one], graded.grades[:, other], graded.values).astype(int)
         yield Confusion((graded.judges[one], graded.judges[other]), tuple(map(tuple, counts.tolist())))
 
 
-def _findings(graded: Graded) -> list[Finding]:
+def _findings(graded: Graded, coefficients: Iterable[Coefficient]) -> list[Finding]:
     found = []
     alone = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) == 1))
     if alone:
-        message = f"{plural(alone, 'document')} judged by one assessor only say nothing of agreement"
+        message = f"{plural(alone, 'document')} judged by one assessor only: nothing of agreement in it"
         found.append(Finding("judged-once", "judgements", message, doubtful=False))
+    names = graded.judges
+    apart = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if (i, j) not in graded.pairs]
+    if apart:
+        message = f"no document judged by both {some(apart)}"
+        found.append(Finding("nothing-shared", "judgements", message, doubtful=False))
+    same = [f"{names[i]} and {names[j]}" for i, j in graded.pairs if _same(graded.grades[:, [i, j]])]
+    if same:
+        found.append(Finding("same-grades", "judgements", f"the same grades everywhere: {some(same)}. One file twice?"))
+    if all(np.isnan(each.estimate.value) for each in coefficients if each.name == "overlap"):
+        found.append(Finding("no-overlap", "judgements", "nobody finds anything relevant: there is no overlap"))
     if len(graded.topics) < FEW_TOPICS:
-        message = f"{plural(len(graded.topics), 'topic')} give intervals that are too narrow"
+        message = f"intervals from {plural(len(graded.topics), 'topic')} only are too narrow"
         found.append(Finding("few-topics", "judgements", message))
     return found
+
+
+def _same(grades: Floats) -> bool:
+    """Whether two assessors, who do not give all documents one grade, agree on every one of ten or more."""
+    both = grades[~np.isnan(grades).any(axis=1)]
+    return len(both) >= 10 and bool((both[:, 0] == both[:, 1]).all() and np.ptp(both) > 0)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import distinct_names, read_qrels
-from cranfield.judged import Floats, Integers
+from cranfield.judged import Floats, Integers, Mask
 from cranfield.opinions import of_judges
 from cranfield.tables import Qrels
 
@@ -32,11 +32,22 @@ class Graded:
         of_judges, starts = self.grades[:, judges], np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
         return np.array([count(of_judges[a:b]) for a, b in pairwise(starts)])
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The assessors of whom two judged the same document."""
+        return [pair for pair in combinations(range(len(self.judges)), 2) if self.judged_by(pair).any()]
+
+    def judged_by(self, judges: Sequence[int]) -> Mask:
+        """The documents that all of some assessors judged."""
+        return np.logical_not(np.isnan(self.grades[:, list(judges)]).any(axis=1))
+
+    def find_something(self, judges: Sequence[int]) -> bool:
+        """Whether each of some assessors finds something relevant among the documents that all of these judged."""
+        return bool((self.grades[self.judged_by(judges)][:, list(judges)] > 0).any(axis=0).all())
+
     def alone(self, judges: Sequence[int]) -> list[Qrels]:
         """The judgements of each of some assessors, on the documents that all of these judged."""
-        rows = np.flatnonzero(~np.isnan(self.grades[:, list(judges)]).any(axis=1)).tolist()
-        if not rows:
-            raise DataError(f"no document was judged by all of {', '.join(self.judges[judge] for judge in judges)}")
+        rows = np.flatnonzero(self.judged_by(judges)).tolist()
         found = []
         for judge in judges:
             given: dict[str, dict[str, float]] = {}
@@ -58,7 +69,11 @@ def graded_by(judgements: Any) -> Graded:
     grades = np.where(qrels.columns["judges"] >= 0, qrels.columns["judges"], np.nan)
     judges = next(iter(qrels.groups.values()))
     if len(judges) < 2:
-        raise DataError(f"one assessor, {judges[0]}: there is nobody to agree with", source=qrels.name)
+        raise DataError(
+            f"one assessor, {judges[0]}: there is nobody to agree with",
+            source=qrels.origin.path or qrels.name,
+            remedy="Give a file for each assessor, or one whose second column or column judge says who gave the grade.",
+        )
     if not (np.count_nonzero(~np.isnan(grades), axis=1) > 1).any():
         raise DataError(
             f"no document was judged by two assessors of {some(judges)}",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.assessing.graded import Graded
 from cranfield.correlating import Correlation, correlate_systems
+from cranfield.errors import DataError
 from cranfield.evaluation import evaluate, named_runs
+from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
 from cranfield.measures import Measure
 from cranfield.statistics.agreement import find_coefficient
@@ -46,18 +48,43 @@ def orderings(graded: Graded, runs: Any, measure: str | Measure, sampling: Sampl
     tables = [read_run(run, name=name) for name, run in named_runs(runs)]
     names = distinct_names([(table.name, table.origin.path) for table in tables])
     systems = {name: table.renamed(name) for name, table in zip(names, tables, strict=True)}
+    made, warnings = [], []
+    for pair in graded.pairs:
+        if graded.find_something(pair):
+            one, other = graded.alone(pair)
+            made.append(correlate_systems(one, systems, measure, COEFFICIENTS, other_qrels=other, sampling=sampling))
+        else:
+            both = " and ".join(graded.judges[judge] for judge in pair)
+            warnings.append(_unordered(both, "among the documents that both judged, one finds nothing relevant"))
+    if not made:
+        raise DataError("no two assessors both find something relevant among documents that they share: no orderings")
     everybody = range(len(graded.judges))
-    made = []
-    for pair in combinations(everybody, 2):
-        one, other = graded.alone(pair)
-        made.append(correlate_systems(one, systems, measure, COEFFICIENTS, other_qrels=other, sampling=sampling))
+    mixed = Estimate(float("nan"), float("nan"), float("nan"))
+    if graded.find_something(everybody):
+        mixed = _mixed(graded.alone(everybody), systems, measure, sampling)
+    else:
+        warnings.append(_unordered("all", "no documents that all judged have something relevant: none drawn by lot"))
     pairs = replace(
         made[0],
         rows=tuple(row for pair in made for row in pair.rows),
-        notes=tuple(dict.fromkeys(note for pair in made for note in pair.notes)),
-        warnings=tuple(dict.fromkeys(warning for pair in made for warning in pair.warnings)),
+        notes=tuple(_notes(made)),
+        warnings=tuple(dict.fromkeys([*(warning for pair in made for warning in pair.warnings), *warnings])),
     )
-    return Orderings(pairs, _mixed(graded.alone(everybody), systems, measure, sampling), _says(pairs))
+    return Orderings(pairs, mixed, _says(pairs))
+
+
+def _notes(pairs: Sequence[Correlation]) -> Iterator[str]:
+    """What is said of all pairs, once; an assessor's ordering with the pair, where it differs by what they share."""
+    every = dict.fromkeys(note for pair in pairs for note in pair.notes)
+    about = Counter(note.partition(":")[0] for note in every)
+    yield from (note for note in every if about[note.partition(":")[0]] == 1)
+    for pair in pairs:
+        beside = " beside ".join(pair.rows[0].names[:2])
+        yield from (f"{beside}: {note}" for note in pair.notes if about[note.partition(":")[0]] > 1)
+
+
+def _unordered(judges: str, why: str) -> Finding:
+    return Finding("no-ordering", judges, why, doubtful=False)
 
 
 def _mixed(judges: Sequence[Qrels], systems: Mapping[str, Run], measure: str | Measure, sampling: Sampling) -> Estimate:

@@ -47,12 +47,13 @@ def command(
     if measure is not None and not runs:
         raise UsageError("--measure orders runs: name them with --run")
     from cranfield.assessing import assess, judges_of
+    from cranfield.formats import read_run
     from cranfield.report.assessor_tables import render
     from cranfield.statistics.base import Sampling
 
     found = assess(
         judges_of(judgements, format=input_format, threads=threads),
-        runs=list(runs) or None,
+        runs=[read_run(run, format=input_format, threads=threads) for run in runs] or None,
         measure=measure or "AP",
         rel=rel,
         sampling=Sampling(seed, resamples),

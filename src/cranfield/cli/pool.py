@@ -90,6 +90,7 @@ def command(runs: tuple[str, ...], input_format: str | None, threads: int | None
 
 
 def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.findings import plural
     from cranfield.formats import suffix_of
     from cranfield.formats.output import save
     from cranfield.pooling.base import find_method
@@ -117,7 +118,8 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
         beside = f", and its strata in {output}.strata"
     save(output, [pool_text(made, DELIMITERS.get(suffix_of(output)))])
     if output != "-":
-        click.echo(f"{len(made):,} documents to judge for {len(made.documents):,} topics in {output}{beside}")
+        size = f"{plural(len(made), 'document')} to judge for {plural(len(made.documents), 'topic')}"
+        click.echo(f"{size} in {output}{beside}")
 
 
 def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
@@ -155,7 +157,7 @@ def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
     if "strata" not in wanted or runs:
         raise UsageError("write --fill QRELS --strata FILE, and no runs")
     output = wanted.get("output", "-")
-    save(output, [filled(wanted["strata"], qrels)])
+    save(output, [filled(wanted["strata"], qrels, **read)])
     if output != "-":
         click.echo(output)
 

@@ -20,7 +20,7 @@ class _FromRuns:
 
     def __init__(self, candidates: Candidates, rng: np.random.Generator) -> None:
         self.candidates, self.rng = candidates, rng
-        self._lists = [found.tolist() for found in candidates.lists]
+        self._lists: list[list[int]] = [found.tolist() for found in candidates.lists]
         self._closed = np.array([0.0 if found else -np.inf for found in self._lists])  # added to what runs are worth
         self._left = sum(map(bool, self._lists))
         self._place = [0] * len(self._lists)
@@ -38,12 +38,15 @@ class _FromRuns:
             if document is not None:
                 self._giver = run
                 return document
-            self._closed[run] = -np.inf
-            self._left -= 1
+            self._close(run)
         return None
 
     def judged(self, document: int, relevant: bool) -> None:
         self._judged[document] = 1
+
+    def _close(self, run: int) -> None:
+        self._closed[run] = -np.inf
+        self._left -= 1
 
     def _best(self) -> int:
         worth = self.worth() + self._closed
@@ -60,34 +63,52 @@ class _FromRuns:
 
 @pooling_method("move-to-front", title="move-to-front", kind="adaptive")
 class MoveToFront(_FromRuns):
-    """Stays with a run while it gives relevant documents; one that is not costs the run a point, and a run with the
-    most points is next (Cormack, Palmer and Clarke 1998, within one topic).
+    """Takes the next document of the run with the fewest ranks since its last relevant one, and stays with that run
+    while its documents are relevant; one that was judged for another run counts as it is passed (Cormack, Palmer and
+    Clarke 1998, their local variant: each topic by itself).
 
     >>> from cranfield.pooling.candidates import pooled_runs
-    >>> found = pooled_runs({"a": {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}}).of("q")
+    >>> found = pooled_runs({"a": {"q": {"x": 3.0, "y": 2.0}}, "b": {"q": {"z": 2.0, "x": 1.0}}}).of("q")
     >>> method = MoveToFront(found, found.generator(0))
-    >>> method.next()
-    0
+    >>> first = method.next()
+    >>> method.judged(first, relevant=False)
+    >>> sorted(method.worth().tolist())
+    [-1.0, 0.0]
     """
 
     def __init__(self, candidates: Candidates, rng: np.random.Generator) -> None:
         super().__init__(candidates, rng)
-        self._points = np.zeros(len(candidates.lists))
-        self._current: int | None = None
+        self._priority = np.zeros(len(candidates.lists))
+        self._relevant = bytearray(len(candidates.documents))
+        self._front: int | None = None  # the run that has just given a relevant document
 
     def worth(self) -> Floats:
-        return self._points
+        return self._priority
 
-    def _best(self) -> int:
-        if self._current is None or self._closed[self._current]:
-            self._current = super()._best()
-        return self._current
+    def next(self) -> int | None:
+        while self._left:
+            run = self._best() if self._front is None else self._front
+            if self._place[run] == len(self._lists[run]):
+                self._close(run)
+                self._front = None
+                continue
+            document = self._lists[run][self._place[run]]
+            if not self._judged[document]:
+                self._giver = run
+                return document
+            self._pass(run, document)
+        return None
 
     def judged(self, document: int, relevant: bool) -> None:
         super().judged(document, relevant)
-        if not relevant and self._current is not None:
-            self._points[self._current] -= 1
-            self._current = None
+        self._relevant[document] = relevant
+        self._pass(self._giver, document)
+
+    def _pass(self, run: int, document: int) -> None:
+        """A run at a document that is judged: to the front, or a step back."""
+        self._place[run] += 1
+        self._front = run if self._relevant[document] else None
+        self._priority[run] = 0 if self._relevant[document] else self._priority[run] - 1
 
 
 class _Bandit(_FromRuns):
@@ -152,9 +173,9 @@ class Thompson(_Bandit):
     beta=Parameter("what a unit of loss leaves of a run's weight: the smaller, the faster it learns", 0.0001, 0.9999),
 )
 class Hedge:
-    """Takes the document whose weighted sum of ln(Z / rank) over the runs is largest, Z one more than the longest
-    list; half of it is each run's gain if the document is relevant, otherwise its loss, and its weight is beta^loss
-    (Aslam, Pavlu and Savell 2003). A run that does not have the document neither gains nor loses.
+    """Takes the document whose weighted sum of ln(Z / rank) over the runs is largest, Z the number of documents of the
+    topic; half of it is each run's gain if the document is relevant, otherwise its loss, and its weight is beta^loss.
+    A document that a run does not have stands for the mean of the ranks below its list (Aslam, Pavlu and Savell 2003).
 
     >>> from cranfield.pooling.candidates import pooled_runs
     >>> found = pooled_runs({"a": {"q": {"x": 3.0, "y": 1.0}}, "b": {"q": {"y": 2.0, "z": 1.0}}}).of("q")
@@ -168,9 +189,12 @@ class Hedge:
 
     def __init__(self, candidates: Candidates, rng: np.random.Generator, *, beta: float = 0.1) -> None:
         self.beta = beta
-        beyond = candidates.longest + 1
-        worth = np.log(beyond / np.minimum(candidates.rank, beyond))
-        self._worth = np.ascontiguousarray(worth.T)  # of each document to each run
+        worth = np.log(len(candidates.documents) / np.arange(1, len(candidates.documents) + 1))
+        self._worth = np.empty((len(candidates.lists), len(candidates.documents)))  # to each run, of each document
+        for of_run, found in zip(self._worth, candidates.lists, strict=True):
+            below = worth[len(found) :]
+            of_run[:] = below.mean() if len(below) else 0.0
+            of_run[found] = worth[: len(found)]
         self._loss = np.zeros(len(candidates.lists))
         self._open = np.ones(len(candidates.documents), dtype=bool)
 
@@ -183,8 +207,8 @@ class Hedge:
     def next(self) -> int | None:
         if not self._open.any():
             return None
-        return int(np.argmax(np.where(self._open, self._worth @ self.weights(), -np.inf)))
+        return int(np.argmax(np.where(self._open, self.weights() @ self._worth, -np.inf)))
 
     def judged(self, document: int, relevant: bool) -> None:
         self._open[document] = False
-        self._loss += (-0.5 if relevant else 0.5) * self._worth[document]
+        self._loss += (-0.5 if relevant else 0.5) * self._worth[:, document]

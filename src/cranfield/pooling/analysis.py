@@ -15,8 +15,9 @@ from cranfield.findings import DEPTHS, Finding, of_qrels, of_run, plural
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
+from cranfield.pooling.judging import checked_rel
 from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing
-from cranfield.pooling.rejudged import Systems
+from cranfield.pooling.rejudged import NOWHERE, Systems
 from cranfield.pooling.verdict import Verdict, verdict_of
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
@@ -126,12 +127,18 @@ def analyse(
     warnings = of_qrels(judgements, systems.pool)
     for run, seen in zip(tables, systems.judged, strict=True):
         warnings += of_run(run, seen)
-    judged_depth = min(_judged_depth(seen) for seen in systems.judged)
+    judged_depth = _judged_depth(systems.judged)
     if depth is None:
         depth = judged_depth if judged_depth >= LEAST_DEPTH else None
     ranks, grades = systems.ranks, systems.pool.grades
-    pooled_by = (ranks <= (np.iinfo(np.int32).max - 1 if depth is None else depth)) & (grades >= 0)
-    is_relevant = grades >= max(rel, 0)
+    if not ((ranks < NOWHERE) & (grades >= 0)).any():
+        raise DataError(
+            "not one judged document was retrieved by any of these runs: they are not those that were pooled",
+            source=judgements.origin.path or judgements.name,
+            remedy="Document ids must be the same text in runs and judgements.",
+        )
+    pooled_by = (ranks < NOWHERE if depth is None else ranks <= depth) & (grades >= 0)
+    is_relevant = grades >= max(checked_rel(rel), 0)
 
     each = {name: np.array([i]) for i, name in enumerate(names)}
     whose = _members(names, groups) if groups is not None else {}
@@ -166,10 +173,13 @@ def _members(names: Sequence[str], groups: Mapping[str, str]) -> dict[str, Integ
     """The runs of each group; every run must have one."""
     without = [name for name in names if name not in groups]
     if without:
-        raise DataError(f"no group for {plural(len(without), 'run')}: {some(without)}", source="groups")
+        remedy = "Every run needs a group, one of its own if it belongs to nobody else."
+        raise DataError(f"no group for {plural(len(without), 'run')}: {some(without)}", source="groups", remedy=remedy)
     found: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         found.setdefault(groups[name], []).append(i)
+    if len(found) < 2:
+        raise DataError(f"all runs are of one group, {next(iter(found))}: without it nobody is left", source="groups")
     return {group: np.array(of) for group, of in found.items()}
 
 
@@ -197,13 +207,10 @@ def _left_out(
     return LeftOut(name, runs, tau, tau_ap)
 
 
-def _judged_depth(seen: Judged) -> int:
-    """The rank down to which all is judged on every topic; a list that is judged to its end sets no limit."""
-    first_unjudged = np.full(len(seen.topics), np.iinfo(np.int64).max)
-    np.minimum.at(first_unjudged, seen.unjudged.topic, seen.unjudged.rank)
-    if not len(seen.unjudged.rank):
-        return int(seen.retrieved.max())
-    return int(first_unjudged.min()) - 1
+def _judged_depth(judged: Sequence[Judged]) -> int:
+    """The rank down to which all runs are judged on every topic; a list that is judged to its end sets no limit."""
+    first_unjudged = [int(seen.unjudged.rank.min()) for seen in judged if len(seen.unjudged.rank)]
+    return min(first_unjudged) - 1 if first_unjudged else max(int(seen.retrieved.max()) for seen in judged)
 
 
 def _reached(judged: Sequence[Judged], depth: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from cranfield.errors import DataError, UsageError, shorten, some
 from cranfield.findings import plural
 from cranfield.formats import read_qrels
+from cranfield.formats.base import BYTE_ORDER_MARK, decode
 from cranfield.formats.sources import open_source
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
@@ -48,22 +49,21 @@ def sample_text(pool: DocumentPool) -> str:
     """
     if pool.sample is None:
         raise UsageError(f"{pool.method} draws no sample: it has no strata to write")
+    no_blanks = "Strata are text, where an id ends at a blank: write ids without blanks in the runs."
     return "".join(
-        f"{_word(topic)} 0 {_word(document)} {of.stratum} {NOT_YET if of.drawn else NOT_DRAWN}\n"
+        f"{_word(topic, no_blanks)} 0 {_word(document, no_blanks)} {of.stratum} {NOT_YET if of.drawn else NOT_DRAWN}\n"
         for topic, documents in pool.sample.items()
         for document, of in documents.items()
     )
 
 
-def _word(identity: str) -> str:
-    if len(identity.split()) != 1 or identity != identity.strip():
-        raise DataError(
-            f"'{shorten(identity)}' has a blank in it: write the pool as a table, with a name in .tsv or .csv"
-        )
+def _word(identity: str, remedy: str = "Write the pool as a table, with a name in .tsv or .csv.") -> str:
+    if identity.encode("utf-8", "surrogateescape").split() != [identity.encode("utf-8", "surrogateescape")]:
+        raise DataError(f"'{shorten(identity)}' has a blank in it", remedy=remedy)
     return identity
 
 
-def filled(strata: Any, qrels: Any) -> str:
+def filled(strata: Any, qrels: Any, **read: Any) -> str:
     """A file of strata with the grades of those drawn: judgements of the kind "sampled", for statAP and xinfAP.
 
     >>> print(filled(io.StringIO("q1 0 d1 1 -1\\nq1 0 d2 2 -1\\nq1 0 d3 2 -2\\n"), {"q1": {"d1": 2, "d2": 0}}), end="")
@@ -72,19 +72,23 @@ def filled(strata: Any, qrels: Any) -> str:
     q1 0 d3 2 -1
     """
     opened = open_source(strata)
-    grades = read_qrels(qrels).to_dict()
+    grades = read_qrels(qrels, **read).to_dict()
     lines, missing = [], []
-    text = bytes(opened.data).decode("utf-8", "surrogateescape")
-    for number, line in enumerate(text.splitlines(), start=1):
-        fields = line.split()
+    for number, line in enumerate(bytes(opened.data).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
+        fields = [decode(field) for field in line.split()]
+        place: dict[str, Any] = {"source": opened.label, "line": number, "text": decode(line)}
         if len(fields) != 5 or fields[4] not in (str(NOT_YET), str(NOT_DRAWN)):
-            message = f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}"
-            raise DataError(message, source=opened.label, line=number, text=line)
+            raise DataError(f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}", **place)
         topic, zero, document, stratum, state = fields
-        grade = grades.get(topic, {}).get(document, -1.0) if state == str(NOT_YET) else -1.0
-        if state == str(NOT_YET) and grade < 0:
+        drawn = state == str(NOT_YET)
+        grade = grades.get(topic, {}).get(document, -1.0) if drawn else -1.0
+        if drawn and grade < 0:
             missing.append(f"{topic} {document}")
+        if not grade.is_integer():
+            raise DataError(f"judgements of a sample have whole grades, not {grade:g}", **place)
         lines.append(f"{topic} {zero} {document} {stratum} {max(grade, -1):g}\n")
+    if not lines:
+        raise DataError("is empty", source=opened.label)
     if missing:
         raise DataError(
             f"{plural(len(missing), 'document')} drawn but not judged: {some(missing)}",
@@ -139,8 +143,9 @@ def _table(source: Any, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping
     names = [name.strip().lower() for name in lines[0]] if lines else []
     missing = [column for column in columns if column not in names]
     if missing:
-        remedy = f"Expected a header line with {', '.join(columns)}, and a line for each run."
-        raise DataError(f"no column {' nor '.join(missing)}", source=opened.label, remedy=remedy)
+        remedy = f"Expected CSV or TSV with a header line, {', '.join(columns)}, and a line for each run."
+        header = shorten(text.partition("\n")[0].strip())
+        raise DataError(f"no column {' nor '.join(missing)}", source=opened.label, line=1, text=header, remedy=remedy)
     for number, row in enumerate(lines[1:], start=2):
         if row and len(row) != len(names):
             message = f"{len(row)} fields where the header has {len(names)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 from cranfield.errors import UsageError
@@ -18,24 +19,52 @@ from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
 
 
 class _Topic:
-    """One topic of a session: its candidates, the method at work on them, and what was judged."""
+    """One topic of a session: its candidates, the method at work on them, and what was judged.
 
-    def __init__(self, candidates: Candidates, method: Method, seed: int) -> None:
-        self.candidates = candidates
+    `known` are judgements made before that the method has not asked for yet; when it does, they answer.
+    """
+
+    def __init__(self, candidates: Candidates, method: Method, rel: float, seed: int) -> None:
+        self.candidates, self.rel = candidates, rel
         self.at_work: Adaptive = method.started(candidates, candidates.generator(seed))
         self.grades: dict[str, float] = {}
+        self.known: dict[str, float] = {}
         self.asked: int | None = None
 
+    @property
+    def spent(self) -> int:
+        return len(self.grades) + len(self.known)
+
     def next(self) -> int | None:
-        if self.asked is None:
-            self.asked = self.at_work.next()
+        while self.asked is None and (asked := self.at_work.next()) is not None:
+            self.asked = asked
+            self._answer()
         return self.asked
 
-    def judged(self, grade: float, rel: float) -> None:
+    def judged(self, grade: float, relevant: bool) -> None:
         assert self.asked is not None
         self.grades[self.candidates.documents[self.asked]] = grade
-        self.at_work.judged(self.asked, grade >= rel)
+        self.at_work.judged(self.asked, relevant)
         self.asked = None
+
+    def take(self, grades: Mapping[str, float]) -> None:
+        candidates = set(self.candidates.documents)
+        new = {d: grade for d, grade in grades.items() if d in candidates and d not in self.grades and grade >= 0}
+        self.known |= new
+        self._answer()
+
+    def _answer(self) -> None:
+        """Judges the document asked for, if it is known."""
+        if self.asked is not None and (document := self.candidates.documents[self.asked]) in self.known:
+            grade = self.known.pop(document)
+            self.judged(grade, grade >= self.rel)
+
+    def copied(self) -> _Topic:
+        """The same at this moment, to go on by itself."""
+        made = copy.copy(self)
+        made.at_work = copy.deepcopy(self.at_work, {id(self.candidates): self.candidates})
+        made.grades, made.known = dict(self.grades), dict(self.known)
+        return made
 
 
 class Judging:
@@ -68,20 +97,21 @@ class Judging:
         seed: int = 0,
     ) -> None:
         self.pooled = runs if isinstance(runs, Pooled) else pooled_runs(runs, depth, plan)
-        self.method, self.budget, self.rel, self.seed = find_method(method), checked_budget(budget), rel, seed
+        self.method, self.seed = find_method(method), seed
+        self.budget, self.rel = checked_budget(budget), checked_rel(rel)
         if self.method.kind == "sample":
             raise UsageError(f"{self.method.name} draws a sample once: it has no next document")
         self._topics: dict[str, _Topic] = {}
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
-        """What was judged so far: {topic: {document: grade}}, in the order of judging."""
-        return {topic: dict(state.grades) for topic, state in self._topics.items() if state.grades}
+        """What was judged so far: {topic: {document: grade}}, in the order of judging, then what else was taken."""
+        return {topic: state.grades | state.known for topic, state in self._topics.items() if state.spent}
 
     def next(self, topic: str) -> str | None:
         """The document of a topic to judge next, the same until it is; None when budget or candidates are used up."""
         state = self._topic(topic)
-        if self.budget is not None and len(state.grades) >= self.budget:
+        if self._left(state) <= 0:
             return None
         asked = state.next()
         return None if asked is None else state.candidates.documents[asked]
@@ -92,21 +122,24 @@ class Judging:
         if document != asked:
             wanted = "nothing more" if asked is None else f"'{asked}'"
             raise UsageError(f"topic '{topic}': '{document}' was judged, but {wanted} was asked for")
-        self._topic(topic).judged(float(grade), self.rel)
+        self._topic(topic).judged(float(grade), grade >= self.rel)
 
-    def take(self, qrels: Any) -> None:
-        """Goes on as far as judgements that exist answer; a negative grade is no judgement.
+    def take(self, qrels: Any) -> int:
+        """Judgements that exist answer where the method asks for them, and nobody else is asked; a negative grade is
+        none. How many of them are of documents that may be asked for.
 
         >>> session = Judging({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, "depth")
-        >>> session.take({"q1": {"d1": 1, "d2": 0}})
-        >>> session.next("q1")
-        'd3'
+        >>> session.take({"q1": {"d1": 1, "d3": 0, "x": 0}})
+        2
+        >>> session.ahead("q1", 5)
+        ['d2']
         """
         known = read_qrels(qrels).to_dict()
+        before = sum(state.spent for state in self._topics.values())
         for topic in self.pooled.topics:
-            grades = known.get(topic, {})
-            while (document := self.next(topic)) is not None and grades.get(document, -1) >= 0:
-                self.judged(topic, document, grades[document])
+            if topic in known:
+                self._topic(topic).take(known[topic])
+        return sum(state.spent for state in self._topics.values()) - before
 
     def ahead(self, topic: str, count: int) -> list[str]:
         """The next documents of a topic, supposing that none of them turns out relevant.
@@ -116,21 +149,22 @@ class Judging:
         """
         state = self._topic(topic)
         state.next()
-        later = copy.copy(state)  # what is asked for now stays asked for
-        shared = {id(state.candidates): state.candidates}
-        later.at_work, later.grades = copy.deepcopy(state.at_work, shared), dict(state.grades)
+        later = state.copied()  # what is asked for now stays asked for
+        most = min(count, self._left(state))
         documents: list[str] = []
-        most = count if self.budget is None else min(count, self.budget - len(state.grades))
         while len(documents) < most and (asked := later.next()) is not None:
             documents.append(later.candidates.documents[asked])
-            later.judged(0.0, float("inf"))
+            later.judged(0.0, relevant=False)
         return documents
+
+    def _left(self, state: _Topic) -> float:
+        return float("inf") if self.budget is None else self.budget - state.spent
 
     def _topic(self, topic: str) -> _Topic:
         if topic not in self._topics:
             if topic not in self.pooled.topics:
                 raise UsageError(f"no run answers topic '{topic}'")
-            self._topics[topic] = _Topic(self.pooled.of(topic), self.method, self.seed)
+            self._topics[topic] = _Topic(self.pooled.of(topic), self.method, self.rel, self.seed)
         return self._topics[topic]
 
 
@@ -154,3 +188,16 @@ def checked_budget(budget: int | None) -> int | None:
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
         raise UsageError(f"a budget is a number of judgements a topic, a whole one from 1, not {budget!r}")
     return budget
+
+
+def checked_rel(rel: float) -> float:
+    """A grade from which documents are relevant, if it is one."""
+    if not isfinite(rel):
+        raise UsageError(f"the grade from which a document is relevant must be a number, not {rel!r}")
+    return rel
+
+
+def check_planned(method: Method, plan: Plan | None) -> None:
+    """The method plan without one would be depth-k in silence."""
+    if method.name == "plan" and plan is None:
+        raise UsageError("the method plan needs a plan: the depth and the priority of each run (--plan FILE)")

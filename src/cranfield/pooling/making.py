@@ -14,8 +14,9 @@ from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
 from cranfield.pooling.base import Method, find_method
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
-from cranfield.pooling.judging import Judging, checked_budget
+from cranfield.pooling.judging import Judging, check_planned, checked_budget
 from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
+from cranfield.tables import Qrels
 
 Chosen = dict[str, tuple[str, ...]]
 
@@ -91,34 +92,39 @@ def make_pool(
         return _sampled(pooled, wanted, seed)
     if strata is not None:
         raise UsageError(f"strata are for stratified sampling, not for {chosen_by.name}")
+    check_planned(chosen_by, plan)
     pooled = pooled_runs(runs, depth, plan, **read)
+    judged = read_qrels(known.qrels, **read) if known is not None and known.qrels is not None else None
     if chosen_by.kind == "adaptive":
         if known is None:
             raise UsageError(
                 f"{chosen_by.name} learns from each judgement: give those made so far (none at first), and how many "
                 "to ask for next"
             )
-        documents = _learned(Judging(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed), known)
+        session = Judging(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed)
+        taken = session.take(judged) if judged is not None else 0
+        documents = {topic: in_order(session.ahead(topic, known.batch)) for topic in pooled.topics}
     else:
-        documents = _in_order(pooled, chosen_by, budget, known)
-    return DocumentPool(str(chosen_by), documents, tuple(pooled.findings()))
+        documents, taken = _in_order(pooled, chosen_by, budget, judged)
+    warnings = pooled.findings()
+    if judged is not None and not taken:
+        message = "not one of these judgements is of a document that the pool would ask for: are ids the same text?"
+        warnings.append(Finding("nothing-known", judged.name, message))
+    return DocumentPool(str(chosen_by), documents, tuple(warnings))
 
 
-def _in_order(pooled: Pooled, method: Method, budget: int | None, known: Known | None) -> Chosen:
-    grades = {} if known is None or known.qrels is None else read_qrels(known.qrels).to_dict()
+def _in_order(pooled: Pooled, method: Method, budget: int | None, known: Qrels | None) -> tuple[Chosen, int]:
+    """The documents that are not judged yet, and how many are."""
+    grades = {} if known is None else known.to_dict()
     chosen: Chosen = {}
+    taken = 0
     for candidates in pooled:
         order = method.function(candidates, **method.settings)[:budget]
         judged = grades.get(candidates.topic, {})
-        documents = (candidates.documents[i] for i in order.tolist())
+        documents = [candidates.documents[i] for i in order.tolist()]
         chosen[candidates.topic] = in_order(document for document in documents if judged.get(document, -1) < 0)
-    return chosen
-
-
-def _learned(session: Judging, known: Known) -> Chosen:
-    if known.qrels is not None:
-        session.take(known.qrels)
-    return {topic: in_order(session.ahead(topic, known.batch)) for topic in session.pooled.topics}
+        taken += len(documents) - len(chosen[candidates.topic])
+    return chosen, taken
 
 
 def _sampled(pooled: Pooled, strata: Sequence[Stratum], seed: int) -> DocumentPool:

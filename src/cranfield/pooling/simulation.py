@@ -15,7 +15,7 @@ from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.base import Method, all_methods, find_method
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
-from cranfield.pooling.judging import checked_budget, replayed
+from cranfield.pooling.judging import check_planned, checked_budget, checked_rel, replayed
 from cranfield.pooling.rejudged import Systems
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.tables import Qrels
@@ -38,7 +38,7 @@ class Replay(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """`found[method]` has the relevant documents after each judgement, over all topics: found[m][b] with b a topic."""
+    """`found[method][b]` are the relevant documents, of all topics, after b judgements a topic as far as they go."""
 
     methods: tuple[str, ...]
     budgets: tuple[int, ...]
@@ -81,9 +81,12 @@ def simulate(
     >>> [(row.method, row.budget, row.relevant) for row in made.rows]
     [('depth', 1, 0), ('depth', 2, 0), ('rrf', 1, 1), ('rrf', 2, 1)]
     """
-    wanted = [find_method(method) for method in methods] or list(all_methods("order", "adaptive"))
-    if plan is None and not methods:
-        wanted = [method for method in wanted if method.name != "plan"]  # without a plan it is depth-k
+    wanted = {str(method): method for method in map(find_method, methods)}
+    if not wanted:
+        every = all_methods("order", "adaptive")
+        wanted = {str(method): method for method in every if plan is not None or method.name != "plan"}
+    for method in wanted.values():
+        check_planned(method, plan)
     steps = sorted({checked_budget(budget) or 0 for budget in budgets})
     if not steps:
         raise UsageError("no budget given")
@@ -94,15 +97,15 @@ def simulate(
     kendall = find_coefficient("kendall")
     rows, found = [], {}
     unjudged = asked = 0
-    for method in wanted:
+    for name, method in wanted.items():
         made = _replayed(method, pooled, judgements, steps[-1], seed)
-        found[str(method)] = made.relevant_after
+        found[name] = made.relevant_after[: made.longest + 1]
         unjudged, asked = unjudged + made.unjudged, asked + int(made.judged_after[-1])
         for budget in steps:
             part = systems.averages(systems.scores(made.when <= budget)[:, judgements.places])
             relevant = int(made.relevant_after[budget])
             share, tau = relevant / judgements.relevant, kendall(full, part)
-            rows.append(Replay(str(method), budget, int(made.judged_after[budget]), relevant, share, tau))
+            rows.append(Replay(name, budget, int(made.judged_after[budget]), relevant, share, tau))
     warnings = [*pooled.findings(), *judgements.warnings]
     if unjudged:
         message = f"{unjudged / asked:.1%} of the documents asked for have no judgement and count as not relevant"
@@ -135,12 +138,15 @@ class _Judgements(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """Judgements made after each step, relevant ones among them, when each row was judged, how many were no rows."""
+    """Judgements made after each step, relevant ones among them, when each row was judged, how many were no rows, and
+    the most judgements of a topic.
+    """
 
     judged_after: Integers
     relevant_after: Integers
     when: Floats
     unjudged: int
+    longest: int
 
 
 def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
@@ -151,10 +157,13 @@ def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
         documents = qrels.table.documents(topic.encode("utf-8", "surrogateescape"))
         rows[topic] = dict(zip(documents, range(row, row + count), strict=True))
         row += count
-    is_relevant = grades >= max(rel, 0)
+    is_relevant = grades >= max(checked_rel(rel), 0)
     answered = set(pooled.topics)
     has_relevant = {topic for topic, of in rows.items() if is_relevant[list(of.values())].any()}
     topics = tuple(topic for topic in rows if topic in answered and topic in has_relevant)
+    if not has_relevant:
+        source = qrels.origin.path or qrels.name
+        raise DataError(f"not one document has a grade of {rel:g} or more: nothing can be found", source=source)
     if not topics:
         raise DataError(
             f"no topic has both a relevant document and an answer: judged are {some(list(rows), 3)}, answered "
@@ -180,7 +189,7 @@ def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
 def _replayed(method: Method, pooled: Pooled, judgements: _Judgements, budget: int, seed: int) -> _Made:
     judged_at, relevant_at = np.zeros(budget + 1, dtype=np.int64), np.zeros(budget + 1, dtype=np.int64)
     when = np.full(len(judgements.is_relevant), np.inf)
-    unjudged = 0
+    unjudged = longest = 0
     for topic in judgements.topics:
         candidates, rows = pooled.of(topic), judgements.rows[topic]
         row = np.array([rows.get(document, -1) for document in candidates.documents])
@@ -195,4 +204,5 @@ def _replayed(method: Method, pooled: Pooled, judgements: _Judgements, budget: i
         relevant_at[steps] += relevant[order]
         when[row[order][known[order]]] = steps[known[order]]
         unjudged += int(np.count_nonzero(~known[order]))
-    return _Made(np.cumsum(judged_at), np.cumsum(relevant_at), when, unjudged)
+        longest = max(longest, len(order))
+    return _Made(np.cumsum(judged_at), np.cumsum(relevant_at), when, unjudged, longest)

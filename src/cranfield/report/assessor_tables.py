@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from cranfield.findings import plural
 from cranfield.report.correlation_tables import to_document
 from cranfield.report.grid import Grid, separated
 from cranfield.report.pool_tables import DELIMITERS, Part, as_json, number, parts_text, plain
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from cranfield.assessing.agreement import Assessment, Confusion
 
 MANY = 2  # judges up to whom a name of all of them is short
+_ALPHAS = ("alpha-nominal", "alpha-ordinal")
+_BY_LOT = "; where each topic has an assessor drawn by lot, tau is {:.3f} [{:.3f}, {:.3f}]"
 
 
 def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> str:
@@ -45,7 +48,7 @@ def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
         who = f"all {everybody}" if len(each.judges) == everybody > MANY else ", ".join(each.judges)
         numbers = [number(x) for x in each.estimate[:3]]
         rows.append([each.name, who, f"{each.documents:,}", *numbers])
-    title = f"Agreement of {', '.join(assessment.judges)} on {len(assessment.topics):,} topics"
+    title = f"Agreement of {', '.join(assessment.judges)} on {plural(len(assessment.topics), 'topic')}"
     notes = [
         f"overlap: relevant (grade {assessment.rel:g} and above) to all of them over relevant to any, mean over "
         "topics; low and high: middle 95% of topics drawn anew"
@@ -55,17 +58,16 @@ def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
     parts += [_confusion(each, assessment) for each in assessment.confusions]
     if per_topic:
         shown = [
-            [one.topic, *(f"{count:,}" for count in one[1:4]), number(one.overlap), number(one.alpha)]
+            [one.topic, *(f"{count:,}" for count in one[1:4]), *(number(value) for value in one[4:])]
             for one in assessment.topics
         ]
-        header = ["topic", "documents", "relevant to all", "to any", "overlap", "alpha"]
-        parts.append(Part("By topic", Grid(header, shown)))
+        header = ["topic", "documents", "relevant to all", "to any", "overlap", "kappa", "fleiss", *_ALPHAS]
+        below = ["kappa: Cohen's, mean over pairs of assessors"] if everybody > MANY else []
+        parts.append(Part("By topic", Grid(header, shown), below))
     if assessment.orderings is not None:
         found, mixed, says = assessment.orderings
-        notes = [
-            f"{says}; where each topic has an assessor drawn by lot, tau is {number(mixed.value, '.3f')} "
-            f"[{number(mixed.low, '.3f')}, {number(mixed.high, '.3f')}]"
-        ]
+        by_lot = "" if isnan(mixed.value) else _BY_LOT.format(*mixed)
+        notes = [says + by_lot]
         lines = [[*row.names, *(number(value) for value in row.values)] for row in found.rows]
         grid = Grid([*found.labels, *found.columns], lines, labels=len(found.labels))
         parts.append(Part("Orderings of systems under two assessors", grid, (*notes, *found.notes)))
@@ -73,9 +75,9 @@ def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
 
 
 def _by_grade(assessment: Assessment) -> Part:
-    rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed)] for one in assessment.grades]
-    notes = ["agreed: how often another assessor of the same document gave the grade too"]
-    return Part("By grade", Grid(["grade", "given", "agreed"], rows), notes)
+    rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed), number(one.kappa)] for one in assessment.grades]
+    notes = ["agreed: how often another assessor of the same document gave the grade too; kappa: beyond chance"]
+    return Part("By grade", Grid(["grade", "given", "agreed", "kappa"], rows), notes)
 
 
 def _confusion(confusion: Confusion, assessment: Assessment) -> Part:
