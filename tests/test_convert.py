@@ -369,6 +369,65 @@ def test_a_collection_as_a_folder(tmp_path: Path) -> None:
     assert present(back.qrels).to_dict() == present(made.qrels).to_dict()
 
 
+def test_a_collection_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    unfit = Topics(("1",), {"title": ["ducks"], "Title ": ["x"]})
+    made = read_collection(documents={"d1": "They swim."}, topics=unfit)
+    with pytest.raises(DataError, match="nothing was written"):
+        write_collection(made, tmp_path / "ducks")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    for where in (tmp_path / "file", tmp_path / "file" / "ducks"):
+        with pytest.raises(DataError, match="cannot be written"):
+            write_collection(read_collection(documents={"d1": "a"}), where)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_collection_is_not_written_where_a_file_is_meant(tmp_path: Path) -> None:
+    write_collection(read_collection(documents={"d1": "a\xe9"}, topics={"1": "ducks"}), tmp_path / "ducks")
+    for where in ("-", io.StringIO(), tmp_path / "x.csv", tmp_path / "x.jsonl.gz"):
+        with pytest.raises(
+            UsageError, match="written as a folder in BEIR's form; to write a part of it, name it: --kind"
+        ):
+            convert(tmp_path / "ducks", where)
+    with pytest.raises(UsageError, match="collections have no runs"):
+        convert(tmp_path / "ducks", tmp_path / "x", kind="run")
+    with pytest.raises(DataError, match="has no qrels"):
+        convert(tmp_path / "ducks", tmp_path / "x.csv", kind="qrels")
+    assert [path.name for path in tmp_path.iterdir()] == ["ducks"]
+    (tmp_path / "ducks" / "queries.jsonl").write_bytes('{"_id": "1", "text": "caf\xe9"}'.encode("latin-1"))
+    (told,) = convert(tmp_path / "ducks", tmp_path / "other")  # what is odd about a part is told too
+    assert told.startswith("1 file not in UTF-8")
+
+
+def test_a_part_of_a_collection_is_read_alone(tmp_path: Path) -> None:
+    folder, out = tmp_path / "ducks", tmp_path / "x.csv"
+    folder.mkdir()
+    (folder / "old.qry").write_text(".I 007\n.W\nducks\n")
+    (folder / "qrels.txt").write_text("1 0 d1 1\n")
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "a"}\n{not JSON}')
+    (told,) = convert(folder, out, kind="topics")
+    assert "--ids position" in told
+    assert convert(folder, out, kind="qrels") == ()
+    with pytest.raises(DataError, match=r"corpus\.jsonl:2: not JSON"):
+        convert(folder, out, kind="documents")
+
+
+def test_the_format_of_the_files_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_text(".I 1\n.W\nducks\n")
+    convert(tmp_path / "in", tmp_path / "x.csv", kind="documents", from_format="smart")
+    assert (tmp_path / "x.csv").read_text() == "id,text\n1,ducks\n"
+
+
+def test_languages_survive_where_one_is_the_title(tmp_path: Path) -> None:
+    both = Topics(("1",), {"title": ["Enten"], "en-title": ["ducks"], "en-description": ["How?"]})
+    write_topics(both, tmp_path / "x", format="trec")
+    assert same(read_topics(tmp_path / "x"), both)
+    for fields in ({"en-title": ["ducks"]}, {"title": ["Enten"], "en-desc": ["How?"]}):
+        with pytest.raises(DataError, match="TREC topics have no field 'en-"):
+            write_topics(Topics(("1",), fields), tmp_path / "y", format="trec")
+
+
 def present(part: Any) -> Any:
     assert part is not None
     return part

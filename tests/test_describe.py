@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cranfield import Documents, Topics, UsageError, describe, parse_measure, read_collection
+from cranfield import DataError, Documents, Topics, UsageError, describe, parse_measure, read_collection
 from cranfield.describing.counts import spread
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
@@ -158,6 +158,42 @@ def test_topics_or_documents_alone(tmp_path: Path) -> None:
     path.write_text("q1 Q0 d1 1 2.0 x\n")
     with pytest.raises(UsageError, match="is a run"):
         describe(path)
+
+
+def test_runs_in_a_format_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("q1\td1\t1\nq1\td9\t2\n")
+    found = describe(SPARSE, [tmp_path / "a.tsv"], run_format="msmarco")
+    assert "unjudged" in " ".join(str(finding) for finding in found.findings)
+    with pytest.raises(DataError, match="is read with the format msmarco"):
+        describe(SPARSE, [tmp_path / "a.tsv"])
+
+
+def test_documents_of_a_folder(tmp_path: Path) -> None:
+    for id in "12":
+        (tmp_path / id).write_text(f"<DOC><DOCNO>{id}</DOCNO><TEXT>two words</TEXT></DOC>")
+    with pytest.raises(DataError, match=r'several files may be the documents: 1, 2\n.*a folder "documents"'):
+        describe(tmp_path)
+    found = describe(tmp_path, kind="documents")
+    assert found.documents is not None
+    assert (found.documents.count, found.documents.words["text"].mean) == (2, 2)
+    with pytest.raises(UsageError, match="those of a folder say it by themselves"):
+        describe(tmp_path, format="trec")
+
+
+def test_a_part_of_a_collection() -> None:
+    whole = read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}})
+    assert describe(whole).documents is not None
+    part = describe(whole, kind="qrels")
+    assert (part.documents, part.topics, part.judgements is None) == (None, None, False)
+
+
+def test_judgements_in_groups(tmp_path: Path) -> None:
+    (tmp_path / "x.qrels").write_text("q1 1 d1 1\nq1 2 d1 0\nq1 1 d2 0\n")
+    with pytest.raises(DataError, match="--judgements subtopics"):
+        describe(tmp_path / "x.qrels")
+    judged = describe(tmp_path / "x.qrels", judgements="subtopics").judgements
+    assert judged is not None
+    assert (judged.judged, judged.relevant) == (2, 1)
 
 
 def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:

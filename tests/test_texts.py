@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+import tarfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from cranfield import (
     Documents,
     Topics,
     UsageError,
+    describe,
     read_collection,
     read_documents,
     read_topics,
@@ -75,6 +77,11 @@ DIALECTS = {
         "<text>They fly.</text></doc>\n",
         {"id": "AP880212-0001", "title": "Ducks \nGeese", "text": "They swim.\n \nThey fly."},
     ),
+    "Federal Register, with the title in the text": (
+        "<DOC>\n<DOCNO> FR940104-0-00001 </DOCNO>\n<PARENT> FR940104 </PARENT>\n<TEXT>\n<!-- PJG -->\n<USDEPT>PONDS"
+        "</USDEPT>\n<DOCTITLE>Ducks&blank;</DOCTITLE>\nThey swim.\n</TEXT>\n</DOC>\n",
+        {"id": "FR940104-0-00001", "parent": "FR940104", "title": "Ducks", "text": "PONDS They swim."},
+    ),
     "an id in the tag": (
         '<DOC id="AFP_1" type="story">\n<HEADLINE>\nDucks\n</HEADLINE>\n<TEXT>\nThey swim.\n</TEXT>\n</DOC>',
         {"id": "AFP_1", "title": "Ducks", "text": "They swim."},
@@ -83,6 +90,15 @@ DIALECTS = {
         "<DOC>\n<DOCNO>WTX001-B01-1</DOCNO>\n<DOCHDR>\nhttp://ducks 1997\n</DOCHDR>\n<html><title>Ducks</title>\n"
         "<script>x<y</script><!-- no --><body><h1>They</h1> swim.<br/></body></html>\n</DOC>",
         {"id": "WTX001-B01-1", "title": "Ducks", "text": "They   swim."},
+    ),
+    "a web page with what others call headings and text": (
+        "<DOC>\n<DOCNO>G00-1</DOCNO>\n<DOCHDR>\nhttp://ducks\n</DOCHDR>\n<!DOCTYPE HTML PUBLIC '-//W3C//DTD'>\n<html>"
+        "<head><meta name=x><title>Ducks</title></head><body><h1>They</h1> <text>swim.</text></body></html>\n</DOC>",
+        {"id": "G00-1", "title": "Ducks", "text": "They swim."},
+    ),
+    "XML with CDATA": (
+        "<?xml version='1.0'?>\n<DOC><DOCNO>1</DOCNO><TEXT><![CDATA[ 1 <b> 2 ]]></TEXT></DOC>",
+        {"id": "1", "text": "1 <b> 2"},
     ),
     "no TEXT at all": ("<DOC><DOCNO>1</DOCNO>They swim.</DOC>", {"id": "1", "text": "They swim."}),
     "entities": (
@@ -141,6 +157,16 @@ MALFORMED = {
         {"id": "1", "text": "swim\nDucks"},
         ["loose-text"],
     ),
+    "the title of a web page is not closed": (
+        "<DOC><DOCNO>1</DOCNO><HTML><HEAD><TITLE>Ducks</HEAD><BODY>They swim.</BODY></HTML></DOC>",
+        {"id": "1", "title": "Ducks", "text": "They swim."},
+        ["unclosed-tag"],
+    ),
+    "a tag <DOC> in a text": (
+        "<DOC><DOCNO>1</DOCNO><TEXT>They <DOC> swim.</TEXT></DOC>",
+        {"id": "1", "text": "They   swim."},
+        [],
+    ),
     "a document that is not closed": (
         "<DOC><DOCNO>1</DOCNO><TEXT>They swim.</TEXT>",
         {"id": "1", "text": "They swim."},
@@ -170,7 +196,7 @@ def test_documents_that_run_into_each_other_are_told_apart() -> None:
     found = documents("<DOC><DOCNO>1</DOCNO><TEXT>a</TEXT>\n<DOC><DOCNO>2</DOCNO><TEXT>b</TEXT></DOC>")
     assert (found.ids, found.fields["text"]) == (("1", "2"), ["a", "b"])
     assert found.notes == (
-        ("unclosed-doc", "1 documents without </DOC>: ended where the next begins, or the file does"),
+        ("unclosed-doc", "1 document without </DOC>: ended where the next begins, or the file does"),
     )
 
 
@@ -189,17 +215,27 @@ def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path: Path) -> None:
     (tmp_path / "readme").write_text("What is here.")
     found = read_documents(tmp_path)
     assert found.ids == ("2", "3", "4")
-    assert found.notes[-1] == ("left-out", "1 files without documents, left out: readme")
+    assert found.notes[-1] == ("left-out", "1 file without documents, left out: readme")
     (tmp_path / "again").write_text("<DOC><DOCNO>4</DOCNO></DOC>")
-    with pytest.raises(DataError, match="document '4' comes a second time"):
+    with pytest.raises(DataError, match=r"wsj1:1: document '4' comes a second time\n    First on line 1 of .*again\."):
         read_documents(tmp_path)
+
+
+def test_what_is_odd_is_counted_over_all_files(tmp_path: Path) -> None:
+    for id in "123":
+        (tmp_path / id).write_bytes(f"<DOC><DOCNO>{id}</DOCNO><TEXT>\xe9 &nosuch; &nosuch;</TEXT>".encode("latin-1"))
+    assert read_documents(tmp_path).notes == (
+        ("latin-1", f"3 files not in UTF-8, read as Latin-1: {tmp_path / '1'}, line 1"),
+        ("unclosed-doc", "3 documents without </DOC>: ended where the next begins, or the file does"),
+        ("unknown-entities", "6 places with an unknown entity, left as it is: &nosuch;"),
+    )
 
 
 def test_latin_1_is_read_with_a_note_and_its_ids_are_those_of_judgements() -> None:
     text = "<DOC>\n<DOCNO>d\xe9</DOCNO><TEXT>caf\xe9</TEXT></DOC>"
     found = documents(text.encode("latin-1"))
     assert found.fields["text"] == ["café"]
-    assert found.notes == (("latin-1", "not UTF-8 (first on line 2): read as Latin-1"),)
+    assert found.notes == (("latin-1", "1 file not in UTF-8, read as Latin-1: open file, line 2"),)
     assert found.ids == (b"d\xe9".decode("utf-8", "surrogateescape"),)  # as read_qrels has it
     assert documents(text.encode()).ids == ("dé",)
 
@@ -274,6 +310,36 @@ def test_topics_of_the_first_years_have_more_fields() -> None:
     assert (row["id"], row["domain"], row["title"], row["concepts"]) == ("051", "Birds", "Ducks", "1. ducks")
 
 
+def test_each_language_is_a_field_of_its_own() -> None:
+    for text in (
+        "<top><num>C1</num><DE-title>Enten</DE-title><EN-title>ducks</EN-title><DE-desc>a</DE-desc></top>",
+        "<top>\n<num> Number: C1\n<DE-title>\nEnten\n<EN-title> ducks\n<DE-desc> Description:\na\n</top>",
+        "<topic><num>C1</num><title lang='de'>Enten</title><title lang='en'>ducks</title>"
+        "<desc xml:lang='de'>a</desc></topic>",
+    ):
+        found = topics(text)
+        assert only_row(found) == {"id": "C1", "title": "Enten", "en-title": "ducks", "description": "a"}
+        told = "1 topic in several languages, read in the first (de); the others are fields such as en-title"
+        assert found.notes == (("languages", told),)
+    one = topics("<top><num>C1<E-title>ducks<E-desc> Description: a</top>")
+    assert (only_row(one), one.notes) == ({"id": "C1", "title": "ducks", "description": "a"}, ())
+
+
+def test_a_topic_may_be_nothing_but_words() -> None:
+    found = topics('<topics task="trials">\n<topic number="1">\nA man with ducks\n</topic></topics>')
+    assert (only_row(found), found.notes) == ({"id": "1", "title": "A man with ducks"}, ())
+    found = topics("<top><num>1</num> lost <title>ducks</title> words</top>")
+    assert (only_row(found), codes(found)) == ({"id": "1", "title": "ducks"}, ["loose-text"])
+
+
+def test_a_number_ends_where_any_tag_begins() -> None:
+    assert only_row(topics("<top>\n<num> Number: 1\n<origin> web\n<title> ducks\n</top>")) == {
+        "id": "1",
+        "origin": "web",
+        "title": "ducks",
+    }
+
+
 def test_the_narrative_is_never_a_query_unless_asked() -> None:
     found = topics("<top><num>1<narr>Only this.</top><top><num>2<title>ducks<narr>That.</top>")
     assert found.queries() == ["", "ducks"]
@@ -311,7 +377,7 @@ def test_smart_documents() -> None:
         "bibliography": ["j. ducks 1958", ""],
         "text": ["they swim .\n  they fly .", "a\nb"],
     }
-    assert found.notes == (("repeated-fields", "1 fields that come again in one record: joined"),)
+    assert found.notes == (("repeated-fields", "1 field repeated in a record: joined"),)
 
 
 def test_smart_queries_with_and_without_titles() -> None:
@@ -336,6 +402,16 @@ def test_beir_with_metadata() -> None:
     )
     assert only_row(found) == {"id": "d1", "text": "They swim.", "url": "u", "year": "1958", "metadata.text": "x"}
     assert topics('{"_id": 7, "text": "ducks", "metadata": {}}').queries() == ["ducks"]
+
+
+def test_metadata_of_beir_are_never_the_query() -> None:
+    metadata = {"query": "duck home", "title": "Ducks", "narrative": "Wild ones."}
+    found = topics(json.dumps({"_id": "1", "text": "where do ducks live", "metadata": metadata}))
+    more = {"query": "duck home", "metadata.title": "Ducks", "narrative": "Wild ones."}
+    assert only_row(found) == {"id": "1", "title": "where do ducks live", **more}
+    assert read_topics([{"query_id": "1", "query": "duck home", "text": "where do ducks live"}]).queries() == [
+        "where do ducks live"  # as ir_datasets has them
+    ]
 
 
 def test_msmarco_passages_documents_and_queries() -> None:
@@ -395,6 +471,8 @@ BAD = {
     "a record without an id": (".I 1\n.W\na\n.I\n.W\nb\n", ":4: a record without an id"),
     "SMART text outside fields": (".I 1\nducks\n.W\nb\n", ":2: text before the first field\n    2 | ducks"),
     "not JSON": ('{"id": 1, "text": "a"}\n{"id": 2, "text"', ":2: not JSON"),
+    "one JSON value": ('[\n{"id": 1, "text": "a"}\n]', ":1: one JSON value, where an object is expected on each line"),
+    "a list of objects": ('[{"id": 1, "text": "a"}]', "one JSON value, where an object is expected on each line"),
     "not an object": ('{"id": 1, "text": "a"}\n[1]', ":2: expected an object"),
     "an id that is a list": ('{"id": [1], "text": "a"}', ":1: the id [1] is neither a string nor an integer"),
     "a key twice": ('{"id": 1, "text": "a", "text": "b"}', "key 'text' appears twice"),
@@ -411,7 +489,7 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD)
 def test_bad_documents_are_named_with_file_and_line(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "docs"
+    path = tmp_path / ("docs.json" if text.startswith("[") else "docs")
     path.write_text(text)
     with pytest.raises(DataError) as caught:
         read_documents(path)
@@ -429,6 +507,20 @@ def test_other_faults(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"compress \(\.Z\)"):
         documents(b"\x1f\x9d\x90")
     with pytest.raises(DataError, match="has no files"):
+        read_documents(tmp_path)
+
+
+def test_files_packed_in_other_ways_are_named(tmp_path: Path) -> None:
+    (tmp_path / "docs.sgml").write_text("<DOC><DOCNO>1</DOCNO></DOC>")
+    with tarfile.open(tmp_path / "docs.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "docs.sgml", "docs.sgml")
+    for source in (tmp_path / "docs.tar.gz", tmp_path):
+        with pytest.raises(DataError, match=r"docs\.tar\.gz: is a tar archive\n    Unpack it first: tar -xf does\."):
+            read_documents(source)
+    with pytest.raises(DataError, match="is a tar archive"):
+        describe(tmp_path / "docs.tar.gz")
+    (tmp_path / "docs.tar.gz").write_bytes(b"\x1f\x9d\x90" * 99)
+    with pytest.raises(DataError, match=r"compress \(\.Z\)"):
         read_documents(tmp_path)
 
 
@@ -453,6 +545,8 @@ KINDS = [
     ("1\tducks\n", "x.tsv", None),
     ("1\tducks swim\n", "collection.tsv", "documents"),
     ("D1\thttp://d\tDucks\tThey swim.\n", "x", "documents"),
+    ("1\t7\tducks swim\tThey do.\n", "top1000.dev", None),
+    ("1\t7\tducks swim\tThey do.\n", "collection.tsv", "documents"),
     (CLASSIC, "x", "topics"),
     ("<DOC><DOCNO>1</DOCNO></DOC>", "topics.txt", "documents"),
     (SMART, "x", "documents"),
@@ -529,7 +623,7 @@ def test_topics_that_judgements_call_by_position_are_noticed() -> None:
     asked = Topics(("001", "004", "009"), {"title": ["a", "b", "c"]})
     for judged, way in (({"1": {"d": 1}, "3": {"d": 1}}, "position"), ({"1": {"d": 1}, "9": {"d": 1}}, "number")):
         ((code, note),) = read_collection(topics=asked, qrels=judged).notes
-        assert (code, note.endswith(f"ids {way}")) == ("topic-ids", True)
+        assert (code, f"--ids {way} (ids=" in note) == ("topic-ids", True)
         assert read_collection(topics=asked, qrels=judged, ids=way).notes == ()  # type: ignore[arg-type]
     assert read_collection(topics=asked, qrels={"001": {"d": 1}}).notes == ()
     assert read_collection(topics=asked, qrels={"77": {"d": 1}}).notes == ()
@@ -589,7 +683,7 @@ class Dataset:
         return iter([Judgement("1", "d1", 2, "0")])
 
 
-def test_ids_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_of_ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = ModuleType("ir_datasets")
     package.load = {"ducks": Dataset()}.__getitem__  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", package)
@@ -601,9 +695,34 @@ def test_ids_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.qrels.of("1") == {"d1": 2.0}
     with pytest.raises(UsageError, match="no dataset 'geese'"):
         read_documents("irds:geese")
+    (tmp_path / "collection.toml").write_text('qrels = "irds:ducks"')
+    assert repr(read_collection(tmp_path, name="x")) == "<Collection 'x': 0 documents, 0 topics, 1 judgements>"
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(DataError, match="needs the package ir_datasets"):
         read_documents("irds:ducks")
+
+
+class Page(NamedTuple):
+    doc_id: str
+    body: bytes
+    headers: bytes
+
+    def default_text(self) -> str:
+        return "They swim."
+
+
+class Patient(NamedTuple):
+    query_id: str
+    disease: str
+
+    def default_text(self) -> str:
+        return f"about {self.disease}"
+
+
+def test_records_that_say_themselves_what_their_text_is() -> None:
+    page = Page("d1", b"<html>They swim.</html>", b"caf\xe9")
+    assert only_row(read_documents([page])) == {"id": "d1", "text": "They swim.", "headers": "café"}
+    assert only_row(read_topics([Patient("1", "flu")])) == {"id": "1", "title": "about flu", "disease": "flu"}
 
 
 def test_formats_and_names_are_documented() -> None:

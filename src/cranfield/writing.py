@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
 from cranfield.errors import DataError, UsageError, shorten
@@ -13,7 +14,7 @@ from cranfield.formats.output import Where, save
 from cranfield.tables import Qrels, Run
 from cranfield.texts import FORMATS, PARQUET, format_named, read_documents, read_topics
 from cranfield.texts.collection import Collection, read_collection
-from cranfield.texts.forms import Kind, Losses, Texts
+from cranfield.texts.forms import Kind, Losses, Texts, not_in_text
 from cranfield.texts.tabular import parquet_bytes, table_bytes
 
 
@@ -111,15 +112,22 @@ def write_collection(collection: Any, folder: str | os.PathLike[str], *, lossy: 
     root = Path(folder)
     lost: tuple[str, ...] = ()
     try:
-        (root / "qrels" if whole.qrels is not None else root).mkdir(parents=True, exist_ok=True)
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=root.parent, prefix=f".{root.name}.") as temporary:
+            part = Path(temporary)
+            (part / "qrels").mkdir()
+            if whole.documents is not None:
+                lost += write_documents(whole.documents, part / "corpus.jsonl", format="beir", lossy=lossy)
+            if whole.topics is not None:
+                lost += write_topics(whole.topics, part / "queries.jsonl", format="beir", lossy=lossy)
+            if whole.qrels is not None:
+                lost += write_qrels(whole.qrels, part / "qrels" / "test.tsv", format="beir", lossy=lossy)
+            for path in [path for path in part.rglob("*") if path.is_file()]:
+                place = root / path.relative_to(part)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(path, place)
     except OSError as error:
-        raise DataError(f"cannot be made: {error.strerror}", source=str(folder)) from None
-    if whole.documents is not None:
-        lost += write_documents(whole.documents, root / "corpus.jsonl", format="beir", lossy=lossy)
-    if whole.topics is not None:
-        lost += write_topics(whole.topics, root / "queries.jsonl", format="beir", lossy=lossy)
-    if whole.qrels is not None:
-        lost += write_qrels(whole.qrels, root / "qrels" / "test.tsv", format="beir", lossy=lossy)
+        raise DataError(f"cannot be written: {error.strerror}", source=str(folder)) from None
     return lost
 
 
@@ -167,13 +175,23 @@ def _write_texts(texts: Texts, kind: Kind, where: Where, format: str | None, los
         name, chunks = PARQUET, [parquet_bytes(texts, losses)]
     else:
         chosen = format_named(format, kind) if format else _format_for(None, where, FORMATS[kind], kind)
-        name, chunks = chosen.name, list(chosen.write(texts, losses))
-        for id in texts.ids:  # a text file in which some bytes are not UTF-8 would be read as Latin-1
-            if not id.isascii() and any("\ud800" <= character <= "\udfff" for character in id):
-                raise DataError(f"the id {id!r} is not UTF-8", source=texts.name, remedy="Rename it first.")
-    lost = _allowed(losses, name, texts.name, lossy)
-    save(where, chunks)
-    return lost
+        name, chunks = chosen.name, chosen.write(texts, losses)
+        unfit = next((id for id in texts.ids if not_in_text(id)), None)
+        if unfit is not None:
+            raise DataError(f"the id {unfit!r} is not UTF-8", source=texts.name, remedy="Rename it first.")
+
+    def allowed() -> Iterator[str | bytes]:
+        yield from chunks
+        _allowed(losses, name, texts.name, lossy)
+
+    save(where, allowed() if _is_new_file(where) else list(allowed()))
+    return tuple(losses.told())
+
+
+def _is_new_file(where: Where) -> bool:
+    """Whether what is written is thrown away if something goes wrong on the way."""
+    path = os.fspath(where) if isinstance(where, str | os.PathLike) else "-"
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, ...]:
@@ -190,7 +208,7 @@ def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, 
 
 def _format_for(name: str | None, where: Where, formats: Sequence[Format], kind: str) -> Format:
     """The format of that name, or the one that the suffix of the file calls for."""
-    known = ", ".join(format.name for format in formats)
+    known = ", ".join(dict.fromkeys([*(format.name for format in formats), PARQUET]))
     if name is not None:
         for format in formats:
             if format.name == name:
@@ -201,7 +219,10 @@ def _format_for(name: str | None, where: Where, formats: Sequence[Format], kind:
     for format in formats:
         if format.name == beir or (beir is None and suffix_of(path) in format.suffixes):
             return format
-    raise UsageError(f"'{shorten(path, 60)}' does not say in which format to write {kind}: name one of {known}")
+    raise UsageError(
+        f"'{shorten(path, 60)}' does not say in which format to write {kind}; "
+        f"name one with --to (format= in Python): {known}"
+    )
 
 
 def _name_of(where: Where) -> str:

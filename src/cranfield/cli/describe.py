@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options
+from cranfield.formats.kinds import KINDS
 from cranfield.report.description_tables import FORMATS
 
 
@@ -16,13 +17,24 @@ from cranfield.report.description_tables import FORMATS
 @click.option(
     "--kind",
     type=click.Choice(["qrels", "topics", "documents"]),
-    help="What a file holds, where its content and name do not tell.",
+    help="What a file holds, where its content and name do not tell; of a collection, the part to describe.",
 )
-@click.option("--from", "input_format", metavar="FORMAT", help="Format of a file, where its content does not tell.")
+@click.option("--from", "input_format", metavar="FORMAT", help="Format of COLLECTION, where its content does not tell.")
+@click.option(
+    "--judgements", type=click.Choice(["plain", *KINDS]), default="plain", help="Kind of judgements in a file of them."
+)
+@click.option("--run-format", metavar="FORMAT", help="Format of RUNS, where their content does not tell, as msmarco.")
 @options.topic_ids
 @options.output_format(list(FORMATS))
 def command(
-    collection: str, runs: tuple[str, ...], kind: Any, input_format: str | None, ids: Any, output_format: str
+    collection: str,
+    runs: tuple[str, ...],
+    kind: Any,
+    input_format: str | None,
+    judgements: str,
+    run_format: str | None,
+    ids: Any,
+    output_format: str,
 ) -> None:
     """What does COLLECTION hold, and what can be measured with it?
 
@@ -40,5 +52,13 @@ def command(
     from cranfield.describing import describe
     from cranfield.report.description_tables import render
 
-    found = describe(collection, list(runs) or (), kind=kind, format=input_format, ids=ids)
+    found = describe(
+        collection,
+        list(runs) or (),
+        kind=kind,
+        format=input_format,
+        run_format=run_format,
+        judgements=judgements,
+        ids=ids,
+    )
     click.echo(render(found, output_format), nl=False)

@@ -14,14 +14,14 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation import named_runs
 from cranfield.findings import Finding, plural
 from cranfield.formats import read_qrels, read_run
-from cranfield.formats.sources import open_source
 from cranfield.judged import Judged, Pool, judge, pool
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics
 from cranfield.texts.base import Documents, Topics
-from cranfield.texts.collection import Collection, other_ids, read_collection
+from cranfield.texts.collection import PARTS, Collection, other_ids, read_collection
 from cranfield.texts.datasets import is_dataset
-from cranfield.texts.kinds import Content, kind_of
+from cranfield.texts.kinds import Content
+from cranfield.texts.peeking import peek
 
 FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is what most collections have
 MOSTLY_JUDGED = 0.95
@@ -34,7 +34,7 @@ class Description:
     >>> print(describe({"q1": {"d1": 1}}))  # doctest: +ELLIPSIS
     qrels
     <BLANKLINE>
-    1 judgements of 1 topics: sparse, 100.0% relevant
+    1 judgement of 1 topic: sparse, 100.0% relevant
     ...
     """
 
@@ -53,12 +53,20 @@ class Description:
 
 
 def describe(
-    source: Any, runs: Any = (), *, kind: Content | None = None, format: str | None = None, ids: Ids = "given"
+    source: Any,
+    runs: Any = (),
+    *,
+    kind: Content | None = None,
+    format: str | None = None,
+    run_format: str | None = None,
+    judgements: str = "plain",
+    ids: Ids = "given",
 ) -> Description:
     """What a collection, or judgements alone, hold and support; with runs also how far down these are judged.
 
     `source` is whatever `read_collection` takes, or judgements, topics or documents on their own; `kind` says which
-    where content and name do not.
+    where content and name do not. `format` and `run_format` say in which format a file or the runs are, `judgements`
+    which kind of judgements a file has, as that of `read_qrels`.
 
     >>> described = describe({"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1, "d4": 0}})
     >>> described.judgements.shape, described.judgements.relevant_per_topic.mean
@@ -66,35 +74,40 @@ def describe(
     >>> [advice.measure for advice in described.advice if advice.fits]
     ['RR@10', 'Success@10', 'nDCG@10', 'R@100']
     """
-    collection = as_collection(source, kind=kind, format=format, ids=ids)
+    collection = as_collection(source, kind=kind, format=format, judgements=judgements, ids=ids)
     found = [Finding(code, collection.name, note, doubtful=code == "topic-ids") for code, note in collection.notes]
     for part in (collection.documents, collection.topics):
         if part is not None:
             found += [Finding(code, part.name, note, doubtful=False) for code, note in part.notes]
-    judgements: JudgementSummary | None = None
+    summary: JudgementSummary | None = None
     cutoffs: tuple[Cutoff, ...] = ()
     if collection.qrels is not None:
         pooled = pool(collection.qrels)
         found += findings.of_qrels(collection.qrels, pooled)
-        judgements = of_judgements(pooled)
-        cutoffs = of_cutoffs(pooled, _judged_runs(runs, collection.qrels, pooled, found))
+        summary = of_judgements(pooled)
+        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_format, collection.qrels, pooled, found))
         found += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
-        found += _of_depth(cutoffs, judgements, collection.name)
+        found += _of_depth(cutoffs, summary, collection.name)
     elif not (isinstance(runs, tuple) and not runs):
         raise UsageError("runs are seen through judgements, and there are none here")
     return Description(
         collection.name,
         None if collection.documents is None else of_texts(collection.documents),
         None if collection.topics is None else of_texts(collection.topics),
-        judgements,
+        summary,
         cutoffs,
-        () if judgements is None else advise(judgements, cutoffs),
+        () if summary is None else advise(summary, cutoffs),
         tuple(found),
     )
 
 
 def as_collection(
-    source: Any, *, kind: Content | None = None, format: str | None = None, ids: Ids = "given"
+    source: Any,
+    *,
+    kind: Content | None = None,
+    format: str | None = None,
+    judgements: str = "plain",
+    ids: Ids = "given",
 ) -> Collection:
     """A collection of one part or more: from a folder, a file of any kind, or from memory.
 
@@ -102,14 +115,19 @@ def as_collection(
     <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
     """
     is_path = isinstance(source, str | os.PathLike)
-    is_whole = isinstance(source, Collection) or is_dataset(source)
-    if is_whole or (is_path and (os.path.isdir(source) or os.fspath(source).endswith(".toml"))):
-        return read_collection(source, ids=ids)
+    is_folder = is_path and os.path.isdir(source)
+    is_whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.fspath(source).endswith(".toml"))
+    if is_whole or (is_folder and kind in (None, "qrels")):
+        if format is not None or judgements != "plain":
+            raise UsageError(
+                "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
+            )
+        return read_collection(source, ids=ids, only=PARTS if kind is None else (kind,))
+    label = source
     if kind is None and is_path:
-        opened = open_source(source)
-        kind = kind_of(opened.data, opened.label)
-        if kind is None:
-            raise UsageError(f"{opened.label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
+        source, kind = peek(source)
+        if kind is None and judgements == "plain":
+            raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "documents" or isinstance(source, Documents):
         documents = read_documents(source, format=format)
         return Collection(documents.name, documents)
@@ -117,18 +135,18 @@ def as_collection(
         topics = read_topics(source, format=format, ids=ids)
         return Collection(topics.name, None, topics)
     if kind == "run":
-        raise UsageError(f"{source} is a run: name judgements or a collection first, then runs")
-    qrels = read_qrels(source, format="tsv" if format == "beir" else format)
+        raise UsageError(f"{label} is a run: name judgements or a collection first, then runs")
+    qrels = read_qrels(source, kind=judgements, format="tsv" if format == "beir" else format)
     return Collection(qrels.name, qrels=qrels)
 
 
-def _judged_runs(runs: Any, qrels: Qrels, pooled: Pool, found: list[Finding]) -> list[Judged]:
+def _judged_runs(runs: Any, format: str | None, qrels: Qrels, pooled: Pool, found: list[Finding]) -> list[Judged]:
     """The runs as judged; what is odd about them is added to what was found."""
     if isinstance(runs, tuple) and not runs:
         return []
     all_judged = []
     for name, source in named_runs(runs):
-        run = read_run(source, name=name)
+        run = read_run(source, name=name, format=format)
         judged = judge(run, qrels, pooled=pooled)
         found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
         all_judged.append(judged)

@@ -31,7 +31,8 @@ class Known(NamedTuple):
 
     @property
     def relevant(self) -> str:
-        return f"{self.judgements.relevant_per_topic.mean:.3g} relevant documents a topic are known"
+        mean = self.judgements.relevant_per_topic.mean
+        return f"{mean:.3g} relevant {'document' if mean == 1 else 'documents'} known a topic"
 
     def perfect(self, cutoff: int) -> float:
         """What a perfect run scores in P at a cutoff."""

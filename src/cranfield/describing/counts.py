@@ -87,7 +87,7 @@ def spread(values: Sequence[float] | Floats) -> Spread:
 def of_texts(texts: Texts) -> TextSummary:
     """Counts of documents or topics."""
     words = {name: spread([len(text.split()) for text in column]) for name, column in texts.fields.items()}
-    return TextSummary(len(texts), sum(not text.strip() for text in texts.text()), words)
+    return TextSummary(len(texts), texts.empty(), words)
 
 
 def of_judgements(pooled: Pool) -> JudgementSummary:

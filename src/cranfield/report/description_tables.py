@@ -23,7 +23,7 @@ def render(description: Description, format: str) -> str:
 
 
 def _sections(description: Description) -> Iterator[tuple[str, Grid]]:
-    for noun, texts in (("documents", description.documents), ("topics", description.topics)):
+    for noun, texts in (("document", description.documents), ("topic", description.topics)):
         if texts is not None:
             yield _texts(noun, texts)
     judgements = description.judgements
@@ -40,16 +40,19 @@ def _sections(description: Description) -> Iterator[tuple[str, Grid]]:
 
 
 def _texts(noun: str, texts: TextSummary) -> tuple[str, Grid]:
-    title = f"{texts.count:,} {noun}" + (f", {texts.empty:,} of them empty" if texts.empty else "")
+    from cranfield.findings import plural
+
+    title = plural(texts.count, noun) + (f", {texts.empty:,} of them empty" if texts.empty else "")
     rows = [[name, *map(_number, spread)] for name, spread in texts.words.items()]
     return title, Grid(["words of", *SPREAD], rows)
 
 
 def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
+    from cranfield.findings import plural
+
     share = judgements.relevant / judgements.judged if judgements.judged else 0.0
-    title = (
-        f"{judgements.judged:,} judgements of {judgements.topics:,} topics: {judgements.shape}, {share:.1%} relevant"
-    )
+    counted = f"{plural(judgements.judged, 'judgement')} of {plural(judgements.topics, 'topic')}"
+    title = f"{counted}: {judgements.shape}, {share:.1%} relevant"
 
     def row(name: str, count: int, topics: str, spread: Spread) -> list[str]:
         return [name, f"{count:,}", topics, *map(_number, spread)]

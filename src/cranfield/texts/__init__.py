@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.formats import stem, suffix_of
+from cranfield.formats import stem
 from cranfield.formats.sources import Source, open_source
-from cranfield.texts import datasets, delimited, json_lines, sgml, smart, tabular, trec_topics
+from cranfield.texts import datasets, tabular
 from cranfield.texts.base import Documents, Topics
-from cranfield.texts.forms import Found, Kind, Notes, TextFormat, Texts, decoded, id_bytes, joined, no_duplicates
+from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
+from cranfield.texts.choosing import FORMATS, PARQUET, choose, format_named, names, recognised
+from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, joined, no_duplicates, refuse_packed
 from cranfield.texts.kinds import head_of, kind_of
+from cranfield.texts.peeking import beginning
 
-# In the order in which they are tried on a file's first characters; tags may stand in any text.
-_BEFORE = (smart.SMART, delimited.CSV, delimited.TSV, json_lines.JSON_LINES, json_lines.BEIR)
-FORMATS: Mapping[Kind, tuple[TextFormat, ...]] = {
-    "documents": (*_BEFORE, sgml.TREC, delimited.MSMARCO),
-    "topics": (*_BEFORE, trec_topics.TREC, delimited.MSMARCO),
-}
-PARQUET = "parquet"
 Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
 
@@ -43,9 +39,9 @@ def read_documents(source: Any, *, format: str | None = None, name: str | None =
         return source
     found, label = _read(source, "documents", format)
     found.fields.setdefault("text", [""] * len(found.ids))
-    documents = Documents(tuple(found.ids), found.fields, name or label, tuple(found.notes))
-    empty = sum(not text.strip() for text in documents.text())
-    return replace(documents, notes=(*documents.notes, *_empty(empty, "documents", "without a word")))
+    documents = Documents(tuple(found.ids), found.fields, name or label)
+    empty = Note("empty-documents", documents.empty(), "document", "without a word")
+    return replace(documents, notes=_told(found, empty))
 
 
 def read_topics(source: Any, *, format: str | None = None, name: str | None = None, ids: Ids = "given") -> Topics:
@@ -66,9 +62,9 @@ def read_topics(source: Any, *, format: str | None = None, name: str | None = No
     if isinstance(source, Topics):
         return renumbered(source, ids)
     found, label = _read(source, "topics", format)
-    topics = Topics(tuple(found.ids), found.fields, name or label, tuple(found.notes))
+    topics = Topics(tuple(found.ids), found.fields, name or label)
     empty = sum(not text.strip() for text in topics.queries())
-    topics = replace(topics, notes=(*topics.notes, *_empty(empty, "topics", "without a query")))
+    topics = replace(topics, notes=_told(found, Note("empty-topics", empty, "topic", "without a query")))
     return renumbered(topics, ids)
 
 
@@ -85,8 +81,8 @@ def renumbered(topics: Topics, ids: Ids) -> Topics:
     return topics
 
 
-def _empty(count: int, kind: Kind, what: str) -> Notes:
-    return [(f"empty-{kind}", f"{count:,} {kind if count > 1 else _NOUN[kind]} {what}")] if count else []
+def _told(found: Found, *more: Note) -> tuple[tuple[str, str], ...]:
+    return tuple((note.code, note.told()) for note in (*found.notes, *more) if note.times)
 
 
 def _read(source: Any, kind: Kind, format: str | None) -> tuple[Found, str]:
@@ -100,16 +96,25 @@ def _read(source: Any, kind: Kind, format: str | None) -> tuple[Found, str]:
         label = Path(source).name
         found = _read_folder(Path(source), kind, format)
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        opened = open_source(source)
-        label = stem(opened.label) if opened.path else kind
-        found = _read_source(opened, kind, format)
+        found, label = read_file(source, kind, format)
     else:
         found = tabular.read_memory(source, f"the {kind}", kind)
     where = str(source) if isinstance(source, str | os.PathLike) else label
     if not found.ids:
         raise DataError(f"has no {_NOUN[kind]}", source=where)
-    no_duplicates(found, _NOUN[kind], where)
+    no_duplicates(found, _NOUN[kind])
     return found, label
+
+
+def read_file(source: Any, kind: Kind, format: str | None) -> tuple[Found, str]:
+    """What is in a file, and what to call it."""
+    if kind == "documents" and is_large(source):
+        try:
+            return joined(blocks(os.fspath(source), format)), stem(os.fspath(source))
+        except NotInBlocksError:
+            pass
+    opened = open_source(source)
+    return _read_source(opened, kind, format), stem(opened.label) if opened.path else kind
 
 
 def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
@@ -118,7 +123,7 @@ def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
     if format == PARQUET or (format is None and opened.data[:4] == b"PAR1"):
         return tabular.read_parquet(opened.data, opened.label, kind)
     text, notes = decoded(opened.data, opened.label)
-    chosen = _choose(text, opened.label, kind, format)
+    chosen = choose(text, opened.label, kind, format)
     if chosen is None:
         raise DataError(
             f"is in no known format of {kind}",
@@ -132,63 +137,49 @@ def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
     return found._replace(ids=ids, notes=notes + found.notes)
 
 
-def names(kind: Kind) -> list[str]:
-    """The names of the formats.
-
-    >>> names("topics")
-    ['smart', 'csv', 'tsv', 'jsonl', 'beir', 'trec', 'msmarco', 'parquet']
-    """
-    return [format.name for format in FORMATS[kind]] + [PARQUET]
-
-
-def format_named(name: str, kind: Kind) -> TextFormat:
-    """A format by its name."""
-    for format in FORMATS[kind]:
-        if format.name == name:
-            return format
-    raise UsageError(f"unknown format of {kind} '{name}'; known: {', '.join(names(kind))}")
-
-
-def recognised(text: str, kind: Kind) -> TextFormat | None:
-    """The format that a text's beginning gives away."""
-    first = text.find("\n")
-    head = text[: max(1 << 16, first)] if first >= 0 else text  # at least the first line
-    return next((format for format in FORMATS[kind] if format.recognise(head, kind)), None)
-
-
-def _choose(text: str, label: str, kind: Kind, format: str | None) -> TextFormat | None:
-    if format is not None:
-        return format_named(format, kind)
-    suffix = suffix_of(label)
-    return recognised(text, kind) or next((known for known in FORMATS[kind] if suffix in known.suffixes), None)
-
-
 def _read_folder(folder: Path, kind: Kind, format: str | None) -> Found:
     """Every file below a folder, in the order of their paths; files that hold no documents are counted."""
+    others: list[str] = []
+    found = joined(read_file(path, kind, format)[0] for path in fitting_files(folder, kind, format, others))
+    return found._replace(notes=[*found.notes, *left_out(others, kind)])
+
+
+def fitting_files(folder: Path, kind: Kind, format: str | None, others: list[str]) -> Iterator[Path]:
+    """The files below a folder that hold documents or topics; the names of the others are added to a list."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     if not files:
         raise DataError("has no files", source=str(folder))
-    parts: list[Found] = []
-    without: list[str] = []
     for path in files:
-        opened = open_source(path)
-        if format is not None or kind_of(opened.data, str(path)) == kind or _fits(opened, kind):
-            parts.append(_read_source(opened, kind, format))
+        if format is not None or _holds(path, kind):
+            yield path
         else:
-            without.append(path.name)
-    if not parts:
+            others.append(path.name)
+    if len(others) == len(files):
         raise DataError(f"no file in it is in a known format of {kind}", source=str(folder))
-    found = joined(parts)
-    if without:
-        found.notes.append(("left-out", f"{len(without):,} files without {kind}, left out: {some(without)}"))
-    return found
 
 
-def _fits(opened: Source, kind: Kind) -> bool:
-    """Whether a file that may be of one kind or another is in a format of this one."""
-    if kind_of(opened.data, opened.label) is not None or not len(opened.data):
-        return False
-    return recognised(head_of(opened.data), kind) is not None
+def left_out(others: Sequence[str], kind: Kind) -> list[Note]:
+    return [Note("left-out", len(others), "file", f"without {kind}, left out: {some(others)}")]
 
 
-__all__ = ["Documents", "FORMATS", "Ids", "Texts", "Topics", "read_documents", "read_topics", "renumbered"]
+def _holds(path: Path, kind: Kind) -> bool:
+    """Whether a file is of this kind; one that may be of any, if it is in a format of this one."""
+    data = beginning(str(path))
+    refuse_packed(data, str(path))
+    told = kind_of(data, str(path))
+    return told == kind or (told is None and len(data) > 0 and recognised(head_of(data), kind) is not None)
+
+
+__all__ = [
+    "FORMATS",
+    "PARQUET",
+    "Documents",
+    "Ids",
+    "Texts",
+    "Topics",
+    "format_named",
+    "names",
+    "read_documents",
+    "read_topics",
+    "renumbered",
+]

@@ -43,6 +43,11 @@ class _Texts:
             return [""] * len(self)
         return [" ".join(part for part in parts if part) for parts in zip(*columns, strict=True)]
 
+    def empty(self) -> int:
+        """How many have no word in any of the main fields."""
+        columns = [self.fields[field] for field in self.main if field in self.fields]
+        return count_empty(columns) if columns else len(self)
+
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Each id with its fields."""
         for number, id in enumerate(self.ids):
@@ -63,6 +68,14 @@ class _Texts:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {len(self):,} with {', '.join(self.fields)}>"
+
+
+def count_empty(columns: Sequence[Sequence[str]]) -> int:
+    """
+    >>> count_empty([["a", "", " "], ["b", "c", ""]])
+    1
+    """
+    return sum(not any(map(str.strip, texts)) for texts in zip(*columns, strict=True))
 
 
 class Documents(_Texts):

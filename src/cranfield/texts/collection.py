@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import read_qrels
-from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.base import Documents, Topics
 from cranfield.texts.datasets import has, is_dataset, open_dataset, records
 from cranfield.texts.kinds import Content, kind_of
+from cranfield.texts.peeking import beginning
 
 TOML = "collection.toml"
 DOCUMENT_FOLDERS = ("documents", "docs", "corpus")
@@ -51,18 +51,21 @@ def read_collection(
     qrels: Any = None,
     ids: Ids = "given",
     name: str | None = None,
+    only: Sequence[Content] = PARTS,
 ) -> Collection:
     """Reads a collection: a folder, a TOML file that names the parts, an id of ir_datasets, or the parts themselves.
 
     In a folder the parts are found by content and name: BEIR's corpus.jsonl, queries.jsonl and qrels/test.tsv, SMART's
     files, and others. Where that does not decide, `collection.toml` in it does, with documents = "…", topics = "…",
-    qrels = "…" and perhaps ids = "position". Parts given by name replace those found. `ids` is that of `read_topics`.
+    qrels = "…" and perhaps ids = "position". Parts given by name replace those found. `ids` is that of `read_topics`;
+    `only` names the parts to read.
 
     >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
     <Collection 'ducks': 1 documents, 1 topics, 1 judgements>
     """
     if isinstance(source, Collection):
-        return source
+        left: dict[str, Any] = {part: None for part in PARTS if part not in only}
+        return replace(source, **left)
     notes: list[tuple[str, str]] = []
     found: dict[str, Any] = {}
     if is_dataset(source):
@@ -85,14 +88,15 @@ def read_collection(
     found |= {part: value for part, value in given.items() if value is not None}
     if not any(part in found for part in PARTS):
         raise UsageError("a collection needs documents, topics or qrels")
-    return _read_parts(found, name or "collection", ids, notes)
+    wanted = {key: value for key, value in found.items() if key not in PARTS or key in only}
+    return _read_parts(wanted, name or "collection", ids, notes)
 
 
 def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[str, str]]) -> Collection:
     formats = found.get("formats", {})
     documents = read_documents(found["documents"], format=formats.get("documents")) if "documents" in found else None
     topics = read_topics(found["topics"], format=formats.get("topics"), ids=ids) if "topics" in found else None
-    qrels = read_qrels(found["qrels"], format=formats.get("qrels")) if "qrels" in found else None
+    qrels = _read_judgements(found["qrels"], formats.get("qrels")) if "qrels" in found else None
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:
@@ -100,11 +104,17 @@ def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[st
     return Collection(name, documents, topics, qrels, tuple(notes))
 
 
+def _read_judgements(source: Any, format: str | None) -> Qrels:
+    if is_dataset(source):
+        return read_qrels(records(source, "qrels"), name=source.partition(":")[2])
+    return read_qrels(source, format="tsv" if format == "beir" else format)
+
+
 def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
     """What to say if the judgements do not use the topics' ids, but their positions or numbers.
 
     >>> other_ids(Topics(("001", "004"), {"title": ["ducks", "geese"]}), ["1", "2"])
-    "the judgements do not use the topics' ids (001, 004) but their positions: read them with ids position"
+    "the judgements do not use the topics' ids (001, 004) but their positions: --ids position (ids= in Python)"
     """
     if set(judged) <= set(topics.ids):
         return None
@@ -116,20 +126,14 @@ def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
             continue
         if fits:
             shown = some(topics.ids, 3)
-            return f"the judgements do not use the topics' ids ({shown}) but {what}: read them with ids {way}"
+            return f"the judgements do not use the topics' ids ({shown}) but {what}: --ids {way} (ids= in Python)"
     return None
 
 
 def _of_dataset(source: str) -> dict[str, Any]:
     dataset = open_dataset(source)
-    found: dict[str, Any] = {}
-    if has(dataset, "docs"):
-        found["documents"] = source
-    if has(dataset, "queries"):
-        found["topics"] = source
-    if has(dataset, "qrels"):
-        found["qrels"] = records(source, "qrels")
-    return found
+    parts = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
+    return {part: source for part, called in parts.items() if has(dataset, called)}
 
 
 def _of_toml(path: Path) -> dict[str, Any]:
@@ -156,7 +160,7 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     candidates: dict[str, list[Path]] = {part: [] for part in PARTS}
     left_out: list[str] = []
     for path in files:
-        kind = kind_of(open_source(path).data, str(path))
+        kind = kind_of(beginning(str(path)), str(path))
         if kind in candidates:
             candidates[kind].append(path)
         else:
@@ -168,10 +172,11 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         tests = [path for path in paths if re.match(r"test\b", path.name)]
         chosen = tests if len(paths) > 1 and len(tests) == 1 else paths
         if len(chosen) > 1:
+            own = f' Or put them all into a folder "{DOCUMENT_FOLDERS[0]}".' if part == "documents" else ""
             raise DataError(
                 f"several files may be the {part}: {some([path.name for path in chosen])}",
                 source=str(folder),
-                remedy=f'Say which: {part}= in Python, or a file {TOML} with {part} = "…".',
+                remedy=f'Say which: {part}= in Python, or a file {TOML} with {part} = "…".{own}',
             )
         if chosen:
             found[part] = str(chosen[0])

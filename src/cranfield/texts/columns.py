@@ -21,7 +21,7 @@ ACCEPTED: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     },
     "topics": {
         "id": ("_id", "id", *OF_RUNS["topic"], "num", "number"),
-        "title": ("title", "query", "text", "question", "query_text"),
+        "title": ("title", "text", "query", "question", "query_text"),
         "description": ("description", "desc"),
         "narrative": ("narrative", "narr"),
     },
@@ -83,8 +83,8 @@ def held_names(texts: Texts, losses: Losses, given: Mapping[str, str] | None = N
     while wrong:
         for name in wrong:
             rest.remove(name)
-            for id, text in zip(texts.ids, texts.fields[name], strict=True):
-                if text:
+            for id, fields in texts.rows():
+                if fields[name]:
                     losses.add(f"a field '{shorten(name, 40)}' would be read as something else", id)
         wrong = _misread(rest, kind, given)
     if not {*rest, *given.values()} & set(texts.main):

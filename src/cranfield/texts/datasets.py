@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 from cranfield.errors import DataError, UsageError, shorten
 
@@ -23,24 +24,32 @@ def open_dataset(source: str) -> Any:
     try:
         import ir_datasets  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        raise DataError("needs the package ir_datasets", source=source, remedy="pip install ir_datasets") from None
+        raise DataError(
+            "needs the package ir_datasets", source=source, remedy="pip install 'cranfield[datasets]'"
+        ) from None
     try:
         return ir_datasets.load(id)
     except KeyError:
         raise UsageError(f"ir_datasets has no dataset '{shorten(id, 80)}'") from None
 
 
-def has(dataset: Any, part: Literal["docs", "queries", "qrels"]) -> bool:
+def has(dataset: Any, part: str) -> bool:
     """Whether a dataset has documents, queries or judgements."""
     return bool(getattr(dataset, f"has_{part}")())
 
 
-def records(source: str, part: Literal["docs", "queries", "qrels"]) -> list[Any]:
+def records(source: str, part: str) -> list[Any]:
     """The records of a part of a dataset; ir_datasets fetches what is not there yet."""
+    return list(iterate(source, part))
+
+
+def iterate(source: str, part: str) -> Iterator[Any]:
+    """The records of a part of a dataset, one by one."""
     dataset = open_dataset(source)
     if not has(dataset, part):
         raise DataError(f"has no {part}", source=source)
     try:
-        return list(getattr(dataset, f"{part}_iter")())
+        yield from getattr(dataset, f"{part}_iter")()
     except (OSError, RuntimeError) as error:
-        raise DataError(f"ir_datasets could not get its {part}: {error}", source=source) from None
+        message = f"ir_datasets could not get its {part}: {shorten(str(error), 200)}"
+        raise DataError(message, source=source) from None

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from cranfield.errors import DataError
 from cranfield.texts.base import Topics
 from cranfield.texts.columns import find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts
+from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line
 
 _LONG_FORM = ("id", "url", "title", "text")
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
@@ -74,7 +74,7 @@ def _columns(rows: list[list[str]], lines: list[int], names: Sequence[str], sour
     ids = columns.pop("id")
     if "" in ids:
         raise DataError("empty id", source=source, line=lines[ids.index("")])
-    return Found(ids, columns, lambda number: lines[number], [])
+    return Found(ids, columns, lambda number: (source, lines[number]), [])
 
 
 def read_msmarco(text: str, source: str, kind: Kind) -> Found:
@@ -139,5 +139,7 @@ def recognise_msmarco(head: str, kind: Kind) -> bool:
 
 
 CSV = TextFormat("csv", (".csv",), lambda head, kind: recognise_header(head, kind, ","), read_csv, write_csv)
-TSV = TextFormat("tsv", (".tsv",), lambda head, kind: recognise_header(head, kind, "\t"), read_tsv, write_tsv)
-MSMARCO = TextFormat("msmarco", (), recognise_msmarco, read_msmarco, write_msmarco)
+TSV = TextFormat(
+    "tsv", (".tsv",), lambda head, kind: recognise_header(head, kind, "\t"), read_tsv, write_tsv, after_last_line
+)
+MSMARCO = TextFormat("msmarco", (), recognise_msmarco, read_msmarco, write_msmarco, after_last_line)

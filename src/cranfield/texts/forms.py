@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import DataError, shorten, some
@@ -12,66 +15,100 @@ from cranfield.texts.base import Documents, Topics
 
 Kind = Literal["documents", "topics"]
 Texts = Documents | Topics
-Notes = list[tuple[str, str]]
+SHOWN = 3  # ids, of those that lose something
+Place = tuple[str, int | None]  # a file, and the line in it where that is known
+
+
+class Note(NamedTuple):
+    """Something odd about a source, and how many there are of it.
+
+    >>> Note("unclosed-doc", 2, "document", "without </DOC>").told()
+    '2 documents without </DOC>'
+    """
+
+    code: str
+    times: int
+    noun: str
+    what: str
+
+    def told(self) -> str:
+        """A sentence."""
+        return f"{self.times:,} {self.noun}{'' if self.times == 1 else 's'} {self.what}"
 
 
 class Found(NamedTuple):
-    """What a reader found: ids, a column of texts for each field, the line on which each id stands, and notes."""
+    """What a reader found: ids, a column of texts for each field, the place where each id stands, and notes."""
 
     ids: list[str]
     fields: dict[str, list[str]]
-    line: Callable[[int], int | None]
-    notes: Notes
+    place: Callable[[int], Place]
+    notes: list[Note]
 
 
 class Losses:
     """What a format cannot hold, counted as it is written, with a few ids to look at."""
 
     def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
         self._ids: dict[str, list[str]] = {}
 
     def add(self, what: str, id: str) -> None:
         """Something of one document, topic or row is lost."""
-        self._ids.setdefault(what, []).append(id)
+        self._times[what] += 1
+        if self._times[what] <= SHOWN:
+            self._ids.setdefault(what, []).append(id)
 
     def told(self) -> list[str]:
         """A sentence for each kind of loss."""
-        return [f"{what} ({len(ids):,}: {some(ids, 3)})" for what, ids in self._ids.items()]
+        more = {what: f" and {times - SHOWN:,} more" if times > SHOWN else "" for what, times in self._times.items()}
+        return [f"{what} ({self._times[what]:,}: {some(ids)}{more[what]})" for what, ids in self._ids.items()]
 
 
 class TextFormat(NamedTuple):
-    """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer."""
+    """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer.
+
+    `cut` tells how much of a text is whole records, so that a file can be read block by block.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     recognise: Callable[[str, Kind], bool]
     read: Callable[[str, str, Kind], Found]
     write: Callable[[Texts, Losses], Iterator[str]]
+    cut: Callable[[str], int] | None = None
 
 
-def decoded(data: Any, source: str) -> tuple[str, Notes]:
-    """Bytes as text: UTF-8, or Latin-1 with a note, which is what old collections are in.
-
-    >>> decoded("café".encode("latin-1"), "ap890101")
-    ('café', [('latin-1', 'not UTF-8 (first on line 1): read as Latin-1')])
-    """
+def refuse_packed(data: Any, source: str) -> None:
+    """It is an error if a file is packed in a way that cannot be read."""
     if data[:2] == b"\x1f\x9d":
         raise DataError("is compressed by compress (.Z)", source=source, remedy="Unpack it first: gzip -d does.")
-    notes: Notes = []
+    if data[257:262] == b"ustar":
+        raise DataError("is a tar archive", source=source, remedy="Unpack it first: tar -xf does.")
+
+
+def decoded(data: Any, source: str) -> tuple[str, list[Note]]:
+    """Bytes as text: UTF-8, or Latin-1 with a note, which is what old collections are in.
+
+    >>> text, (note,) = decoded("café".encode("latin-1"), "ap890101")
+    >>> text, note.told()
+    ('café', '1 file not in UTF-8, read as Latin-1: ap890101, line 1')
+    """
+    refuse_packed(data, source)
+    notes: list[Note] = []
     start = len(BYTE_ORDER_MARK) if data[:3] == BYTE_ORDER_MARK else 0
     with memoryview(data) as view:
         try:
             text = str(view[start:], "utf-8")
         except UnicodeDecodeError as error:
             text = str(view[start:], "latin-1")
-            line = text.count("\n", 0, error.start) + 1
-            notes.append(("latin-1", f"not UTF-8 (first on line {line:,}): read as Latin-1"))
+            line = line_number(text, error.start)
+            notes.append(Note("latin-1", 1, "file", f"not in UTF-8, read as Latin-1: {source}, line {line:,}"))
     at = text.find("\0")
     if at >= 0:
         raise DataError(
             f"NUL byte at offset {start + at:,}",
             source=source,
-            line=text.count("\n", 0, at) + 1,
+            line=line_number(text, at),
             text=line_at(text, at),
             remedy="This is not text, or it is damaged; tr -d '\\000' takes such bytes out.",
         )
@@ -84,10 +121,21 @@ def line_at(text: str, at: int) -> str:
     return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else None]
 
 
+def line_number(text: str, at: int) -> int:
+    """The number of that line, from 1."""
+    return text.count("\n", 0, at) + 1
+
+
+def line_numbers(text: str, places: Iterable[int]) -> list[int]:
+    """The numbers of the lines in which places stand that are in order."""
+    starts = [0, *places]
+    steps = (text.count("\n", before, at) for before, at in pairwise(starts))
+    return list(accumulate(steps, initial=1))[1:]
+
+
 def fault_at(text: str, at: int, message: str, source: str, remedy: str | None = None) -> DataError:
     """An error about a place in a text."""
-    line = text.count("\n", 0, at) + 1
-    return DataError(message, source=source, line=line, text=line_at(text, at), remedy=remedy)
+    return DataError(message, source=source, line=line_number(text, at), text=line_at(text, at), remedy=remedy)
 
 
 def columns_of(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
@@ -101,23 +149,29 @@ def columns_of(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
 
 
 def joined(parts: Iterable[Found]) -> Found:
-    """Several readings as one, in their order; lines are those of the parts."""
+    """Several readings as one, in their order; what is odd is counted over all of them, and told as of the first."""
     parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
     names = dict.fromkeys(name for part in parts for name in part.fields)
     ids = [id for part in parts for id in part.ids]
     fields = {
         name: [text for part in parts for text in part.fields.get(name) or [""] * len(part.ids)] for name in names
     }
-    counts: dict[str, list[str]] = {}
-    for part in parts:
-        for code, note in part.notes:
-            counts.setdefault(code, []).append(note)
-    notes = [
-        (code, told[0] if len(told) == 1 else f"in {len(told):,} files: {told[0]}") for code, told in counts.items()
-    ]
-    return Found(ids, fields, lambda number: None, notes)
+    ends = list(accumulate(len(part.ids) for part in parts))
+
+    def place(number: int) -> Place:
+        part = bisect_right(ends, number)
+        return parts[part].place(number - (ends[part - 1] if part else 0))
+
+    return Found(ids, fields, place, merged([note for part in parts for note in part.notes]))
+
+
+def merged(notes: Iterable[Note]) -> list[Note]:
+    """Notes of several readings as of one: counted over all of them, and told as of the first."""
+    total: dict[str, Note] = {}
+    for note in notes:
+        before = total.get(note.code)
+        total[note.code] = before._replace(times=before.times + note.times) if before and before.times else note
+    return list(total.values())
 
 
 BYTES_AS_LATIN_1 = re.compile("[\x80-\xff]")
@@ -128,7 +182,7 @@ def id_bytes(id: str) -> str:
     return id.encode("latin-1").decode("utf-8", "surrogateescape") if BYTES_AS_LATIN_1.search(id) else id
 
 
-def no_duplicates(found: Found, noun: str, source: str) -> None:
+def no_duplicates(found: Found, noun: str) -> None:
     """It is an error if an id comes twice."""
     if len(set(found.ids)) == len(found.ids):
         return
@@ -136,11 +190,28 @@ def no_duplicates(found: Found, noun: str, source: str) -> None:
     for number, id in enumerate(found.ids):
         other = first.setdefault(id, number)
         if other != number:
-            line, before = found.line(number), found.line(other)
-            where = f"First on line {before:,}. " if before else ""
-            raise DataError(
-                f"{noun} '{shorten(id, 60)}' comes a second time",
-                source=source,
-                line=line,
-                remedy=f"{where}Each id may stand once: decide which is right.",
-            )
+            raise second_time(id, noun, found.place(number), found.place(other))
+
+
+def second_time(id: str, noun: str, here: Place, before: Place) -> DataError:
+    """An error about an id that comes twice."""
+    where = [f"on line {before[1]:,}"] if before[1] else []
+    where += [f"of {before[0]}"] if before[0] != here[0] else []
+    return DataError(
+        f"{noun} '{shorten(id, 60)}' comes a second time",
+        source=here[0],
+        line=here[1],
+        remedy=" ".join(["First", *where]) + ". Each id may stand once: decide which is right."
+        if where
+        else "Each id may stand once: decide which is right.",
+    )
+
+
+def not_in_text(id: str) -> bool:
+    """Whether an id has bytes that are not UTF-8: a file with them would be read as Latin-1."""
+    return not id.isascii() and any("\ud800" <= character <= "\udfff" for character in id)
+
+
+def after_last_line(text: str) -> int:
+    """Where the last line that is whole ends."""
+    return text.rfind("\n") + 1

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
 from cranfield.texts.base import Topics
-from cranfield.texts.columns import find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, columns_of
+from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
+from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line, columns_of
 
 
 def read(text: str, source: str, kind: Kind) -> Found:
@@ -21,11 +22,19 @@ def read(text: str, source: str, kind: Kind) -> Found:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():
             continue
+        if line.strip() in ("{", "[") or (line.lstrip()[:1] == "[" and not rows):
+            raise DataError(
+                "one JSON value, where an object is expected on each line",
+                source=source,
+                line=number,
+                text=line,
+                remedy="jq -c . makes a line of each; jq -c '.[]' of each in a list.",
+            )
         entry = parse(line, source, number)
         if not isinstance(entry, dict):
             raise DataError("expected an object on each line", source=source, line=number, text=line)
         if isinstance(entry.get("metadata"), dict):
-            entry = _unfolded(entry)
+            entry = _unfolded(entry, kind)
         if tuple(entry) != keys:
             keys = tuple(entry)
             roles = require_roles(keys, kind, source, number)
@@ -40,15 +49,23 @@ def read(text: str, source: str, kind: Kind) -> Found:
                 raise DataError(message, source=source, line=number, text=line)
         rows.append(row)
         lines.append(number)
-    return Found(ids, columns_of(rows), lambda number: lines[number], [])
+    return Found(ids, columns_of(rows), lambda number: (source, lines[number]), [])
 
 
-def _unfolded(entry: dict[str, Any]) -> dict[str, Any]:
+def _unfolded(entry: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """BEIR keeps under `metadata` what is neither title nor text."""
     outer = {key: value for key, value in entry.items() if key != "metadata"}
+    names = _names_in_metadata(tuple(outer), tuple(entry["metadata"]), kind)
+    return outer | {names[key]: value for key, value in entry["metadata"].items()}
+
+
+@lru_cache
+def _names_in_metadata(outer: tuple[str, ...], inner: tuple[str, ...], kind: Kind) -> dict[str, str]:
+    """What to call what is under `metadata`, which must not take the place of what stands outside."""
     known = {key.lower() for key in outer} | {"id"}
-    more = {f"metadata.{key}" if key.lower() in known else key: value for key, value in entry["metadata"].items()}
-    return outer | more
+    taken = set((find_roles(outer, kind) or {}).values()) & set(ACCEPTED[kind])
+    roles = find_roles((*outer, *inner), kind) or {}
+    return {key: f"metadata.{key}" if key.lower() in known or roles.get(key) in taken else key for key in inner}
 
 
 def as_text(value: Any) -> str:
@@ -61,6 +78,11 @@ def as_text(value: Any) -> str:
         return value
     if value is None or value != value:
         return ""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     import json
@@ -70,8 +92,9 @@ def as_text(value: Any) -> str:
 
 def write(texts: Texts, losses: Losses) -> Iterator[str]:
     names = held_names(texts, losses)
+    encode = _encoder()
     for id, fields in texts.rows():
-        yield _line({"id": id, **{name: fields.get(name, "") for name in names}})
+        yield encode({"id": id, **{name: fields.get(name, "") for name in names}}) + "\n"
 
 
 def write_beir(texts: Texts, losses: Losses) -> Iterator[str]:
@@ -79,15 +102,16 @@ def write_beir(texts: Texts, losses: Losses) -> Iterator[str]:
         {"_id": "id", "text": "title"} if isinstance(texts, Topics) else {"_id": "id", "title": "title", "text": "text"}
     )
     names = held_names(texts, losses, main)
+    encode = _encoder()
     for id, fields in texts.rows():
         held = {key: id if role == "id" else fields.get(role, "") for key, role in main.items()}
-        yield _line({**held, "metadata": {name: fields[name] for name in names if fields.get(name)}})
+        yield encode({**held, "metadata": {name: fields[name] for name in names if fields.get(name)}}) + "\n"
 
 
-def _line(entry: Mapping[str, Any]) -> str:
+def _encoder() -> Callable[[Any], str]:
     import json
 
-    return json.dumps(entry, ensure_ascii=False) + "\n"
+    return json.JSONEncoder(ensure_ascii=False).encode
 
 
 def recognise(head: str, kind: Kind) -> bool:
@@ -101,5 +125,5 @@ def recognise(head: str, kind: Kind) -> bool:
     return isinstance(entry, dict) and find_roles(tuple(entry), kind) is not None
 
 
-JSON_LINES = TextFormat("jsonl", (".jsonl", ".ndjson", ".json"), recognise, read, write)
-BEIR = TextFormat("beir", (), lambda head, kind: False, read, write_beir)
+JSON_LINES = TextFormat("jsonl", (".jsonl", ".ndjson", ".json"), recognise, read, write, after_last_line)
+BEIR = TextFormat("beir", (), lambda head, kind: False, read, write_beir, after_last_line)

@@ -114,8 +114,9 @@ def _by_object(first: str, path: str) -> Content | None:
 def _by_fields(first: str, path: str) -> Content | None:
     fields = first.split()
     numbers = [bool(_NUMBER.fullmatch(field)) for field in fields]
-    if "\t" in first and len(first.split("\t")) in (2, 4) and not numbers[-1]:
-        return _text(by_name(path)) or ("documents" if len(first.split("\t")) == 4 else None)
+    between_tabs = first.split("\t")
+    if len(between_tabs) in (2, 4) and not numbers[-1]:
+        return _text(by_name(path)) or ("documents" if "://" in between_tabs[1] else None)
     if len(fields) >= 6 and numbers[3] and numbers[4]:
         return "run"
     if len(fields) == 4 and numbers[3]:

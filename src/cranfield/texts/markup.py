@@ -19,6 +19,8 @@ _ENDS = {
     "script": re.compile(r"</script\s*>", re.IGNORECASE),
     "style": re.compile(r"</style\s*>", re.IGNORECASE),
 }
+_DECLARATION = re.compile(r"<[!?][A-Za-z][^<>]*>")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _TREC = {"blank": " ", "hyph": "-"}  # of the Federal Register on TREC's discs; in HTML they are something else
 
 
@@ -62,11 +64,15 @@ def marked_up(text: str) -> str:
 
 
 def without_unseen(text: str) -> str:
-    """A text without comments, scripts and style sheets.
+    """A text without comments, declarations, scripts and style sheets; CDATA as the text that it stands for.
 
-    >>> without_unseen("a <!-- b --> c")
-    'a   c'
+    >>> without_unseen("<!DOCTYPE html>a <!-- b --> c <![CDATA[1 <b 2]]>")
+    ' a   c 1 &lt;b 2'
     """
+    if "<![CDATA[" in text:
+        text = _CDATA.sub(lambda match: marked_up(match[1].strip(BLANKS)), text)
+    if "<!" in text or "<?" in text:
+        text = _DECLARATION.sub(" ", text)
     kept: list[str] = []
     at = 0
     endless: set[str] = set()

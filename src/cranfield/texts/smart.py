@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from cranfield.errors import DataError
 from cranfield.texts.base import Topics
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, columns_of, fault_at
+from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
 
 _RECORD = re.compile(r"^\.I(?:[ \t]+(.*))?$", re.MULTILINE)
 _MARK = re.compile(r"^\.([A-Z])[ \t]*$\n?", re.MULTILINE)
@@ -47,9 +47,9 @@ def read(text: str, source: str, kind: Kind) -> Found:
             row[name] = f"{row[name]}\n{content}" if row.get(name) else content
         ids.append(id)
         rows.append(row)
-    notes = [("repeated-fields", f"{repeated:,} fields that come again in one record: joined")] if repeated else []
-    lines = [record.start() for record in records]
-    return Found(ids, columns_of(rows), lambda number: text.count("\n", 0, lines[number]) + 1, notes)
+    notes = [Note("repeated-fields", repeated, "field", "repeated in a record: joined")]
+    lines = line_numbers(text, [record.start() for record in records])
+    return Found(ids, columns_of(rows), lambda number: (source, lines[number]), notes)
 
 
 def _parts(body: str) -> list[tuple[str, str]]:
@@ -96,4 +96,9 @@ def recognise(head: str, kind: Kind) -> bool:
     return first is not None and not head[: first.start()].strip()
 
 
-SMART = TextFormat("smart", (".qry", ".all", ".smart"), recognise, read, write)
+def before_last_record(text: str) -> int:
+    """Where the last record, which may go on, begins."""
+    return max((record.start() for record in _RECORD.finditer(text)), default=0)
+
+
+SMART = TextFormat("smart", (".qry", ".all", ".smart"), recognise, read, write, before_last_record)

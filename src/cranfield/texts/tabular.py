@@ -8,7 +8,7 @@ from typing import Any
 from cranfield.errors import DataError
 from cranfield.formats.memory import records_of, values_of
 from cranfield.tables import describe_type
-from cranfield.texts.columns import held_names, require_roles
+from cranfield.texts.columns import find_roles, held_names, require_roles
 from cranfield.texts.forms import Found, Kind, Losses, Texts
 from cranfield.texts.json_lines import as_text
 
@@ -26,8 +26,20 @@ def read_memory(source: Any, label: str, kind: Kind) -> Found:
         return read_columns(_pyarrow(label).table(source).to_pydict(), label, kind)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
         rows, names = records_of(source, label)
-        return read_columns({name: values_of(rows, name, label) for name in names}, label, kind)
+        columns = {name: values_of(rows, name, label) for name in names}
+        return read_columns(columns | _default_texts(rows, columns, kind), label, kind)
     raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+
+
+def _default_texts(rows: list[Any], columns: Mapping[str, list[Any]], kind: Kind) -> dict[str, list[str]]:
+    """What ir_datasets says is the text of its records, where no field is: there is none, or it is a page in bytes."""
+    if not hasattr(rows[0], "default_text"):
+        return {}
+    roles = find_roles(list(columns), kind)
+    main = "text" if kind == "documents" else "title"
+    pages = [name for name, role in (roles or {}).items() if role == main and isinstance(columns[name][0], bytes)]
+    unread = pages if roles else ["text"]
+    return {name: [row.default_text() for row in rows] for name in unread}
 
 
 def _read_mapping(source: Mapping[Any, Any], label: str, kind: Kind) -> Found:
@@ -49,7 +61,7 @@ def read_columns(columns: Mapping[str, list[Any]], source: str, kind: Kind) -> F
                 f"row {row} (counting from 0): the id {id!r} is neither text nor a whole number", source=source
             )
     texts = {name: [as_text(value) for value in column] for name, column in fields.items()}
-    return Found([str(id) for id in ids], texts, lambda number: None, [])
+    return Found([str(id) for id in ids], texts, lambda number: (source, None), [])
 
 
 def read_parquet(data: Any, source: str, kind: Kind) -> Found:

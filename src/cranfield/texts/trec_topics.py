@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, columns_of, fault_at
+from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
 from cranfield.texts.markup import BLANKS, TAG, attributes, marked_up, plain, without_unseen
 
 _BOUNDARY = re.compile(r"<(/?)top(?:ic)?((?:\s[^<>]*)?)>", re.IGNORECASE)
@@ -43,8 +43,8 @@ _LABELS = {
     "definitions": "Definition(s)",
 }
 _LABEL = {field: re.compile(rf"{re.escape(label)} *:[{BLANKS}]*", re.IGNORECASE) for field, label in _LABELS.items()}
-_LANGUAGE = re.compile(r"[a-z]{2}-(?=title|desc|narr)")
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_LANGUAGE = re.compile(r"([a-z]{1,2})-(?=(?:title|desc|description|narr|narrative)$)")
+_MAIN = ("title", "description", "narrative")
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
@@ -53,7 +53,7 @@ def read(text: str, source: str, kind: Kind) -> Found:
     ids: list[str] = []
     rows: list[dict[str, str]] = []
     starts: list[int] = []
-    unclosed = 0
+    unclosed = loose = 0
     tags = list(_BOUNDARY.finditer(text))
     for number, tag in enumerate(tags):
         if tag[1]:
@@ -62,42 +62,80 @@ def read(text: str, source: str, kind: Kind) -> Found:
         unclosed += last or not tags[number + 1][1]
         body = text[tag.end() : None if last else tags[number + 1].start()]
         given = attributes(tag[2])
-        fields = _fields(_CDATA.sub(lambda match: marked_up(match[1]), body))
+        fields = _fields(body)
+        outside = fields.pop("", "")
         id = fields.pop("id", "") or next((given.pop(name) for name in _IDS if name in given), "")
         if not id:
             remedy = 'A topic has its id in <num>, or as <topic number="…">.'
             raise fault_at(text, tag.start(), "a topic without a number", source, remedy)
+        if outside and not fields:
+            fields["title"] = outside
+        else:
+            loose += bool(outside)
         ids.append(id)
         rows.append(given | fields)
         starts.append(tag.start())
     if not ids:
         raise DataError("has no <top> and no <topic>", source=source, remedy="Is this a file of TREC topics?")
-    notes = [("unclosed-top", f"{unclosed:,} topics without </top>: ended where the next begins")] if unclosed else []
-    return Found(ids, columns_of(rows), lambda number: text.count("\n", 0, starts[number]) + 1, notes)
+    rows, in_languages = _choose_language(rows)
+    notes = [
+        Note("unclosed-top", unclosed, "topic", "without </top>: ended where the next begins"),
+        Note("loose-text", loose, "topic", "with words outside any field: left out"),
+        *in_languages,
+    ]
+    lines = line_numbers(text, starts)
+    return Found(ids, columns_of(rows), lambda number: (source, lines[number]), notes)
 
 
 def _fields(body: str) -> dict[str, str]:
+    """The fields of one topic; under no name what stands outside of them."""
     parts = TAG.split(without_unseen(body))
-    names = [_LANGUAGE.sub("", name.lower()) for name in parts[2::4]]
+    names = [name.lower() for name in parts[2::4]]
     to_come = Counter(name for name, slash in zip(names, parts[1::4], strict=True) if slash)
-    pieces: dict[str, list[str]] = {}
-    current = ""
+    pieces: dict[str, list[str]] = {"": [parts[0]]}
+    current = field = ""
     before = parts[0]
-    for name, slash, piece in zip(names, parts[1::4], parts[4::4], strict=True):
+    for name, slash, more, piece in zip(names, parts[1::4], parts[3::4], parts[4::4], strict=True):
         closed = to_come[current] > 0
         to_come[name] -= bool(slash)
         begins_a_line = before.rstrip(" \t")[-1:] in ("", "\n")
+        known = _LANGUAGE.sub("", name) in _FIELDS
         if slash:
-            current = "" if name == current else current
+            current, field = ("", "") if name == current else (current, field)
         elif current and closed:
             pass  # markup within a field
-        elif name in _FIELDS or (to_come[name] > 0 and (not current or begins_a_line)):
-            current = name
-            pieces.setdefault(_FIELDS.get(name, name), []).append("\n")
-        if current:
-            pieces[_FIELDS.get(current, current)] += [" ", piece]
+        elif known or field == "id" or (to_come[name] > 0 and (not current or begins_a_line)):
+            current, field = name, _field_of(name, more)
+            pieces.setdefault(field, []).append("\n")
+        pieces[field] += [" ", piece]
         before = piece
-    return {field: _without_label(field, "".join(some).strip(BLANKS)) for field, some in pieces.items()}
+    found = {field: "".join(some).strip(BLANKS) for field, some in pieces.items()}
+    return {field: _without_label(field.partition("@")[0], text) for field, text in found.items()}
+
+
+def _field_of(tag: str, more: str) -> str:
+    """What a tag's text is; title@en where the tag says the language, as <EN-title> or <title lang="en">."""
+    prefix = _LANGUAGE.match(tag)
+    field = _FIELDS.get(_LANGUAGE.sub("", tag), tag)
+    given = attributes(more) if more else {}
+    language = prefix[1] if prefix else (given.get("xml:lang") or given.get("lang", "")).lower()
+    return f"{field}@{language}" if language and field in _MAIN else field
+
+
+def _choose_language(rows: list[dict[str, str]]) -> tuple[list[dict[str, str]], list[Note]]:
+    """The first language is the one read, if nothing has none; the fields of others get its name before theirs."""
+    parted = [[(*key.partition("@"), text) for key, text in row.items() if text] for row in rows]
+    languages = list(dict.fromkeys(language for row in parted for field, _, language, _ in row if field in _MAIN))
+    chosen = "" if "" in languages else (languages or [""])[0]
+    others = [language for language in languages if language != chosen]
+    named = [
+        {field if language in ("", chosen) else f"{language}-{field}": text for field, _, language, text in row}
+        for row in parted
+    ]
+    if not chosen or not others:
+        return named, []
+    told = f"in several languages, read in the first ({chosen}); the others are fields such as {others[0]}-title"
+    return named, [Note("languages", len(rows), "topic", told)]
 
 
 def _without_label(field: str, text: str) -> str:
@@ -107,6 +145,12 @@ def _without_label(field: str, text: str) -> str:
 
 def write(topics: Texts, losses: Losses) -> Iterator[str]:
     tag_of = {field: tag for tag, field in reversed(_FIELDS.items())} | {"id": "num"}
+    in_no_language = any(any(topics.fields.get(field, ())) for field in _MAIN)
+    misread = [
+        field
+        for field in topics.fields
+        if _LANGUAGE.match(field) and not (in_no_language and field.partition("-")[2] in _MAIN)
+    ]
     for id, fields in topics.rows():
         lines = ["<top>", "", f"<num> {_LABELS['id']}: {marked_up(id)}"]
         in_order = {name: fields[name] for name in dict.fromkeys((*_LABELS, *fields)) if fields.get(name)}
@@ -115,15 +159,15 @@ def write(topics: Texts, losses: Losses) -> Iterator[str]:
                 lines += [f"<title> {_no_label(field, marked_up(text))}", ""]
             elif field in _LABELS and field != "id":
                 lines += [f"<{tag_of[field]}> {_LABELS[field]}:", marked_up(text), ""]
-            elif not _FIELD_NAME.fullmatch(field) or field in _FIELDS or field in ("top", "topic"):
+            elif not _FIELD_NAME.fullmatch(field) or field in _FIELDS or field in ("top", "topic", *misread):
                 losses.add(f"TREC topics have no field '{field}'", id)
             else:
-                lines += [f"<{field}>{marked_up(text)}</{field}>", ""]
+                lines += [f"<{field}>{_no_label(_LANGUAGE.sub('', field), marked_up(text))}</{field}>", ""]
         yield "\n".join([*lines, "</top>", "\n"])
 
 
 def _no_label(field: str, text: str) -> str:
-    return f"&#{ord(text[0])};{text[1:]}" if _LABEL[field].match(text) else text
+    return f"&#{ord(text[0])};{text[1:]}" if field in _LABEL and _LABEL[field].match(text) else text
 
 
 def recognise(head: str, kind: Kind) -> bool:
