@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,10 +20,10 @@ from test_cases import cranfield as command
 from cranfield import DataError, UsageError, evaluate, read_collection, read_qrels
 from cranfield.assessing import assess
 from cranfield.comparing import compare
-from cranfield.demo import SYSTEMS, demo_collection, judged_again, standard_library
+from cranfield.demo import SYSTEMS, building, demo_collection, judged_again, standard_library, telling
 from cranfield.demo import collection as shipping
 from cranfield.demo import documents as taking
-from cranfield.demo.building import AGAIN, MEASURES, PARTS, REPORT, _own_folder
+from cranfield.demo.building import AGAIN, MEASURES, NOTE, PARTS, REPORT, _own_folder
 from cranfield.demo.documents import FEWEST, LEFT_OUT
 from cranfield.texts import Documents
 from cranfield.texts.collection import Collection
@@ -58,7 +59,7 @@ def test_documents_are_many_and_complete(documents: Documents) -> None:
 def test_only_public_names_of_modules_that_are_everywhere(documents: Documents) -> None:
     for id in documents.ids:
         assert not any(part.startswith("_") for part in id.split(".")), id
-        assert id.split(".")[0] not in LEFT_OUT, id
+        assert not {id, *(id[:at] for at, character in enumerate(id) if character == ".")} & LEFT_OUT, id
 
 
 # Written in Python, in C, in both, in a private module, in a class, built in, and put together when Python starts.
@@ -68,6 +69,7 @@ def test_only_public_names_of_modules_that_are_everywhere(documents: Documents) 
         "textwrap.dedent",
         "math.sqrt",
         "heapq.heappush",
+        "collections.abc.Sequence.count",
         "collections.deque.rotate",
         "random.Random.shuffle",
         "datetime.date.fromisoformat",
@@ -185,15 +187,30 @@ def test_nearly_all_judged_documents_are_in_this_python(documents: Documents) ->
     assert len(missing) <= 0.05 * len(judged), sorted(missing)
 
 
-def test_a_judged_document_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch, documents: Documents) -> None:
-    fewer = documents.only([id for id in documents.ids if id != "str.strip"])
-    monkeypatch.setattr(shipping, "standard_library", lambda: fewer)
+def test_what_this_python_does_not_have_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, documents: Documents
+) -> None:
+    judged = read_qrels({"1": {"str.strip": 3, "str.lstrip": 2, "len": 0}, "2": {"str.strip": 1, "len": 0}})
+    monkeypatch.setattr(shipping, "_shipped", lambda name: judged)
+    monkeypatch.setattr(shipping, "standard_library", lambda: documents.only(["len", "str.lstrip"]))
+    monkeypatch.setattr("platform.python_version", lambda: "4.0")
     found = demo_collection()
+    assert found.topics is not None
     assert found.qrels is not None
-    assert "str.strip" not in found.qrels.of("1")
-    assert "str.lstrip" in found.qrels.of("1")
-    (note,) = (text for code, text in found.notes if code == "not-in-this-python")
-    assert "str.strip" in note
+    assert found.topics.ids == ("1",)
+    assert found.qrels.to_dict() == {"1": {"str.lstrip": 2, "len": 0}}
+    assert dict(found.notes) == {
+        "not-in-this-python": "2 judgements left out, of documents not found in Python 4.0: str.strip",
+        "no-relevant-document": "1 topic left out, of which Python 4.0 has no relevant document: 2",
+    }
+
+
+def test_without_docstrings_there_is_no_demo() -> None:
+    code = "from cranfield.demo.documents import standard_library; standard_library()"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-B", "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stderr.splitlines()[-1].endswith("leave out -OO and PYTHONOPTIMIZE=2")
 
 
 def test_too_few_documents_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +275,7 @@ def test_systems_of_the_demo_are_apart(made: tuple[Path, str]) -> None:
     assert len(runs) == 5
     assert ndcg.max() - ndcg.min() > 0.1
     assert ndcg.max() < 0.9  # something is left to do better
-    assert judged.min() > 0.95
+    assert judged.min() > 0.9  # on the Python that was judged all but those of two empty lists, on others less
     pairs = list(compare(qrels, runs, "nDCG@10").rows())
     assert sum(pair.adjusted_p < 0.05 for pair in pairs) >= len(pairs) / 2
     for run in runs:
@@ -267,22 +284,32 @@ def test_systems_of_the_demo_are_apart(made: tuple[Path, str]) -> None:
 
 def test_demo_tells_the_outcome_and_where_everything_is(made: tuple[Path, str]) -> None:
     folder, text = made
-    for name in (*PARTS.values(), AGAIN, REPORT, *(system.name for system in SYSTEMS), *MEASURES):
+    assert (folder / NOTE).read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
+    for name in (*PARTS.values(), AGAIN, NOTE, REPORT, *(system.name for system in SYSTEMS), *MEASURES):
         assert name in text
     assert str(folder) in text
     assert "has the highest nDCG@10" in text
+    tables, _, _ = text.partition("The report is ")
+    assert max(map(len, tables.splitlines())) <= 80
     page = (folder / REPORT).read_text(encoding="utf-8")
     assert all(system.name in page for system in SYSTEMS)
 
 
 def test_what_demo_says_to_try_next_works(made: tuple[Path, str]) -> None:
     _, text = made
-    lines = [line.split() for line in text.partition("Try next:\n")[2].splitlines()]
+    lines = [shlex.split(line) for line in text.partition("Try next:\n")[2].splitlines()]
     assert len(lines) >= 3
-    for program, *arguments in lines:
-        assert program == "cranfield"
-        done = command(*arguments)
+    for words in lines:
+        done = command(*words[words.index("cranfield") + 1 :])
         assert done.exit == 0, done.stderr
+
+
+def test_what_to_try_next_can_be_called_where_the_program_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    assert telling._program() == "cranfield"
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    done = subprocess.run([*shlex.split(telling._program()), "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("cranfield")
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -290,9 +317,30 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds something else"):
         _own_folder(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    with pytest.raises(UsageError, match="is a file, not a folder"):
+        _own_folder(tmp_path / "thesis.txt")
+    with pytest.raises(DataError, match="cannot be made: Not a directory"):
+        _own_folder(tmp_path / "thesis.txt" / "demo")
+    (tmp_path / "collection.toml").write_bytes(b'name = "caf\xe9"')
+    with pytest.raises(UsageError, match="holds something else"):
+        _own_folder(tmp_path)
 
 
-def test_an_older_demo_is_written_over(tmp_path: Path, made: tuple[Path, str]) -> None:
+def test_an_older_demo_is_written_over(made: tuple[Path, str]) -> None:
     folder, _ = made
     assert _own_folder(folder) == folder
-    assert (_own_folder(tmp_path / "new" / "place") / "runs").is_dir()
+
+
+@pytest.mark.parametrize("step", ["demo_collection", "write_documents", "write_run"])
+def test_a_demo_that_was_interrupted_can_be_made_again(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collection: Collection
+) -> None:
+    def interrupted(*given: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(building, "demo_collection", lambda: collection)
+    monkeypatch.setattr(building, "write_documents", lambda *given: None)
+    monkeypatch.setattr(building, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        building.build_demo(tmp_path / "demo")
+    assert _own_folder(tmp_path / "demo").is_dir()

@@ -89,6 +89,16 @@ def test_the_best_of_the_grid_is_taken(method: str) -> None:
         assert fold.parameters == {name: grid[int(np.argmax(np.round(means, 10)))]}
 
 
+def test_a_measure_is_averaged_in_its_own_way() -> None:
+    runs, qrels = collection(3)
+    (fold,) = train_fusion(runs, qrels, "rrf", measure="GMAP", same_topics=True).folds
+    grid = find_method("rrf").parameters["k"].grid
+    geometric = [evaluate(qrels, fuse(runs, "rrf", parameters={"k": k}), "GMAP").means.item() for k in grid]
+    assert fold.score == pytest.approx(max(geometric))
+    with pytest.raises(UsageError, match="is a ratio of means"):
+        train_fusion(runs, qrels, "rrf", measure="R(agg='ratio')@10")
+
+
 def test_of_two_runs_every_tenth_of_a_weight_is_tried() -> None:
     runs, qrels = collection(4)
     for method in ("weighted-sum", "wmnz", "mixed", "weighted-bordafuse", "weighted-condorcet"):
@@ -122,6 +132,13 @@ def test_many_runs_are_searched_weight_by_weight() -> None:
     assert highest > -0.2 > score({"weights": [1 / 6] * 6})
     assert len(trials) < 1000
     assert best_parameters(method, 6, {}, score) == (best, highest)
+
+
+def test_every_trial_is_told() -> None:
+    runs, qrels = collection(4)
+    trials: list[int] = []
+    train_fusion(runs, qrels, "rrf", folds=3, tried=lambda: trials.append(1))
+    assert len(trials) == 3 * len(find_method("rrf").parameters["k"].grid)
 
 
 def test_a_useless_run_among_many_loses_its_weight() -> None:
@@ -277,6 +294,12 @@ def test_the_command_trains_and_writes_what_was_learnt(tmp_path: Path) -> None:
     assert done.stdout.startswith("fold 1: weights ")
     assert json.loads((tmp_path / "learnt.json").read_text()) == json.loads(trained.to_json())
     assert read_run(tmp_path / "fused.run").to_dict() == trained.run.to_dict()
+    piped = command(
+        *runs, "--method", "wsum", "--train", "examples/qrels.txt", "--splits", splits, "-m", "AP", "--learnt", "-",
+        "-o", tmp_path / "fused.run",
+    )  # fmt: skip
+    assert json.loads(piped.stdout) == json.loads(trained.to_json())
+    assert piped.stderr == done.stdout
     same = command(*runs, "--train", "examples/qrels.txt", "--same-topics", "-o", tmp_path / "fit.run")
     assert "warning: rrf: was tuned on the topics it is given for" in same.stderr
 

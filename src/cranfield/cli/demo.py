@@ -7,13 +7,19 @@ import click
 
 @click.command("demo")
 @click.option(
-    "-o", "--output", default="cranfield-demo", show_default=True, metavar="FOLDER", help="Where everything goes."
+    "-o",
+    "--output",
+    default="cranfield-demo",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where everything goes: a new or empty folder, or that of an earlier demo, which is written over.",
 )
 def command(output: str) -> None:
     """See it all at work, with no data of your own: a collection, five systems, tables and a report.
 
     The documents are the docstrings of the standard library of the Python that runs, the topics questions that
-    programmers ask, judged one by one; docs/demo.md tells how and what they are good for. Nothing is downloaded.
+    programmers ask, judged one by one; README.md in the folder tells how, and what they are good for. Nothing is
+    downloaded.
 
     \b
     Examples:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 
 from cranfield.cli import options
+from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
 
 LIST = "list"
@@ -27,13 +29,19 @@ LIST = "list"
     help="A parameter of the method, as k=30 or weights=0.7,0.3; may be repeated. In training it stays as it is.",
 )
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents a topic at most.")
-@click.option("--name", help="Name of the fused run, its last column. [default: the method]")
-@click.option("-o", "--output", default="-", metavar="FILE", help="The fused run. [default: standard output]")
+@click.option("--name", help="Name of the fused run, one word. [default: the method]")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="The fused run, as TREC text unless the suffix says otherwise (.jsonl, .csv …). [default: standard output]",
+)
 @click.option("--train", "qrels", metavar="QRELS", help="Judgements to learn the method's parameters from.")
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="What training makes highest.")
+@click.option("-m", "--measure", help="What training makes highest. [default: nDCG@10]")
 @click.option("--splits", metavar="FILE", help="Topics to learn on and topics to use it on, from `cranfield split`.")
 @click.option("--folds", type=click.IntRange(2), help="Instead: learn on all folds but one, for that one. [default: 5]")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same folds.")
+@click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
 @click.option("--learnt", metavar="FILE", help="Write what was learnt, as JSON.")
 @options.input_format
@@ -47,10 +55,10 @@ def command(
     name: str | None,
     output: str,
     qrels: str | None,
-    measure: str,
+    measure: str | None,
     splits: str | None,
     folds: int | None,
-    seed: int,
+    seed: int | None,
     same_topics: bool,
     learnt: str | None,
     input_format: str | None,
@@ -71,49 +79,86 @@ def command(
     if method == LIST or norm == LIST:
         click.echo("\n\n".join(described_methods() if method == LIST else described_normalisations()))
         return
+    if name is not None and name.split() != [name]:
+        raise UsageError(f"--name must be one word, because blanks end the columns of a run, not '{name}'")
+    if output == learnt == "-":
+        raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
+    ways = {"--splits": splits, "--folds": folds, "--same-topics": same_topics or None}
+    check_training(qrels is not None, ways, {"--seed": seed, "--measure": measure, "--learnt": learnt})
     common: dict[str, Any] = {
         "norm": norm,
-        "parameters": dict(map(read_parameter, given)),
+        "parameters": read_parameters(given),
         "depth": depth,
         "name": name,
         "format": input_format,
         "threads": threads,
     }
-    from cranfield.findings import Finding, plural
+    from cranfield.errors import plural
     from cranfield.fusion import fuse, train_fusion
+    from cranfield.fusion.fusing import findings
     from cranfield.writing import write_run
 
     if qrels is None:
-        if splits is not None or folds is not None or same_topics or learnt is not None:
-            raise UsageError("--splits, --folds, --same-topics and --learnt go with --train QRELS")
         run = fuse(list(runs), method, **common)
-        options.warn(Finding(code, run.name, note, doubtful=False) for code, note in run.origin.notes)
+        options.warn(findings(run))
     else:
-        if splits is not None and folds is not None:
-            raise UsageError("--splits and --folds exclude each other")
-        trained = train_fusion(
-            list(runs),
-            qrels,
-            method,
-            measure=measure,
-            splits=splits,
-            folds=folds or 5,
-            seed=seed,
-            same_topics=same_topics,
-            **common,
-        )
+        with counted("learning, trial", 0) as trials:
+            trained = train_fusion(
+                list(runs),
+                qrels,
+                method,
+                measure=measure or "nDCG@10",
+                splits=splits,
+                folds=folds or 5,
+                seed=seed or 0,
+                same_topics=same_topics,
+                tried=trials.step,
+                **common,
+            )
         run = trained.run
         options.warn(trained.warnings)
         if learnt is not None:
             from cranfield.formats.output import save
 
             save(learnt, [trained.to_json()])
-        click.echo(trained, err=output == "-")
-    write_run(run, output, format="trec" if output == "-" else None)
+        click.echo(trained, err="-" in (output, learnt))
+    write_run(run, output, format=output_format(output))
     if output != "-":
-        click.echo(
-            f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
-        )
+        told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
+        click.echo(told, err=learnt == "-")
+
+
+def check_training(wanted: bool, ways: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+    """Options that would have no effect are errors."""
+    chosen = [option for option, value in ways.items() if value is not None]
+    alone = chosen + [option for option, value in more.items() if value is not None]
+    if alone and not wanted:
+        raise UsageError(f"{' and '.join(alone)} can only be given with --train QRELS")
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+    if "--seed" in alone and chosen not in ([], ["--folds"]):
+        raise UsageError(f"--seed draws folds, and {chosen[0]} has none to draw")
+
+
+def output_format(path: str) -> str:
+    """The format that the suffix of a file calls for; TREC text if it calls for none.
+
+    >>> output_format("fused.jsonl.gz"), output_format("fused.v2"), output_format("-")
+    ('jsonl', 'trec', 'trec')
+    """
+    from cranfield.formats import suffix_of, writers
+
+    return next((one.name for one in writers.FORMATS if suffix_of(path) in one.suffixes), "trec")
+
+
+def read_parameters(given: Iterable[str]) -> dict[str, Any]:
+    """Each NAME=VALUE, no name twice."""
+    values: dict[str, Any] = {}
+    for name, value in map(read_parameter, given):
+        if name in values:
+            raise UsageError(f"{name} is given twice; several numbers have commas between, as in weights=0.7,0.3")
+        values[name] = value
+    return values
 
 
 def read_parameter(text: str) -> tuple[str, Any]:
@@ -138,9 +183,11 @@ def described_methods() -> list[str]:
 
     told = []
     for method in all_methods():
-        lines = [f"{method.name}: {method.title}", *method.help.splitlines(), f"  formula: {method.formula}"]
+        names = " or ".join((method.name, *method.aliases))
+        lines = [f"{names}: {method.title}", *method.help.splitlines(), f"  formula: {method.formula}"]
         for name, parameter in method.parameters.items():
-            lines.append(f"  {name}: {parameter.help}; {method.shown_default(name)}")
+            default = "learnt" if name == method.learnt else f"default: {method.shown_default(name)}"
+            lines.append(f"  {name}: {parameter.help} [{default}]")
         told.append("\n".join([*lines, f"  reference: {method.reference}"]))
     return told
 
@@ -150,6 +197,6 @@ def described_normalisations() -> list[str]:
     from cranfield.fusion import all_normalisations
 
     return [
-        f"{one.name}\n{one.help}\n  formula: {one.formula}\n  reference: {one.reference}"
+        f"{' or '.join((one.name, *one.aliases))}\n{one.help}\n  formula: {one.formula}\n  reference: {one.reference}"
         for one in all_normalisations()
     ]

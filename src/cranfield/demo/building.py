@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.demo.collection import NAME, demo_collection, judged_again
+from cranfield.demo.collection import NAME, demo_collection, judged_again, shipped_note
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.output import save
 from cranfield.metadata import write_metadata
 from cranfield.report.writing import write
 from cranfield.reporting import Report, gather
@@ -26,6 +27,7 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 DEPTH = 100
 PARTS = {"documents": "documents.jsonl", "topics": "topics.txt", "qrels": "qrels.txt"}
 AGAIN = "judged-again.txt"
+NOTE = "README.md"
 REPORT = "report.html"
 
 
@@ -94,18 +96,23 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
 def _own_folder(root: Path) -> Path:
     """Makes the folder, or takes it if it is empty or an older demo's."""
     try:
-        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in (root / TOML).read_text(encoding="utf-8")
-        if root.exists() and not earlier and (not root.is_dir() or any(root.iterdir())):
+        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in (root / TOML).read_text("utf-8", "replace")
+        if root.exists() and not root.is_dir():
+            raise UsageError(f"{root} is a file, not a folder; name another with -o")
+        if root.exists() and not earlier and any(root.iterdir()):
             raise UsageError(f"{root} holds something else already; name another folder with -o")
-        (root / "runs").mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot be made: {error.strerror}", source=str(root)) from None
     return root
 
 
 def _write_collection(collection: Collection, root: Path) -> None:
+    """Writes what says whose folder it is first: should the demo be interrupted, the next one may take it."""
     lines = [f'name = "{NAME}"', *(f'{part} = "{name}"' for part, name in PARTS.items())]
-    (root / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    save(root / TOML, ["\n".join(lines) + "\n"])
+    (root / "runs").mkdir(exist_ok=True)
+    save(root / NOTE, [shipped_note()])
     write_documents(collection.documents, root / PARTS["documents"])
     write_topics(collection.topics, root / PARTS["topics"], format="trec")
     write_qrels(collection.qrels, root / PARTS["qrels"], format="trec")

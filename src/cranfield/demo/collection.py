@@ -3,36 +3,55 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 from importlib.resources import files
 
 from cranfield.demo.documents import standard_library
-from cranfield.errors import some
+from cranfield.errors import plural, some
 from cranfield.formats import read_qrels
 from cranfield.tables import Qrels
 from cranfield.texts import Topics, read_topics
 from cranfield.texts.collection import Collection
 
 NAME = "python-docstrings"
+Grades = dict[str, dict[str, float]]  # by topic and document
 
 
 def demo_collection() -> Collection:
     """Documents, topics and judgements of the demo.
 
-    Judged documents that this version of Python does not have are left out, and named in a note.
+    Judged documents that are not in this version of Python are left out, and so are topics of which no relevant
+    document remains; notes name them.
 
     >>> collection = demo_collection()
     >>> len(collection.topics), collection.qrels.of("1")["str.strip"]
     (80, 3.0)
     """
-    documents, topics, qrels = standard_library(), shipped_topics(), _shipped("judgements")
+    documents, topics, shipped = standard_library(), shipped_topics(), _shipped("judgements")
     known = frozenset(documents.ids)
-    here, gone = _kept(qrels, known)
-    notes = []
+    judged = shipped.to_dict()
+    here = {topic: {id: grade for id, grade in grades.items() if id in known} for topic, grades in judged.items()}
+    answered = {topic: grades for topic, grades in here.items() if any(grades.values())}
+    return Collection(
+        NAME,
+        documents,
+        topics.only([topic for topic in topics.ids if topic in answered]),
+        read_qrels(answered, name=shipped.name),
+        tuple(_left_out(judged, here)),
+    )
+
+
+def _left_out(judged: Grades, here: Grades) -> Iterator[tuple[str, str]]:
+    """Which documents and topics of the judgements are not in this Python."""
+    version = f"Python {platform.python_version()}"
+    gone = [id for topic, grades in judged.items() for id in grades if id not in here[topic]]
     if gone:
-        version = platform.python_version()
-        told = f"{len(gone):,} of {len(qrels):,} judgements are of documents that Python {version} does not have"
-        notes.append(("not-in-this-python", f"{told}, and are left out: {some(gone)}"))
-    return Collection(NAME, documents, topics, here, tuple(notes))
+        count = plural(len(gone), "judgement")
+        yield "not-in-this-python", f"{count} left out, of documents not found in {version}: {some(sorted(set(gone)))}"
+    bare = [topic for topic, grades in here.items() if not any(grades.values())]
+    if bare:
+        count = plural(len(bare), "topic")
+        yield "no-relevant-document", f"{count} left out, of which {version} has no relevant document: {some(bare)}"
 
 
 def shipped_topics() -> Topics:
@@ -44,6 +63,15 @@ def shipped_topics() -> Topics:
     """
     with files(__package__).joinpath("topics.txt").open("rb") as file:
         return read_topics(file, name=NAME)
+
+
+def shipped_note() -> str:
+    """How the collection was made, and what it is not good for.
+
+    >>> shipped_note().splitlines()[0]
+    '# The demo collection'
+    """
+    return files(__package__).joinpath("README.md").read_text(encoding="utf-8")
 
 
 def judged_again() -> Qrels:
@@ -58,11 +86,3 @@ def judged_again() -> Qrels:
 def _shipped(name: str) -> Qrels:
     with files(__package__).joinpath(f"{name}.txt").open("rb") as file:
         return read_qrels(file, name=name.replace("_", "-"))
-
-
-def _kept(qrels: Qrels, known: frozenset[str]) -> tuple[Qrels, list[str]]:
-    """The judgements of known documents, and the documents of the others."""
-    grades = qrels.to_dict()
-    here = {topic: {id: grade for id, grade in judged.items() if id in known} for topic, judged in grades.items()}
-    gone = sorted({id for judged in grades.values() for id in judged} - known)
-    return read_qrels(here, name=qrels.name), gone

@@ -22,7 +22,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 from cranfield.texts.base import Documents
 
 NAME = "python-standard-library"
@@ -33,7 +33,9 @@ PACKAGED_APART = "distutils ensurepip venv"
 ONE_PLATFORM = "fcntl grp msilib msvcrt nt nturl2path posix pty pwd resource syslog termios tty winreg winsound"
 NOT_IN_EVERY_VERSION = (
     "aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt imghdr imp mailcap nis nntplib"
-    " ossaudiodev pipes smtpd sndhdr spwd sre_compile sre_constants sre_parse sunau telnetlib uu xdrlib"
+    " ossaudiodev pipes profiling smtpd sndhdr spwd sre_compile sre_constants sre_parse sunau telnetlib uu xdrlib"
+    " asyncio.graph asyncio.tools concurrent.futures.interpreter concurrent.interpreters dbm.sqlite3"
+    " importlib.metadata.diagnose pathlib.types string.templatelib"
 )
 BUILDING_BLOCKS = "genericpath ntpath opcode posixpath pyexpat"  # read through the modules that are made of them
 LEFT_OUT = frozenset(
@@ -42,6 +44,8 @@ LEFT_OUT = frozenset(
 FEWEST = 3000  # documents of any usual installation; fewer mean that the sources are missing
 _ALWAYS_LOADED = ("os", os.path.__name__)
 _LOADS_MORE = ("_asyncio",)  # imports modules in Python; all that it has is there in Python too
+_SECOND_CHOICE = ("_pydatetime",)  # where newer versions keep what is in C too
+_MOVED = {"_collections_abc": "collections.abc"}  # newer versions have no file of that name
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -59,10 +63,14 @@ def standard_library() -> Documents:
     >>> documents.only(["str.strip", "textwrap.dedent"]).fields["title"]
     ['str.strip(chars=None, /)', 'textwrap.dedent(text)']
     """
+    if sys.flags.optimize >= 2:
+        raise UsageError("Python runs without docstrings, which are the documents: leave out -OO and PYTHONOPTIMIZE=2")
     found: dict[str, Docstring] = {}
     for module in sorted(sys.stdlib_module_names - LEFT_OUT):
         if not module.startswith("_"):
             found |= _tree(module)
+    for module, known_as in _MOVED.items():
+        found = {f"{known_as}.{name}": docstring for name, docstring in _defined(module).items() if name} | found
     found |= _compiled(os.path.__name__, "os.path")
     if len(found) < FEWEST:
         raise DataError(
@@ -83,8 +91,9 @@ def _tree(module: str) -> dict[str, Docstring]:
     found = {prefix + name if name else prefix[:-1]: docstring for name, docstring in _defined(module).items()}
     spec = _spec(module)
     for inner in pkgutil.iter_modules((spec and spec.submodule_search_locations) or ()):
-        if not inner.name.startswith("_") and inner.name not in ("test", "tests"):
-            found |= _tree(f"{module}.{inner.name}")
+        name = f"{module}.{inner.name}"
+        if not inner.name.startswith("_") and inner.name not in ("test", "tests") and name not in LEFT_OUT:
+            found |= _tree(name)
     return found
 
 
@@ -131,7 +140,8 @@ def _defined(module: str, within: tuple[str, ...] = ()) -> Mapping[str, Docstrin
             found |= _of_definition(definition)
     for node in _top_level(tree):
         if isinstance(node, ast.ImportFrom):
-            found |= _taken(node, exported, (*within, module))
+            taken = _taken(node, exported, (*within, module))
+            found = taken | found if node.module in _SECOND_CHOICE else found | taken
     return {name: docstring for name, docstring in found.items() if docstring.text}
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import textwrap
+from collections.abc import Sequence
 
-from cranfield.demo.building import AGAIN, PARTS, Demo
+from cranfield.demo.building import AGAIN, NOTE, PARTS, Demo
 from cranfield.report.comparison_tables import legend, pairs_grid, systems_grid
-from cranfield.report.grid import as_text
+from cranfield.report.grid import Grid, as_text
 
-WIDTH = 100
+WIDTH = 80  # of a terminal: the tables have the columns that fit into it
+PAIR_COLUMNS = ("pair", "difference", "95% interval", "W/T/L", "adjusted p")
 
 
 def told(demo: Demo) -> str:
@@ -19,9 +23,10 @@ def told(demo: Demo) -> str:
     first = comparison.panels[0]
     return "\n".join(
         [
-            as_text(systems_grid(comparison)),
+            as_text(_columns(systems_grid(comparison), ["", "system", *(panel.label for panel in comparison.panels)])),
             _wrapped(legend(comparison)),
-            f"{first.label}, pair by pair\n{as_text(pairs_grid(comparison, first))}",
+            f"{first.label}, pair by pair; * is significant after correction",
+            as_text(_columns(pairs_grid(comparison, first), PAIR_COLUMNS)),
             _wrapped(demo.report.verdict(first.measure)),
             _where(demo),
             _next(demo),
@@ -36,6 +41,7 @@ def _where(demo: Demo) -> str:
     assert collection.qrels is not None
     contents = {
         demo.page.name: "to be opened in a browser",
+        NOTE: "how it was made and judged, and what it is not good for",
         PARTS["documents"]: f"{len(collection.documents):,} docstrings",
         PARTS["topics"]: f"{len(collection.topics):,} topics",
         PARTS["qrels"]: f"{len(collection.qrels):,} judgements from 0 to 3",
@@ -52,12 +58,23 @@ def _next(demo: Demo) -> str:
 
     qrels, best, other = place(PARTS["qrels"]), place("runs/bm25-long.run"), place("runs/bm25.run")
     commands = (
-        f"cranfield explain {qrels} {best} -m nDCG@10 --topic 8",
-        f"cranfield diagnose {qrels} {best} {other}",
-        f"cranfield agreement {qrels} {place(AGAIN)}",
-        f"cranfield search {shlex.quote(str(demo.folder))} --model bm25 --k1 0.9 -o {place('runs/mine.run')}",
+        f"explain {qrels} {best} -m nDCG@10 --topic 8",
+        f"diagnose {qrels} {best} {other}",
+        f"agreement {qrels} {place(AGAIN)}",
+        f"search {shlex.quote(str(demo.folder))} --model bm25 --k1 0.9 -o {place('runs/mine.run')}",
     )
-    return "Try next:\n" + "".join(f"  {command}\n" for command in commands)
+    return "Try next:\n" + "".join(f"  {_program()} {command}\n" for command in commands)
+
+
+def _program() -> str:
+    """How to call cranfield from here: in an environment that is not active, the name alone is not found."""
+    return "cranfield" if shutil.which("cranfield") else f"{shlex.quote(sys.executable)} -m cranfield"
+
+
+def _columns(grid: Grid, names: Sequence[str]) -> Grid:
+    """Some columns of a grid; the report has them all."""
+    chosen = [grid.header.index(name) for name in names]
+    return grid._replace(header=names, rows=[[row[at] for at in chosen] for row in grid.rows])
 
 
 def _wrapped(text: str) -> str:

@@ -7,7 +7,8 @@ command line, the help, the page docs/fusion.md and the tests that hold for ever
 from __future__ import annotations
 
 import inspect
-import math
+import reprlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -96,12 +97,13 @@ class Method(NamedTuple):
         value = value.tolist() if hasattr(value, "tolist") else value  # an array, or a number of NumPy's
         if parameter.for_each_run:
             if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != runs:
-                raise UsageError(f"{self.name}: {name} must be a list with an entry for each of the {runs} runs")
+                told = f"must be a list with an entry for each of the {runs} runs, not {reprlib.repr(value)}"
+                raise UsageError(f"{self.name}: {name} {told}")
             accepted = all(parameter.check(one) for one in value)
         else:
             accepted = parameter.check(value)
         if not accepted:
-            raise UsageError(f"{self.name}: {name} must be {parameter.accepts}, not {value!r}")
+            raise UsageError(f"{self.name}: {name} must be {parameter.accepts}, not {reprlib.repr(value)}")
         if name == "weights" and not any(value):
             raise UsageError(f"{self.name}: one of the weights at least must be above 0")
         return value
@@ -130,8 +132,8 @@ NORMALISATIONS: dict[str, Normalisation] = {}
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite number, and not True or False."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a number that a double can hold, and not True or False."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def is_whole(value: Any) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from cranfield import _core
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
-from cranfield.findings import plural
+from cranfield.findings import EXPECTED_NOTES, Finding
 from cranfield.formats import distinct_names, read_run
 from cranfield.fusion.base import Method, Normalisation
 from cranfield.fusion.lists import Floats, Lists, gathered
@@ -18,6 +18,7 @@ from cranfield.fusion.registered import find_method, find_normalisation
 from cranfield.tables import Origin, Run, thread_count
 
 DEPTH = 1000
+HARMLESS = (*EXPECTED_NOTES, "train-topics")  # notes that put no number in doubt
 ROWS_AT_ONCE = 200_000  # of the lists of all runs: what is computed with stays in the cache
 One = TypeVar("One")
 Other = TypeVar("Other")
@@ -50,19 +51,24 @@ def fuse(
     {'d2': 1.5, 'd1': 1.0, 'd3': 0.5}
     """
     threads = thread_count(threads)
-    sources = Sources.read(runs, format, threads)
     recipe = Recipe.of(method, norm, depth)
+    sources = Sources.read(runs, format, threads)
     values = recipe.method.checked(parameters or {}, len(sources.tables))
     parts = fused_parts(sources, sources.topics, recipe, values, threads)
     return fused_run(parts, sources, name or recipe.method.name, threads)
 
 
 class Sources(NamedTuple):
-    """The runs to fuse: their names and tables, all topics, and for each topic how many runs have it."""
+    """The runs to fuse: their names, where they are from, their tables, and for each topic how many runs have it.
+
+    `oddities` are what readers of the fused run must know of them.
+    """
 
     names: tuple[str, ...]
+    origins: tuple[str, ...]
     tables: tuple[_core.Table, ...]
     answered: Mapping[str, int]
+    oddities: tuple[tuple[str, str], ...]
 
     @classmethod
     def read(cls, runs: Any, format: str | None, threads: int) -> Sources:
@@ -80,20 +86,35 @@ class Sources(NamedTuple):
         for run in read_runs:
             for topic in run.topics:
                 answered[topic] = answered.get(topic, 0) + 1
+        if max(answered.values()) < 2:
+            own = "; ".join(f"{run.name} has {some(run.topics, 2)}" for run in read_runs[:2])
+            raise DataError(f"no topic is in two runs, so that there is nothing to fuse: {own}")
         names = distinct_names([(run.name, run.origin.path) for run in read_runs])
-        return cls(tuple(names), tuple(run.table for run in read_runs), answered)
+        origins = (run.origin.path or name for run, name in zip(read_runs, names, strict=True))
+        oddities = [odd for run, name in zip(read_runs, names, strict=True) for odd in _oddities(run, name)]
+        return cls(tuple(names), tuple(origins), tuple(run.table for run in read_runs), answered, tuple(oddities))
 
     @property
     def topics(self) -> tuple[str, ...]:
         return tuple(self.answered)
 
     def notes(self, topics: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """Which topics were fused from some of the runs only."""
+        """What is odd about the runs, and which topics were fused from some of them only."""
         partial = [topic for topic in topics if self.answered[topic] < len(self.tables)]
         if not partial:
-            return ()
+            return self.oddities
         said = f"{plural(len(partial), 'topic')} not in every run, fused from those that have them: {some(partial)}"
-        return (("partial-topics", said),)
+        return (*self.oddities, ("partial-topics", said))
+
+
+def _oddities(run: Run, name: str) -> Iterator[tuple[str, str]]:
+    for code, said in run.origin.notes:
+        if code not in HARMLESS:
+            yield code, f"{name}: {said}"
+    disagree = int(run.table.rank_disagreements().sum())
+    if disagree:  # as where low scores are the good ones: the run is then fused upside down
+        said = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
+        yield "rank-disagreement", f"{name}: {said}"
 
 
 class Recipe(NamedTuple):
@@ -124,7 +145,7 @@ def fused_parts(
     at_once = max(1, ROWS_AT_ONCE * len(sources.answered) // rows)
 
     def fused(few: Sequence[str]) -> _core.Ranked:
-        lists = gathered(sources.names, sources.tables, tuple(few))
+        lists = gathered(sources.origins, sources.tables, tuple(few))
         with np.errstate(all="ignore"):  # what comes of it is looked at below
             return lists.gathered.ranked(fused_scores(lists, recipe, parameters), recipe.depth)
 
@@ -152,6 +173,11 @@ def fused_run(parts: list[_core.Ranked], sources: Sources, name: str, threads: i
     """The parts as one run, with what must be said about them."""
     table = _core.ranked_table(parts, threads)
     return Run(table, Origin(name, tag=name, notes=sources.notes(table.topics())))
+
+
+def findings(run: Run) -> tuple[Finding, ...]:
+    """What must be said of a fused run."""
+    return tuple(Finding(code, run.name, said, doubtful=code not in HARMLESS) for code, said in run.origin.notes)
 
 
 def side_by_side(work: Callable[[One], Other], items: Sequence[One], threads: int) -> list[Other]:

@@ -26,12 +26,12 @@ Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 class Lists:
     """The lists of all runs for some topics.
 
-    With an entry for each list: `run` and `topic`, numbers into `names` and `topics`; its rows are offsets[i] to
+    With an entry for each list: `run` and `topic`, numbers into `runs` and `topics`; its rows are offsets[i] to
     offsets[i + 1]. With an entry for each row: `score` and `document`. With an entry for each document: `found`, the
     number of lists that have it. The documents of topic t are document_offsets[t] to document_offsets[t + 1].
     """
 
-    names: tuple[str, ...]
+    runs: tuple[str, ...]
     topics: tuple[str, ...]
     run: Integers
     topic: Integers
@@ -120,15 +120,15 @@ class Lists:
         if wrong.any():
             at = int(np.argmax(wrong))
             where = f"topic {self.topics[self.topic[at]]}"
-            raise DataError(f"{where}: {problem}", source=self.names[self.run[at]], remedy=remedy)
+            raise DataError(f"{where}: {problem}", source=self.runs[self.run[at]], remedy=remedy)
 
 
-def gathered(names: tuple[str, ...], tables: tuple[_core.Table, ...], topics: tuple[str, ...]) -> Lists:
-    """The lists of runs for some topics."""
+def gathered(runs: tuple[str, ...], tables: tuple[_core.Table, ...], topics: tuple[str, ...]) -> Lists:
+    """The lists of runs for some topics; errors call the runs what `runs` does."""
     ids = tuple(topic.encode("utf-8", "surrogateescape") for topic in topics)
     found = _core.gather(tables, ids)
     return Lists(
-        names,
+        runs,
         topics,
         found.list_run,
         found.list_topic,

@@ -21,7 +21,7 @@ def none(lists: Lists) -> Lists:
 @normalisation("min-max", formula="(s - min) / (max - min)", reference=LEE, aliases=("min_max",))
 def min_max(lists: Lists) -> Lists:
     """The best of every list gets 1 and the last 0. If all scores of a list are equal, all are the best and get 1."""
-    return lists.scored(_between(lists.score - lists.each(lists.worst), lists))
+    return lists.scored(between(lists.score - lists.each(lists.worst), lists))
 
 
 @normalisation(
@@ -33,10 +33,11 @@ def min_max(lists: Lists) -> Lists:
 )
 def min_max_inverted(lists: Lists) -> Lists:
     """For runs whose low scores are the good ones, such as distances. Where all are equal, all get 1."""
-    return lists.scored(_between(lists.each(lists.best) - lists.score, lists))
+    return lists.scored(between(lists.each(lists.best) - lists.score, lists))
 
 
-def _between(distance: Floats, lists: Lists) -> Floats:
+def between(distance: Floats, lists: Lists) -> Floats:
+    """Distances from one end of each list as parts of the way to the other."""
     span = lists.best - lists.worst
     return np.where(lists.each(span) > 0, distance / lists.each(np.where(span > 0, span, 1.0)), 1.0)
 
@@ -55,22 +56,17 @@ def maximum(lists: Lists) -> Lists:
 @normalisation("sum", formula="(s - min) / Σ (s - min)", reference=MONTAGUE)
 def shares(lists: Lists) -> Lists:
     """The last of every list gets 0, and all together 1. Where all scores of a list are equal, each gets 1 / n."""
-    above = lists.score - lists.each(lists.worst)
-    total = lists.in_list(above)
-    equal = 1.0 / lists.length
-    return lists.scored(
-        np.where(lists.each(total) > 0, above / lists.each(np.where(total > 0, total, 1.0)), lists.each(equal))
-    )
+    part = min_max(lists).score  # the unit of scores cancels out: in this one no sum is too large
+    return lists.scored(part / lists.each(lists.in_list(part)))
 
 
 @normalisation("z", formula="(s - mean) / standard deviation", reference=MONTAGUE, aliases=("zmuv",))
 def z(lists: Lists) -> Lists:
     """Mean 0 and variance 1 in every list (divided by n). If all scores of a list are equal, all get 0."""
-    varied = lists.best > lists.worst
-    away = lists.score - lists.each(lists.in_list(lists.score) / lists.length)
+    part = min_max(lists).score  # in this unit no square is too large or too small
+    away = part - lists.each(lists.in_list(part) / lists.length)
     deviation = np.sqrt(lists.in_list(away * away) / lists.length)
-    usable = varied & (deviation > 0)
-    return lists.scored(away / lists.each(np.where(usable, deviation, np.inf)))
+    return lists.scored(away / lists.each(np.where(lists.best > lists.worst, deviation, np.inf)))
 
 
 @normalisation("rank", formula="1 - (i - 1) / n", reference=RENDA)

@@ -34,7 +34,7 @@ MOURAO = (
 )
 def rrf(lists: Lists, *, k: float) -> Floats:
     """The sum of reciprocal ranks, with a constant that keeps the first from deciding alone."""
-    return lists.total(1 / (k + lists.rank))
+    return lists.total(1 / (float(k) + lists.rank))
 
 
 @method("isr", title="Inverse square rank", formula="n Σ 1 / i²", reference=MOURAO, by_rank=True)

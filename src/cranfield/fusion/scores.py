@@ -23,7 +23,7 @@ def comb_sum(lists: Lists) -> Floats:
 
 @method("combmnz", title="CombMNZ", formula="n Σ s", reference=FOX, aliases=("mnz",))
 def comb_mnz(lists: Lists) -> Floats:
-    """The sum of the scores times the number of lists that have the document."""
+    """The sum of the scores times the number of lists that have the document, which makes a sum below 0 worse."""
     return lists.found * lists.total(lists.score)
 
 

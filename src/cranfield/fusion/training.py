@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield import _core
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
-from cranfield.fusion.fusing import DEPTH, Recipe, Sources, fused_parts, fused_run
+from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
 from cranfield.judged import Floats, Judged, judge
-from cranfield.measures import parse_measure
+from cranfield.measures import Measure, parse_measure
 from cranfield.splits import Splits, read_splits, split
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
@@ -28,7 +28,7 @@ TUNED_ON_TEST = ("tuned-on-test", "was tuned on the topics it is given for: its 
 
 
 class Learnt(NamedTuple):
-    """What was learnt on the topics of `train` and used on those of `test`; `score` is the mean on `train`."""
+    """What was learnt on the topics of `train` and used on those of `test`; `score` is the measure's on `train`."""
 
     train: tuple[str, ...]
     test: tuple[str, ...]
@@ -94,14 +94,15 @@ def train_fusion(
     name: str | None = None,
     format: str | None = None,
     threads: int | None = None,
+    tried: Callable[[], None] = lambda: None,
 ) -> TrainedFusion:
     """Fuses runs by a method whose parameters are learnt from judgements.
 
     Topics are split into `folds`, or as `splits` says (a file of `cranfield split`, or a Splits): what is learnt on the
     train topics of a fold is used on its test topics alone. Topics that are in no fold, such as those nobody judged,
     are fused with what all train topics teach; those that are only trained on are left out of the run. Parameters are
-    chosen to make the mean of `measure` highest; those given in `parameters` stay as they are. `same_topics` learns on
-    all judged topics and uses it on the same ones: a fit, not a test, and a warning says so.
+    chosen to make `measure` highest; those given in `parameters` stay as they are. `same_topics` learns on all judged
+    topics and uses it on the same ones: a fit, not a test, and a warning says so. `tried` is called after every trial.
 
     >>> qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
     >>> good = {"1": {"a": 2, "x": 1}, "2": {"b": 2, "x": 1}, "3": {"c": 2, "x": 1}}
@@ -111,37 +112,37 @@ def train_fusion(
     ({'weights': [0.6, 0.4]}, {'a': 0.6, 'x': 0.4})
     """
     threads = thread_count(threads)
+    recipe, taken = Recipe.of(method, norm, depth), parse_measure(measure)
+    if same_topics and splits is not None:
+        raise UsageError("training on the same topics has no splits: give one of the two")
+    if taken.is_ratio_of_means:
+        raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
     sources = Sources.read(runs, format, threads)
     judgements = read_qrels(qrels, format=format, threads=threads)
-    recipe = Recipe.of(method, norm, depth)
     fixed = recipe.method.checked(parameters or {}, len(sources.tables), learning=True)
     fixed = {key: value for key, value in fixed.items() if key in (parameters or {})}
     open_to_learning = {*recipe.method.tuned, recipe.method.learnt} - {None, *fixed}
     if not open_to_learning or recipe.method.learnt in fixed:
         raise UsageError(f"{recipe.method.name} has nothing to learn: fuse without training")
-    taken = parse_measure(measure)
-    if same_topics and splits is not None:
-        raise UsageError("training on the same topics has no splits: give one of the two")
     judged = tuple(judgements.topics)
     if not any(topic in sources.answered for topic in judged):
         raise DataError("judges no topic that a run has", source=judgements.origin.path or judgements.name)
     cuts = (Split(judged, judged),) if same_topics else _cuts(judged, splits, folds, seed)
     cuts += _rest(cuts, sources.topics)
 
-    trainer = Trainer(sources, judgements, recipe, fixed, str(taken), threads)
+    trainer = Trainer(sources, judgements, recipe, fixed, taken, threads)
     learnt = []
     parts: list[_core.Ranked] = []
     for cut in cuts:
         tested = [topic for topic in cut.test if topic in sources.answered]
-        values, score = trainer.learn(cut.train)
+        values, score = trainer.learn(cut.train, tried)
         parts += fused_parts(sources, tested, recipe, values, threads)
         learnt.append(Learnt(cut.train, tuple(tested), values, score))
     run = fused_run(parts, sources, name or recipe.method.name, threads)
     notes = (*run.origin.notes, *_left_out(run, sources), *(TUNED_ON_TEST,) * same_topics)
     run = replace(run, origin=run.origin._replace(notes=notes))
-    warnings = tuple(Finding(code, run.name, said, doubtful=code == TUNED_ON_TEST[0]) for code, said in notes)
     return TrainedFusion(
-        run, sources.names, recipe.method.name, recipe.norm.name, str(taken), depth, tuple(learnt), warnings
+        run, sources.names, recipe.method.name, recipe.norm.name, str(taken), depth, tuple(learnt), findings(run)
     )
 
 
@@ -179,7 +180,7 @@ class Trainer:
     """Learns parameters on one set of topics after another. What a trial scores on each topic is computed once."""
 
     def __init__(
-        self, sources: Sources, qrels: Qrels, recipe: Recipe, fixed: Mapping[str, Any], measure: str, threads: int
+        self, sources: Sources, qrels: Qrels, recipe: Recipe, fixed: Mapping[str, Any], measure: Measure, threads: int
     ) -> None:
         self.sources, self.qrels, self.recipe, self.fixed = sources, qrels, recipe, fixed
         self.measure, self.threads = measure, threads
@@ -188,14 +189,16 @@ class Trainer:
         runs = zip(sources.names, sources.tables, strict=True)
         self.judged = [judge(Run(table, Origin(name)), qrels) for name, table in runs] if recipe.method.learnt else []
 
-    def learn(self, topics: Sequence[str]) -> tuple[dict[str, Any], float]:
-        """The best parameters on these topics, and the mean of the measure with them."""
+    def learn(self, topics: Sequence[str], tried: Callable[[], None]) -> tuple[dict[str, Any], float]:
+        """The best parameters on these topics, and the measure's average with them."""
         chosen = np.array([self.place[topic] for topic in topics], dtype=np.int64)
         seen = [judged.select(chosen) for judged in self.judged]
         whole = partial(self._completed, seen)
 
         def score(point: dict[str, Any]) -> float:
-            return float(self._scores(whole(point))[chosen].mean())
+            scores = self._scores(whole(point))[chosen]
+            tried()
+            return self.measure.aggregate(scores)
 
         point, best = best_parameters(self.recipe.method, len(self.sources.tables), self.fixed, score)
         return whole(point), best

@@ -24,7 +24,7 @@ MONTAGUE = 'Montague and Aslam, "Condorcet fusion for improved retrieval", CIKM 
 )
 def borda_fuse(lists: Lists) -> Floats:
     """The Borda count: c points for the first place, one less for each next; a list divides what it has left evenly."""
-    return weighted_borda_fuse(lists, weights=[1.0] * len(lists.names))
+    return weighted_borda_fuse(lists, weights=[1.0] * len(lists.runs))
 
 
 @method(
@@ -58,7 +58,7 @@ def condorcet(lists: Lists) -> Floats:
     A list has what it names above what it does not; of two that it does not name it says nothing. Sorting starts from
     the Borda count, which also stands where there is no majority.
     """
-    return weighted_condorcet(lists, weights=[1.0] * len(lists.names))
+    return weighted_condorcet(lists, weights=[1.0] * len(lists.runs))
 
 
 @method(
