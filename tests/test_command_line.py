@@ -194,6 +194,16 @@ def test_output_to_a_closed_pipe_is_quiet() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [["measures"], ["fuse", "bm25.run", "dense.run"]])
+def test_output_that_cannot_be_written_is_told(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "cranfield", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=EXAMPLES)
+    assert done.returncode == 3
+    assert done.stderr == "cranfield: standard output cannot be written: No space left on device\n"
+
+
 def test_progress_bar_shows_only_on_a_terminal_and_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """A real pseudo-terminal, with the patience cut short so that the example is slow enough."""
     code = (

@@ -21,8 +21,10 @@ from cranfield import (
     Topics,
     UsageError,
     describe,
+    evaluate,
     read_collection,
     read_documents,
+    read_run,
     read_topics,
 )
 from cranfield.texts.kinds import kind_of
@@ -700,6 +702,23 @@ def test_ids_of_ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(DataError, match="needs the package ir_datasets"):
         read_documents("irds:ducks")
+
+
+def test_a_dataset_of_ir_datasets_itself(tmp_path: Path) -> None:
+    import ir_datasets  # type: ignore[import-untyped]
+
+    files = {"docs": "d1\tducks swim\nd2\tgeese fly\n", "queries": "1\tducks\n", "qrels": "1 0 d1 2\n1 0 d2 0\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    docs, queries, qrels = (str(tmp_path / name) for name in files)
+    made = ir_datasets.create_dataset(docs_tsv=docs, queries_tsv=queries, qrels_trec=qrels)
+    ir_datasets.registry.register("cranfield-test", made)
+    assert dict(read_documents("irds:cranfield-test").rows())["d2"]["text"] == "geese fly"
+    assert read_topics("irds:cranfield-test").queries() == ["ducks"]
+    results = evaluate("irds:cranfield-test", {"1": {"d2": 2.0, "d1": 1.0}}, "AP")
+    assert (results.inputs[0].name, results.mean()) == ("cranfield-test", {"run": {"AP": 0.5}})
+    with pytest.raises(DataError, match="irds:cranfield-test: has no scoreddocs"):
+        read_run("irds:cranfield-test")
 
 
 class Page(NamedTuple):

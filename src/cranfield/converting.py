@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run, suffix_of, writers
+from cranfield.formats.datasets import is_dataset
 from cranfield.formats.output import Where
 from cranfield.texts import FORMATS, PARQUET, Ids, read_documents, read_topics
 from cranfield.texts.blockwise import NotInBlocksError
 from cranfield.texts.collection import TOML, Collection, read_collection
-from cranfield.texts.datasets import is_dataset
 from cranfield.texts.kinds import Content
 from cranfield.texts.peeking import peek
 from cranfield.texts.streaming import MoreFieldsError, stream, widened

@@ -74,3 +74,11 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """
     shown = ", ".join(shorten(name, 40) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    >>> plural(1, "topic"), plural(2000, "topic")
+    ('1 topic', '2,000 topics')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

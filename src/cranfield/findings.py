@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, some
+from cranfield.errors import DataError, plural, some
 from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
@@ -28,14 +28,6 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.source}: {self.message}"
-
-
-def plural(count: int, noun: str) -> str:
-    """
-    >>> plural(1, "topic"), plural(2000, "topic")
-    ('1 topic', '2,000 topics')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:

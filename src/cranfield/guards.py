@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from cranfield.comparison import Comparison, Panel
-from cranfield.errors import some
-from cranfield.findings import Finding, plural
+from cranfield.errors import plural, some
+from cranfield.findings import Finding
 from cranfield.statistics.corrections import family_wise_error
 
 FEW_TOPICS = 25

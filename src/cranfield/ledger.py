@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.comparison import Comparison
-from cranfield.errors import DataError
-from cranfield.findings import Finding, plural
+from cranfield.errors import DataError, plural
+from cranfield.findings import Finding
 from cranfield.formats.output import append
 
 SCHEMA = "cranfield.ledger/1"

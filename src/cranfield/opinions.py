@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, plural
 from cranfield.expected import expected_scores
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.kinds import KINDS
 from cranfield.judged import Floats, Judged, Mask, Pool, arranged

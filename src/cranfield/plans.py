@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.results import Input

@@ -10,8 +10,9 @@ from cranfield import findings
 from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
 from cranfield.comparison import Comparison, Panel
 from cranfield.curves import Collected, Curves, by_cutoff, collect, interpolated
+from cranfield.errors import plural
 from cranfield.evaluation import evaluate, needed_kind
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import judge, pool
 from cranfield.measures import Measure, as_measures

@@ -13,8 +13,8 @@ import numpy as np
 
 from cranfield.assessing.graded import Graded, graded_by
 from cranfield.assessing.orderings import Orderings, orderings
-from cranfield.errors import UsageError, some
-from cranfield.findings import Finding, plural
+from cranfield.errors import UsageError, plural, some
+from cranfield.findings import Finding
 from cranfield.judged import Floats
 from cranfield.measures import Measure
 from cranfield.statistics import assessors

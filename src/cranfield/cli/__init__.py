@@ -77,10 +77,6 @@ def entry() -> None:
         main()
     except SystemExit as exit:
         code = exit.code
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            if not stream.closed:
-                stream.flush()
     os._exit(code if isinstance(code, int) else 0)
 
 
@@ -90,10 +86,19 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="surrogateescape")
     try:
-        cli(prog_name="cranfield")
+        try:
+            cli(prog_name="cranfield")
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
     except CranfieldError as error:
         print(f"cranfield: {error}", file=sys.stderr)
         sys.exit(USAGE if isinstance(error, UsageError) else BAD_DATA)
     except BrokenPipeError:  # the reader of our output has gone: nothing more to say, not even at exit
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        if error.filename is not None:  # of files we speak ourselves
+            raise
+        print(f"cranfield: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.exit(BAD_DATA)

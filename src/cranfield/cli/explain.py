@@ -8,9 +8,9 @@ import click
 
 from cranfield.cli import options
 from cranfield.formats.kinds import KINDS
+from cranfield.report.explanation_tables import FORMATS, render
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
-FORMATS = ("table", "json", "markdown", "html")
 
 
 @click.command("explain")
@@ -26,7 +26,7 @@ FORMATS = ("table", "json", "markdown", "html")
     help="Show every document down to this rank. By default down to the measure's cutoff or the last document that "
     "counts, at most 20, and below that only documents that count.",
 )
-@options.output_format(FORMATS)
+@options.output_format(list(FORMATS))
 @options.policy
 @click.option(
     "--judgements",
@@ -68,7 +68,6 @@ def command(
     """
     policy = options.taken_policy(given)
     from cranfield.explaining import explain
-    from cranfield.report.explanation_tables import render
 
     found = explain(
         qrels,

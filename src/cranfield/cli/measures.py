@@ -36,8 +36,9 @@ def command(name: str | None, markdown: bool) -> None:
     family = ""
     for measure in all_measures():
         if measure.definition.family != family:
+            gap = "\n" if family else ""
             family = measure.definition.family
-            click.echo(f"\n{family.replace('_', ' ')}" if family else family)
+            click.echo(f"{gap}{family.replace('_', ' ')}")
         click.echo(f"  {usage(measure):<{width}}  {measure.definition.summary}")
     click.echo("\n`cranfield measures NAME` explains one.")
 

@@ -90,7 +90,7 @@ def command(runs: tuple[str, ...], input_format: str | None, threads: int | None
 
 
 def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
-    from cranfield.findings import plural
+    from cranfield.errors import plural
     from cranfield.formats import suffix_of
     from cranfield.formats.output import save
     from cranfield.pooling.base import find_method

@@ -9,9 +9,9 @@ import numpy as np
 
 from cranfield.correlating.result import Correlation, Row
 from cranfield.correlating.runs import OVERLAP_DEPTH, Settings, cut
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate, named_runs
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
 from cranfield.judged import Floats
 from cranfield.measures import Measure, as_measures

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from cranfield.correlating.result import Correlation, Row, as_names, orientations
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
 from cranfield.judged import Floats
 from cranfield.statistics.agreement import Coefficient, find_coefficient

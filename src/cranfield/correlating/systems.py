@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.correlating.result import Correlation, Row, as_names, orientations
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import distinct_names
 from cranfield.judged import Floats
 from cranfield.measures import Measure

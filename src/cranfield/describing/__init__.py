@@ -10,16 +10,16 @@ from typing import Any
 from cranfield import findings
 from cranfield.describing.advice import Advice, advise
 from cranfield.describing.counts import Cutoff, JudgementSummary, TextSummary, of_cutoffs, of_judgements, of_texts
-from cranfield.errors import UsageError, some
+from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation import named_runs
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.datasets import is_dataset
 from cranfield.judged import Judged, Pool, judge, pool
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics
 from cranfield.texts.base import Documents, Topics
 from cranfield.texts.collection import PARTS, Collection, other_ids, read_collection
-from cranfield.texts.datasets import is_dataset
 from cranfield.texts.kinds import Content
 from cranfield.texts.peeking import peek
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
 from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
+from cranfield.formats.datasets import is_dataset, name_of, records
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
@@ -43,7 +44,8 @@ def read_run(
 
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
     bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
-    data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. `columns` says which column
+    data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. "irds:ID" takes the scored
+    documents of ir_datasets, where that is installed. `columns` says which column
     is which where the names are unusual: {"topic": "my_query", …}. `judging` is for runs that are judged at
     once and then let go: their rows are not kept.
 
@@ -53,6 +55,8 @@ def read_run(
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
+    if is_dataset(source):
+        return read_run(records(source, "scoreddocs"), name=name or name_of(source), judging=judging, threads=threads)
     origin, reading = _read(source, "score", name, format, columns, digest, judging, threads, progress)
     return Run(reading.table, origin)
 
@@ -68,7 +72,7 @@ def read_qrels(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Qrels:
-    """Reads relevance judgements: everything `read_run` takes, with grades instead of scores.
+    """Reads relevance judgements: everything `read_run` takes, with grades instead of scores, and "irds:ID".
 
     `kind` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
 
@@ -77,6 +81,8 @@ def read_qrels(
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
+    if is_dataset(source):
+        return read_qrels(records(source, "qrels"), name=name or name_of(source), kind=kind, threads=threads)
     if kind != "plain":
         return read_kind(kind, source, name, digest)
     origin, reading = _read(source, "grade", name, format, columns, digest, None, threads, progress)

@@ -1,4 +1,4 @@
-"""Collections by their id in ir_datasets, where that package is installed: "ir_datasets:cranfield", "irds:…"."""
+"""Collections by their id in ir_datasets, where that package is installed: "ir_datasets:vaswani", "irds:…"."""
 
 from __future__ import annotations
 
@@ -18,9 +18,17 @@ def is_dataset(source: object) -> bool:
     return isinstance(source, str) and source.startswith(PREFIXES)
 
 
+def name_of(source: str) -> str:
+    """
+    >>> name_of("irds:vaswani")
+    'vaswani'
+    """
+    return source.partition(":")[2]
+
+
 def open_dataset(source: str) -> Any:
     """The dataset of ir_datasets."""
-    id = source.partition(":")[2]
+    id = name_of(source)
     try:
         import ir_datasets  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
@@ -34,7 +42,7 @@ def open_dataset(source: str) -> Any:
 
 
 def has(dataset: Any, part: str) -> bool:
-    """Whether a dataset has documents, queries or judgements."""
+    """Whether a dataset has documents, queries, judgements or scored documents."""
     return bool(getattr(dataset, f"has_{part}")())
 
 

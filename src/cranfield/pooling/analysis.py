@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
-from cranfield.findings import DEPTHS, Finding, of_qrels, of_run, plural
+from cranfield.findings import DEPTHS, Finding, of_qrels, of_run
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure

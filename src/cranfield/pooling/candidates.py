@@ -11,9 +11,9 @@ from zlib import crc32
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
-from cranfield.findings import Finding, plural
+from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
 from cranfield.formats.grouped import in_order
 from cranfield.judged import Floats, Integers, Mask

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cranfield.errors import DataError, UsageError, shorten, some
-from cranfield.findings import plural
+from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.base import BYTE_ORDER_MARK, decode
 from cranfield.formats.sources import open_source

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import UsageError
-from cranfield.findings import Finding, plural
+from cranfield.errors import UsageError, plural
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
 from cranfield.pooling.base import Method, find_method

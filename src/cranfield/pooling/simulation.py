@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, some
-from cranfield.findings import Finding, plural
+from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from cranfield.findings import plural
+from cranfield.errors import plural
 from cranfield.report.correlation_tables import to_document
 from cranfield.report.grid import Grid, separated
 from cranfield.report.pool_tables import DELIMITERS, Part, as_json, number, parts_text, plain

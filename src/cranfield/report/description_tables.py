@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from cranfield.errors import plural
 from cranfield.report.grid import Grid, as_markdown, as_text
 from cranfield.version import __version__
 
@@ -40,16 +41,12 @@ def _sections(description: Description) -> Iterator[tuple[str, Grid]]:
 
 
 def _texts(noun: str, texts: TextSummary) -> tuple[str, Grid]:
-    from cranfield.findings import plural
-
     title = plural(texts.count, noun) + (f", {texts.empty:,} of them empty" if texts.empty else "")
     rows = [[name, *map(_number, spread)] for name, spread in texts.words.items()]
     return title, Grid(["words of", *SPREAD], rows)
 
 
 def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
-    from cranfield.findings import plural
-
     share = judgements.relevant / judgements.judged if judgements.judged else 0.0
     counted = f"{plural(judgements.judged, 'judgement')} of {plural(judgements.topics, 'topic')}"
     title = f"{counted}: {judgements.shape}, {share:.1%} relevant"

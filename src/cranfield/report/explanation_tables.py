@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from cranfield.errors import some
-from cranfield.findings import plural
+from cranfield.errors import plural, some
 from cranfield.report.explanation_json import to_document
 from cranfield.report.explanation_picture import drawn
 from cranfield.report.grid import WRITERS, Cell, Grid

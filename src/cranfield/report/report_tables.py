@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from cranfield.findings import plural
+from cranfield.errors import plural
 from cranfield.report import efficiency_columns
 from cranfield.report.comparison_tables import legend, pairs_grid, shown_p, systems_grid
 from cranfield.report.grid import Cell, Grid

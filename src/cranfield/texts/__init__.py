@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.formats import stem
+from cranfield.formats import datasets, stem
 from cranfield.formats.sources import Source, open_source
-from cranfield.texts import datasets, tabular
+from cranfield.texts import tabular
 from cranfield.texts.base import Documents, Topics
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.choosing import FORMATS, PARQUET, choose, format_named, names, recognised

@@ -11,10 +11,10 @@ from typing import Any
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import read_qrels
+from cranfield.formats.datasets import has, is_dataset, open_dataset
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.base import Documents, Topics
-from cranfield.texts.datasets import has, is_dataset, open_dataset, records
 from cranfield.texts.kinds import Content, kind_of
 from cranfield.texts.peeking import beginning
 
@@ -96,18 +96,13 @@ def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[st
     formats = found.get("formats", {})
     documents = read_documents(found["documents"], format=formats.get("documents")) if "documents" in found else None
     topics = read_topics(found["topics"], format=formats.get("topics"), ids=ids) if "topics" in found else None
-    qrels = _read_judgements(found["qrels"], formats.get("qrels")) if "qrels" in found else None
+    of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
+    qrels = read_qrels(found["qrels"], format=of_qrels) if "qrels" in found else None
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:
             notes = [*notes, ("topic-ids", trap)]
     return Collection(name, documents, topics, qrels, tuple(notes))
-
-
-def _read_judgements(source: Any, format: str | None) -> Qrels:
-    if is_dataset(source):
-        return read_qrels(records(source, "qrels"), name=source.partition(":")[2])
-    return read_qrels(source, format="tsv" if format == "beir" else format)
 
 
 def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:

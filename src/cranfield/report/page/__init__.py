@@ -8,8 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from cranfield.errors import some
-from cranfield.findings import plural
+from cranfield.errors import plural, some
 from cranfield.measures import Measure
 from cranfield.plot.saving import drawn
 from cranfield.report import report_tables
