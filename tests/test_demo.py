@@ -17,18 +17,18 @@ from typing import Any
 import pytest
 from test_cases import cranfield as command
 
-from cranfield import DataError, UsageError, evaluate, read_collection, read_qrels
+from cranfield import DataError, UsageError, demo, evaluate, read_collection, read_qrels
 from cranfield.assessing import assess
 from cranfield.comparing import compare
 from cranfield.demo import SYSTEMS, building, demo_collection, judged_again, standard_library, telling
 from cranfield.demo import collection as shipping
 from cranfield.demo import documents as taking
-from cranfield.demo.building import AGAIN, MEASURES, NOTE, PARTS, REPORT, _own_folder
+from cranfield.demo.building import AGAIN, FIGURES, MEASURES, NOTE, PARTS, REPORT, _own_folder
 from cranfield.demo.documents import FEWEST, LEFT_OUT
 from cranfield.texts import Documents
 from cranfield.texts.collection import Collection
 
-PAGE = Path(__file__).parents[1] / "docs" / "demo.md"
+PAGE = Path(demo.__file__).parent / "README.md"
 
 
 @pytest.fixture(scope="module")
@@ -293,6 +293,7 @@ def test_demo_tells_the_outcome_and_where_everything_is(made: tuple[Path, str]) 
     assert max(map(len, tables.splitlines())) <= 80
     page = (folder / REPORT).read_text(encoding="utf-8")
     assert all(system.name in page for system in SYSTEMS)
+    assert all(f">{figure} " in page for figure in FIGURES)
 
 
 def test_what_demo_says_to_try_next_works(made: tuple[Path, str]) -> None:

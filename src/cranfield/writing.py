@@ -201,7 +201,7 @@ def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, 
         raise DataError(
             f"{format} cannot hold all of it; nothing was written:\n    {listed}",
             source=name,
-            remedy="Choose another format (jsonl holds everything), or allow it: --lossy (lossy=True in Python).",
+            remedy="Choose another format (jsonl holds everything), or allow it with convert --lossy (lossy=True).",
         )
     return tuple(told)
 

@@ -24,6 +24,7 @@ from cranfield.texts.collection import TOML, Collection
 from cranfield.writing import write_documents, write_qrels, write_run, write_topics
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+FIGURES = ("p50", "p99", "throughput")
 DEPTH = 100
 PARTS = {"documents": "documents.jsonl", "topics": "topics.txt", "qrels": "qrels.txt"}
 AGAIN = "judged-again.txt"
@@ -87,6 +88,7 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
             MEASURES,
             title="Five ways to find a docstring",
             command=shlex.join(["cranfield", "demo", "-o", str(folder)]),
+            figures=FIGURES,
         )
         (page,) = write(report, str(root / REPORT))
         done("evaluated, compared, reported")
