@@ -24,7 +24,7 @@ from cranfield.texts.collection import TOML, Collection
 from cranfield.writing import write_documents, write_qrels, write_run, write_topics
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
-FIGURES = ("p50", "p99", "throughput")
+FIGURES = ("p50",)
 DEPTH = 100
 PARTS = {"documents": "documents.jsonl", "topics": "topics.txt", "qrels": "qrels.txt"}
 AGAIN = "judged-again.txt"
