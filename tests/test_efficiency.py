@@ -292,7 +292,7 @@ def test_figures_stand_beside_measures(costed: list[Path]) -> None:
         "slow  0.0000   4.000            250     1.235",
         "bare  1.0000       –              –         –",
     ]
-    assert "bare: no p99 in its metadata" in done.stderr
+    assert "bare: no p99, throughput, index in its metadata" in done.stderr
     with_topics = command("evaluate", qrels, costed[0], "-m", "RR", "-q", *FIGURE_OPTIONS)
     assert [line.split() for line in with_topics.stdout.splitlines()[1:]] == [
         ["fast", "1", "1.0000"],

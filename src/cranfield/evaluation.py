@@ -165,13 +165,12 @@ def _efficiency(
         return {}, []
     from cranfield.metadata import figures_of, no_figure
 
-    measured, told = figures_of(paths, figures), []
+    measured = figures_of(paths, figures)
     for figure, values in measured.items():
-        missing = [name for name, value in zip(names, values, strict=True) if value is None]
-        if len(missing) == len(names):
-            raise no_figure(figure, missing)
-        told += [findings.unknown_figure(figure, name) for name in missing]
-    return measured, told
+        if all(value is None for value in values):
+            raise no_figure(figure, names)
+    missing = [[figure for figure, values in measured.items() if values[r] is None] for r in range(len(names))]
+    return measured, [findings.unknown_figures(name, of) for name, of in zip(names, missing, strict=True) if of]
 
 
 def needed_kind(measures: Iterable[Measure]) -> str:

@@ -126,9 +126,9 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
     return found
 
 
-def unknown_figure(figure: str, name: str) -> Finding:
-    """A figure of efficiency that was asked for and is not in a run's metadata."""
-    return Finding("unknown-figure", name, f"no {figure} in its metadata", doubtful=False)
+def unknown_figures(name: str, figures: Sequence[str]) -> Finding:
+    """Figures of efficiency that were asked for and are not in a run's metadata."""
+    return Finding("unknown-figures", name, f"no {', '.join(figures)} in its metadata", doubtful=False)
 
 
 def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:

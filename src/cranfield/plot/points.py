@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def scatter(subject: Subject) -> Any:
 
 @picture("pareto", measures=("nDCG@10",))
 def pareto(subject: Subject) -> Any:
-    """Effectiveness against cost, such as latency: the line joins the runs that no other beats on both."""
+    """Effectiveness against cost, such as latency: steps join the runs that no other beats on both."""
     alt = altair()
 
     look = find_theme(subject.theme)
@@ -88,7 +89,9 @@ def pareto(subject: Subject) -> Any:
     )
     x = alt.X("cost:Q", title=label, scale=alt.Scale(domain=list(frame.x), nice=False))
     y = alt.Y("mean:Q", title=str(results.measures[0]), scale=alt.Scale(domain=list(frame.y), nice=False))
-    line = alt.Chart(alt.Data(values=front)).mark_line(color=COLOURS[0], strokeWidth=look.line / 2).encode(x=x, y=y)
+    steps = alt.Chart(alt.Data(values=front)).mark_line(
+        color=COLOURS[0], strokeWidth=look.line / 2, interpolate="step-after"
+    )
     points = (
         alt.Chart(alt.Data(values=joined))
         .mark_point(filled=True, size=look.font * 6, opacity=1)
@@ -104,9 +107,18 @@ def pareto(subject: Subject) -> Any:
             tooltip=["run:N", alt.Tooltip("cost:Q", title=label), alt.Tooltip("mean:Q", format=".4f")],
         )
     )
-    names = near_points([(row["run"], row["cost"], row["mean"]) for row in rows], [], frame, look)
-    layers = [line, points, *name_layers(names, look)]
+    names = near_points([(row["run"], row["cost"], row["mean"]) for row in rows], _along_steps(front), frame, look)
+    layers = [steps.encode(x=x, y=y), points, *name_layers(names, look)]
     return styled(alt.layer(*layers).properties(width=look.width, height=look.height), look)
+
+
+def _along_steps(front: list[dict[str, Any]]) -> list[tuple[float, float]]:
+    """Points along the steps from each run of the front to the next, so that no name is written across them."""
+    found: list[tuple[float, float]] = []
+    for one, other in pairwise(front):
+        found += [(x, one["mean"]) for x in np.linspace(one["cost"], other["cost"], 50)]
+        found += [(other["cost"], y) for y in np.linspace(one["mean"], other["mean"], 50)]
+    return found
 
 
 def _measured(results: Results) -> tuple[str, dict[str, float]]:
