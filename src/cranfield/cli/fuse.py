@@ -94,6 +94,7 @@ def command(
         "threads": threads,
     }
     from cranfield.errors import plural
+    from cranfield.formats.writers import format_of
     from cranfield.fusion import fuse, train_fusion
     from cranfield.fusion.fusing import findings
     from cranfield.writing import write_run
@@ -122,7 +123,7 @@ def command(
 
             save(learnt, [trained.to_json()])
         click.echo(trained, err="-" in (output, learnt))
-    write_run(run, output, format=output_format(output))
+    write_run(run, output, format=format_of(output))
     if output != "-":
         told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
         click.echo(told, err=learnt == "-")
@@ -138,17 +139,6 @@ def check_training(wanted: bool, ways: Mapping[str, Any], more: Mapping[str, Any
         raise UsageError(f"{' and '.join(chosen)} exclude each other")
     if "--seed" in alone and chosen not in ([], ["--folds"]):
         raise UsageError(f"--seed draws folds, and {chosen[0]} has none to draw")
-
-
-def output_format(path: str) -> str:
-    """The format that the suffix of a file calls for; TREC text if it calls for none.
-
-    >>> output_format("fused.jsonl.gz"), output_format("fused.v2"), output_format("-")
-    ('jsonl', 'trec', 'trec')
-    """
-    from cranfield.formats import suffix_of, writers
-
-    return next((one.name for one in writers.FORMATS if suffix_of(path) in one.suffixes), "trec")
 
 
 def read_parameters(given: Iterable[str]) -> dict[str, Any]:

@@ -231,8 +231,8 @@ def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> 
     import os
 
     from cranfield import metadata
-    from cranfield.formats import suffix_of, writers
     from cranfield.formats.output import save
+    from cranfield.formats.writers import format_of
     from cranfield.report.search_tables import tuning_dict
     from cranfield.writing import write_run
 
@@ -241,7 +241,7 @@ def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> 
     told = metadata.run_metadata(
         known["tag"], found.efficiency, method=known["method"], data=known["data"], command=command
     )
-    form = next((form.name for form in writers.FORMATS if suffix_of(output) in form.suffixes), "trec")
+    form = format_of(output)
     rows = io.BytesIO()
     write_run(found.run, rows, format=form)
     save(output, [metadata.header(told) if header and form == "trec" else "", rows.getvalue()])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
+from cranfield.formats import suffix_of
 from cranfield.tables import Qrels, Run
 
 Table = Run | Qrels
@@ -130,3 +131,12 @@ FORMATS: tuple[TableFormat, ...] = (
     TableFormat("json", (".json",), _NOTHING, _json),
     TableFormat("parquet", (".parquet",), _NOTHING, _no_text),
 )
+
+
+def format_of(path: str) -> str:
+    """The format that the suffix of a run or of judgements calls for; TREC text if it calls for none.
+
+    >>> format_of("fused.jsonl.gz"), format_of("fused.v2"), format_of("-")
+    ('jsonl', 'trec', 'trec')
+    """
+    return next((format.name for format in FORMATS if suffix_of(path) in format.suffixes), "trec")
