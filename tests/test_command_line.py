@@ -204,6 +204,13 @@ def test_output_that_cannot_be_written_is_told(arguments: list[str]) -> None:
     assert done.stderr == "cranfield: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("arguments", [["search", "no.toml"], ["fuse", "no.run", "nor.run"]])
+def test_where_output_goes_is_looked_at_before_the_work(arguments: list[str], tmp_path: Path) -> None:
+    for place, told in (("no folder/x.run", "there is no folder no folder"), (str(tmp_path), "it is a folder")):
+        done = cranfield_command(*arguments, "-o", place)
+        assert (done.returncode, done.stderr) == (3, f"cranfield: {place}: cannot be written: {told}\n")
+
+
 def test_progress_bar_shows_only_on_a_terminal_and_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """A real pseudo-terminal, with the patience cut short so that the example is slow enough."""
     code = (

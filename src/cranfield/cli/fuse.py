@@ -10,6 +10,7 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
+from cranfield.formats.output import check_place
 
 LIST = "list"
 
@@ -85,6 +86,7 @@ def command(
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
     ways = {"--splits": splits, "--folds": folds, "--same-topics": same_topics or None}
     check_training(qrels is not None, ways, {"--seed": seed, "--measure": measure, "--learnt": learnt})
+    check_place(output, learnt)
     common: dict[str, Any] = {
         "norm": norm,
         "parameters": read_parameters(given),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -121,12 +122,14 @@ def command(
     from dataclasses import replace
 
     from cranfield.cli.progress import counted
+    from cranfield.formats.output import check_place
     from cranfield.report.search_tables import render
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
     from cranfield.search.grids import points
     from cranfield.search.tuning import measure_to_tune
     from cranfield.texts.collection import read_collection
 
+    check_place(output, index_file if index_file is not None and not os.path.exists(index_file) else None)
     chosen = find_model(model)
     fixed = _parameters(chosen, given)
     grid = _grid(chosen, (*grids, *more_grids), fixed)
@@ -228,7 +231,6 @@ def _judged_parts(
 def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> None:
     """The run with its metadata at its head, and beside it if it is a file."""
     import io
-    import os
 
     from cranfield import metadata
     from cranfield.formats.output import save

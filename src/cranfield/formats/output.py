@@ -82,6 +82,26 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
         raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
 
 
+def check_place(*places: str | None) -> None:
+    """That files can be written there: an error now, rather than after hours of work. None and '-' are fine.
+
+    >>> check_place("-", None)
+    >>> check_place("no such folder/a.run")
+    Traceback (most recent call last):
+    cranfield.errors.DataError: no such folder/a.run: cannot be written: there is no folder no such folder
+    """
+    for place in places:
+        if place is None or place == "-":
+            continue
+        folder = os.path.dirname(place) or "."
+        if os.path.isdir(place):
+            raise DataError("cannot be written: it is a folder", source=place)
+        if not os.path.isdir(folder):
+            raise DataError(f"cannot be written: there is no folder {folder}", source=place)
+        if not os.access(place if os.path.exists(place) else folder, os.W_OK):
+            raise DataError("cannot be written: it is not allowed", source=place)
+
+
 def append(path: str, text: str) -> None:
     """Adds text at the end of a file, which need not be there yet."""
     try:
