@@ -20,6 +20,8 @@ from cranfield.comparison import Comparison
 from cranfield.errors import DataError
 from cranfield.report.comparison_tables import FORMATS, render
 from cranfield.splits import split
+from cranfield.statistics.seeds import compare_seeds
+from cranfield.statistics.splitting import corrected_resampled_t
 
 TOPICS = [str(number) for number in range(1, 41)]
 QRELS: dict[str, dict[str, float]] = {topic: {f"d{number}": number % 3 for number in range(30)} for topic in TOPICS}
@@ -110,6 +112,8 @@ def test_family_tests_bring_their_own_correction() -> None:
     alone, twice = compared(tests=["tukey"]), compared(tests=["tukey"], measures=["nDCG@10", "AP"])
     assert np.array_equal(alone.panels[0].adjusted, alone.panels[0].p["tukey"])
     np.testing.assert_allclose(twice.panels[0].adjusted, np.minimum(1, 2 * twice.panels[0].p["tukey"]))
+    with pytest.raises(UsageError, match="tukey corrects for all pairs itself"):
+        compared(tests=["tukey"], correction="none")
 
 
 def test_tests_for_different_topics_are_refused_on_shared_ones() -> None:
@@ -120,6 +124,14 @@ def test_tests_for_different_topics_are_refused_on_shared_ones() -> None:
     scores = evaluate(QRELS, halves, "nDCG@10", policy=Policy(topics="run")).scores[:, 0]
     expected = stats.ttest_ind(scores[0, :20], scores[1, 20:], equal_var=False)
     assert next(found.rows()).p["welch"] == pytest.approx(expected.pvalue)
+    np.testing.assert_allclose(found.panels[0].means, [scores[0, :20].mean(), scores[1, 20:].mean()])
+    assert "nan" not in render(found, "table")
+    few = {"a": system(0.4, 1, TOPICS[:5]), "b": system(1.0, 2, TOPICS[5:9])}
+    first = {topic: QRELS[topic] for topic in TOPICS[:9]}
+    assert np.isnan(compare(first, few, "AP", policy=Policy(topics="run"), tests=["welch"]).panels[0].effects.d_z[0])
+    for more in ({"margin": 0.1}, {"risk": 1.0, "baseline": "a"}, {"splits": split(TOPICS, folds=2)}):
+        with pytest.raises(UsageError, match="answer the same topics"):
+            compared(halves, tests=["welch"], policy=Policy(topics="run"), **more)
     with pytest.raises(UsageError, match="tests of one kind"):
         compared(halves, tests=["welch", "t"], policy=Policy(topics="run"))
 
@@ -146,6 +158,10 @@ def test_several_seeds_of_a_system_are_one_system() -> None:
     (plain,) = compared({name: runs[0] for name, runs in seeds.items()}).rows()
     assert pair.high - pair.low < plain.high - plain.low  # means over seeds vary less over topics
     assert "one-seed" in codes(compared({**seeds, "good": seeds["good"][0]}))
+    assert "one-seed" in codes(compared({name: runs[:1] for name, runs in seeds.items()}))
+    assert "one-seed" not in codes(compared())
+    with pytest.raises(UsageError, match="name no other"):
+        compared(seeds, tests=["wilcoxon"])
     with pytest.raises(UsageError, match="no run of none"):
         compared({**seeds, "none": []})
 
@@ -161,8 +177,30 @@ def test_splits_show_every_fold() -> None:
         first = [panel.topics.index(topic) for topic in splits.folds[0].test]
         assert differences[0] == pytest.approx(float((panel.scores[i] - panel.scores[j])[first].mean()))
     assert "fold 4" in render(found, "markdown")
+    assert "foreign-splits" not in codes(found)
+    few = TOPICS[:20]
+    fewer = compare({topic: QRELS[topic] for topic in few}, RUNS, "AP", splits=splits)
+    assert "20 topics not among those compared" in next(w.message for w in fewer.warnings if w.code == "foreign-splits")
+    folds = fewer.panels[0].folds
+    assert folds is not None
+    tested = [sum(topic in few for topic in fold.test) for fold in splits.folds]
+    assert folds[0].test == corrected_resampled_t(
+        folds[0].differences, float(20 - np.mean(tested)), float(np.mean(tested))
+    )
     with pytest.raises(DataError, match="no topic to test on"):
         compared(splits=split(["x1", "x2"], folds=2))
+
+
+def test_one_split_is_tested_on_the_topics_held_out() -> None:
+    splits = split(TOPICS, test_share=0.25, seed=1)
+    found = compared(splits=splits)
+    panel, (held,) = found.panels[0], splits.folds
+    places = [panel.topics.index(topic) for topic in held.test]
+    expected = stats.ttest_rel(panel.scores[0, places], panel.scores[1, places])
+    assert panel.folds is not None
+    assert panel.folds[0].test.p == pytest.approx(expected.pvalue)
+    assert panel.folds[0].test.high == pytest.approx(expected.confidence_interval(0.95).high)
+    assert "p (t on the test topics)" in render(found, "table")
 
 
 def test_topics_that_were_tuned_on_are_named() -> None:
@@ -181,8 +219,43 @@ def test_several_collections_are_one_family_with_a_macro_summary() -> None:
     np.testing.assert_allclose(macro.means, np.mean(means, axis=0))
     assert (macro.low < macro.difference).all()
     assert macro.p[1] < 0.05
+    turned = compare_collections({"large": (QRELS, RUNS), "small": (small, dict(reversed(RUNS.items())))}, "AP")
+    np.testing.assert_allclose(turned.macro[0].means, macro.means)
     with pytest.raises(UsageError, match="runs of the same systems"):
         compare_collections({"large": (QRELS, RUNS), "small": (small, {"poor": RUNS["poor"]})}, "AP")
+
+
+def test_seeds_count_in_equivalence_and_in_the_macro_summary() -> None:
+    one = {"fair": [system(0.4, 1), system(0.6, 2)], "good": [system(0.9, 3), system(1.2, 4)]}
+    found = compare_collections({"a": (QRELS, one), "b": (QRELS, one)}, "AP", margin=0.2)
+    first, _ = found.panels
+    scores = evaluate(QRELS, {f"{k}{i}": r for k, runs in one.items() for i, r in enumerate(runs)}, "AP").scores[:, 0]
+    tested = compare_seeds(scores[:2], scores[2:])
+    t = (0.2 - abs(tested.difference)) / tested.error
+    assert first.equivalence is not None
+    assert first.equivalence[0] == pytest.approx(stats.t.sf(t, tested.freedom))
+    width = 2 * stats.norm.isf(0.025) * tested.error / np.sqrt(2)
+    assert (found.macro[0].high - found.macro[0].low)[0] == pytest.approx(width)
+
+
+def test_a_constant_difference_is_not_certain_in_the_macro_summary() -> None:
+    qrels = {topic: {"d1": 1} for topic in "12345"}
+    first, second = ({topic: {"d1": rank, "d2": 2} for topic in qrels} for rank in (3, 1))
+    runs = {"a": first, "b": second}
+    assert compare_collections({"x": (qrels, runs), "y": (qrels, runs)}, "RR").macro[0].p[0] == 1
+
+
+def test_many_systems_beaten_are_counted_and_equal_bests_are_all_marked() -> None:
+    weak = {f"weak{number}": system(0.0, number) for number in range(27)}
+    found = compared({"good": system(3.0, 100), "twin": system(3.0, 100), **weak})
+    rows = [line.split() for line in render(found, "table").splitlines()[1:3]]
+    assert [row[2] for row in rows] == [rows[0][2]] * 2
+    assert rows[0][2].endswith("*27")
+    assert rows[0][3:5] == ["of", "28"]
+
+
+def test_an_interval_says_how_sure_it_is() -> None:
+    assert "99.9% interval" in render(compared(alpha=0.001), "table")
 
 
 def test_risk_is_against_the_baseline() -> None:
@@ -317,8 +390,15 @@ def test_a_ledger_counts_what_was_asked_before(tmp_path: Path) -> None:
     other = write(tmp_path / "other.txt", {topic: QRELS[topic] for topic in TOPICS[:30]})
     assert "ledger" not in command("compare", other, *runs, "--ledger", ledger).stderr
     assert len(ledger.read_text().splitlines()) == 3
-    ledger.write_text("nonsense\n")
-    assert "ledger.jsonl:1: is not an entry of a ledger" in command("compare", qrels, *runs, "--ledger", ledger).stderr
+    ledger.write_text(ledger.read_text().rstrip("\n"))  # as some editors leave it
+    command("compare", qrels, *runs, "--ledger", ledger)
+    assert len(ledger.read_text().splitlines()) == 4
+    for damaged in (b"nonsense\n", b"\xff\n", b"[]\n", b'{"schema": "cranfield.ledger/1"}\n'):
+        ledger.write_bytes(damaged)
+        wrong = command("compare", qrels, *runs, "--ledger", ledger)
+        assert wrong.exit == 3
+        assert "ledger.jsonl:1: is not an entry of a ledger" in wrong.stderr
+    assert "cannot be read" in command("compare", qrels, *runs, "--ledger", tmp_path).stderr
 
 
 def write(path: Path, table: dict[str, dict[str, float]]) -> str:
@@ -359,9 +439,57 @@ def test_the_command_compares_files(tmp_path: Path) -> None:
     )
 
 
+def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    folders = [tmp_path / name for name in ("poor", "good")]
+    for folder in folders:
+        folder.mkdir()
+    poor, good = (write(folder / "s.run", RUNS[folder.name]) for folder in folders)
+    for seed in range(2):
+        write(tmp_path / f"dense-{seed}.run", system(0.8, seed))
+    found = json.loads(command("compare", qrels, poor, good, "--baseline", good, "-f", "json").stdout)
+    assert found["baseline"] == good
+    pattern = str(tmp_path / "dense-*.run")
+    seeded = json.loads(command("compare", qrels, poor, good, "--seeds", pattern, "-f", "json").stdout)
+    assert seeded["systems"] == [poor, good, "dense"]
+    again = command("compare", qrels, "--seeds", pattern, "--seeds", str(tmp_path / "poor" / ".." / "dense-?.run"))
+    assert again.exit == 2
+    assert "is a second system called dense" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no collection in it"),
+        ("[a]\nqrels = 'q'\n[a.runs]\nx = 3\n", "[a] must have qrels = 'file'"),
+        ("[a]\nqrels = 'q'\n[a.runs]\nx = ['y', 3]\n", "[a] must have qrels = 'file'"),
+        ("[a]\nqrels = 'q'\nrun = 'z'\n[a.runs]\nx = 'y'\n", "and nothing else"),
+    ],
+)
+def test_a_wrong_list_of_collections_is_explained(tmp_path: Path, text: str, message: str) -> None:
+    listed = tmp_path / "collections.toml"
+    listed.write_text(text)
+    result = command("compare", "--collections", listed)
+    assert result.exit == 2
+    assert message in result.stderr
+
+
+def test_an_empty_list_of_tuned_topics_is_refused(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    tuned = tmp_path / "tuned.txt"
+    tuned.write_bytes(b"")
+    assert "no topic in it" in command("compare", qrels, *runs, "--tuned-on", tuned).stderr
+    tuned.write_bytes(b"\xef\xbb\xbf1\r\n2\r\n")
+    assert (
+        "2 of the topics tested on were tuned on: 1, 2" in command("compare", qrels, *runs, "--tuned-on", tuned).stderr
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--collections", "c.toml", "--seeds", "x*"], "--collections or --seeds, not both"),
         ([], "what is to be compared?"),
         (["qrels.txt", "--seeds", "nothing-*.run"], "no file matches --seeds 'nothing-*.run'"),
         (["--collections", "nothing.toml"], "nothing.toml: cannot be read"),

@@ -28,6 +28,12 @@ def test_topics_are_taken_out_one_by_one() -> None:
         assert part.p_without == pytest.approx(stats.ttest_rel(rest[0], rest[1]).pvalue, rel=1e-6)
 
 
+def test_a_constant_rest_is_as_unsure_as_in_the_t_test() -> None:
+    parts = topic_parts(["1", "2", "3", "4"], np.array([[0.3, 0.5, 0.7, 0.9], [0.2, 0.4, 0.6, 0.2]]))
+    assert [part.p_without for part in parts if part.topic == "4"] == [1.0]
+    assert all(part.p_without < 1 for part in parts if part.topic != "4")
+
+
 def test_shares_of_nothing_are_not_numbers() -> None:
     parts = topic_parts(["1", "2", "3"], np.array([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]]))
     assert all(np.isnan(part.share) for part in parts)
@@ -61,6 +67,10 @@ def test_deciding_topics_change_the_verdict() -> None:
 def test_unknown_topics_and_too_few_are_refused() -> None:
     with pytest.raises(UsageError, match="no topic 999 among those compared"):
         diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP", topics=["999"])
+    with pytest.raises(UsageError, match=r"one measure is explained at a time; 'P\.5,10' names P@5, P@10"):
+        diagnose(QRELS, RUNS["good"], RUNS["fair"], "P.5,10")
+    with pytest.raises(UsageError, match="GMAP: means over topics are compared; take AP instead"):
+        diagnose(QRELS, RUNS["good"], RUNS["fair"], "gm_map")
     with pytest.raises(DataError, match="a diagnosis needs 3"):
         diagnose({"1": {"d1": 1}}, {"1": {"d1": 1.0}}, {"1": {"d1": 1.0}}, "AP")
 
@@ -82,6 +92,8 @@ def test_slices_are_compared_on_their_own() -> None:
     assert found[0].p == pytest.approx(expected.pvalue)
     assert (found[0].low, found[0].high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
     assert all(part.adjusted_p >= part.p for part in found)
+    lacking = {topic: {"length": "nan" if topic == "1" else str(int(topic) * 1.5)} for topic in TOPICS}
+    assert [part.value for part in sliced(TOPICS, SCORES, lacking)] == ["3 to 21", "22.5 to 40.5", "42 to 60"]
     with pytest.raises(DataError, match="no topic of the attributes"):
         sliced(TOPICS, SCORES, {"x": {"kind": "odd"}})
 
@@ -94,6 +106,7 @@ def test_attributes_are_read_and_faults_are_named(tmp_path: Path) -> None:
         ("topic,kind\n1,odd\n1,even\n", r"topics.csv:3: topic '1' is there twice"),
         ("topic,kind\n1\n", r"topics.csv:2: 1 fields where the header has 2"),
         ("topic\n1\n", "is not a table of topic attributes"),
+        ("topic,kind,kind\n1,odd,even\n", "topics.csv:1: two columns are called 'kind'"),
     ):
         path.write_text(text)
         with pytest.raises(DataError, match=message):

@@ -27,7 +27,6 @@ def test_a_better_candidate_passes_and_a_worse_one_does_not() -> None:
 
 
 def test_each_rule_stands_alone() -> None:
-    assert failed("good", "poor", Thresholds({"AP": Rule(significant=False)})) == []
     assert failed("good", "poor", Thresholds({"AP": Rule(tolerance=1, significant=False)})) == []
     floor = Thresholds({"AP": Rule(significant=False, minimum=0.99)})
     assert failed("poor", "good", floor) == ["AP is at least 0.99"]
@@ -59,6 +58,15 @@ def test_a_protected_topic_may_fall_so_far() -> None:
         ({"measures": {"APP": {}}}, "unknown measure 'APP'"),
         ({"topics": {"301": "much"}}, "topic 301 must be a number, not 'much'"),
         ({"alpha": True}, "alpha must be a number"),
+        ({"measures": 3}, "measures must be a table"),
+        ({"topics": [1]}, "topics must be a table"),
+        ({"topics": {"301": -0.1}}, "topic 301 must be 0 or more"),
+        ({"measures": {"AP": {"tolerance": "x"}}}, "AP.*: tolerance must be a number, not 'x'"),
+        ({"measures": {"AP": {"tolerance": -1}}}, "AP.*: tolerance must be 0 or more"),
+        ({"measures": {"AP": {"minimum": float("nan")}}}, "AP.*: minimum must be a number, not nan"),
+        ({"measures": {"AP": {"significant": "no"}}}, "AP.*: significant must be true or false, not 'no'"),
+        ({"measures": {"AP": {}, "map": {}}}, "AP has two rules"),
+        ({"measures": {"AP": {"significant": False}}}, "nothing is checked"),
     ],
 )
 def test_wrong_thresholds_are_explained(document: dict[str, Any], message: str) -> None:
@@ -91,9 +99,24 @@ def test_the_command_exits_with_1_and_writes_a_summary(tmp_path: Path) -> None:
         "nDCG@10 is at least 0.1",
         "nDCG@10 of topic 7 falls by at most 1",
     ]
+    both = command("gate", qrels, poor, good, "--config", config, "--tolerance", "0.5")
+    assert both.exit == 2
+    assert "--tolerance or --config, not both" in both.stderr
+    nothing = command("gate", qrels, good, poor, "--no-significant")
+    assert nothing.exit == 2
+    assert "nothing is checked" in nothing.stderr
     config.write_text("alpha = \n")
     assert "is not TOML" in command("gate", qrels, poor, good, "--config", config).stderr
     assert command("gate", qrels, poor, good, "--topic", "7=x").exit == 2
+
+
+def test_a_threshold_that_is_met_exactly_passes() -> None:
+    qrels = {str(topic): {"d1": 1} for topic in range(10)}
+    first, second = ({topic: {"d1": rank, "d2": 2} for topic in qrels} for rank in (3, 1))
+    for fallen, fall in ((3, 0.15), (6, 0.3), (7, 0.35)):  # 0.7 - 1 is a bit below -0.3
+        after = {topic: second[topic] if int(topic) < fallen else first[topic] for topic in qrels}
+        rule = Rule(tolerance=fall, minimum=1 - fall, significant=False)
+        assert gate(qrels, first, after, Thresholds({"RR": rule})).passed
 
 
 def test_a_check_says_what_it_found() -> None:

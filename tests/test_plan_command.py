@@ -198,6 +198,9 @@ def test_split_command_takes_folds_or_a_share() -> None:
     done = run("split", QRELS, "--folds", "2", "--test-share", "0.5")
     assert isinstance(done.exception, UsageError)
     assert len(json.loads(run("split", QRELS).stdout)["folds"]) == 5
+    done = run("split", QRELS, "-m", "nDCG@10")
+    assert isinstance(done.exception, UsageError)
+    assert "--stratify" in str(done.exception)
 
 
 @pytest.mark.parametrize("command", ["plan", "split"])

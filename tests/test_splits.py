@@ -194,6 +194,7 @@ def test_what_is_not_splits_at_all_is_refused(text: str, line: int | None) -> No
         (lambda: split(["1"], folds=2), "2 topics or more"),
         (lambda: split(["1", "2", "1"], folds=2), "come twice: 1"),
         (lambda: split(["1", "2"], test_share=1.0), "leaves nothing"),
+        (lambda: split(["1", "2"], test_share=float("nan")), "leaves nothing"),
         (lambda: split(["1", "2"], folds=2, difficulty={"1": 0.5}), "no difficulty is known of 2"),
         (lambda: split(["1", "2"], folds=2, seed=-1), "seed must be"),
         (lambda: split(["1", "2"], folds=2, repeats=0), "repeats must be"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from cranfield import guards
 from cranfield.comparison import Comparison, FigureColumn, Folds, Macro, Panel
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.measures import Measure, as_measures, parse_measure
@@ -28,11 +28,12 @@ from cranfield.statistics.base import (
     all_pairs,
     find_test,
 )
-from cranfield.statistics.effects import Effects, effects, equivalence
+from cranfield.statistics.differences import moments
+from cranfield.statistics.effects import Effects, effects, within
 from cranfield.statistics.paired import t as paired_t
 from cranfield.statistics.risk import risk
 from cranfield.statistics.seeds import SeedComparison, compare_seeds, seed_spread
-from cranfield.statistics.splitting import corrected_resampled_t
+from cranfield.statistics.splitting import ResampledTest, corrected_resampled_t
 
 DEFAULT_TESTS = ("t", "randomisation")
 
@@ -125,13 +126,25 @@ def compare_collections(
         systems, sources = _seeded(runs)
         found = evaluate(qrels, sources, [*wanted, *judged_shares(wanted)], policy=policy, **dict(read or {}))
         evaluated[name] = Evaluated(found, _runs_of(found, systems))
-        expected = expected or list(evaluated[name].runs_of)
-        if list(evaluated[name].runs_of) != expected:
+        runs_of = evaluated[name].runs_of
+        expected = expected or list(runs_of)
+        if sorted(runs_of) != sorted(expected):
             raise UsageError(
                 f"every collection needs runs of the same systems: {next(iter(collections))} has "
-                f"{some(expected)}, {name} has {some(list(evaluated[name].runs_of))}"
+                f"{some(expected)}, {name} has {some(list(runs_of))}"
             )
-    return compare_results(evaluated, wanted, asked)
+        evaluated[name] = Evaluated(found, {system: runs_of[system] for system in expected})
+    made = compare_results(evaluated, wanted, asked)
+    return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
+
+
+def _one_seed_each(made: Comparison, collections: Mapping[str, tuple[Any, Any]]) -> list[Finding]:
+    """Asked for seeds where no system has two: the guard of systems with several runs does not see that."""
+    asked = any(_seeded(runs)[0] is not None for _, runs in collections.values())
+    if not asked or made.tests == (SEED_TEST,):
+        return []
+    message = f"one run of each system ({some(made.systems)}): the result is about these runs, not the methods"
+    return [Finding("one-seed", "seeds", message)]
 
 
 class Evaluated(NamedTuple):
@@ -155,7 +168,11 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
     family = len(pairs) * len(measures) * len(evaluated)
     tests = tuple(find_test(name) for name in dict.fromkeys(asked.tests))
     if any(len(names) > 1 for each in evaluated.values() for names in each.runs_of.values()):
+        if tuple(asked.tests) != DEFAULT_TESTS:
+            raise UsageError(f"several runs of a system have a test of their own ({SEED_TEST.title}): name no other")
         tests = (SEED_TEST,)
+    if tests[0].kind == "family" and asked.correction != corrections.DEFAULT:
+        raise UsageError(f"{tests[0].name} corrects for all pairs itself: name no correction")
     panels = [
         _panel(name, each, measure, pairs, tests, asked, family)
         for name, each in evaluated.items()
@@ -178,7 +195,8 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         _macro(panels, measures, pairs, asked) if len(evaluated) > 1 else (),
         tuple(found for name, each in evaluated.items() for found in _figures(name, each)),
     )
-    return replace(made, warnings=(*made.warnings, *_tuning(made, asked), *guards.of_comparison(made)))
+    found = (*_tuning(made, asked), *_split_topics(made, asked), *guards.of_comparison(made))
+    return replace(made, warnings=(*made.warnings, *found))
 
 
 # Shown in place of a test where systems have several runs.
@@ -192,9 +210,13 @@ SEED_TEST = SignificanceTest(
 
 
 class _Tested(NamedTuple):
+    """What was found of each pair; `error` is the standard error of its difference, with degrees of freedom."""
+
     effects: Effects
     together: Effects
     outcomes: dict[str, Outcome]
+    error: Floats
+    freedom: Floats
 
 
 def _panel(
@@ -214,8 +236,11 @@ def _panel(
     kept = np.ones(len(results.topics), dtype=bool) if independent else ~np.isnan(of_run).any(axis=0)
     if np.count_nonzero(kept) < 2:
         raise DataError(
-            f"{measure}: {np.count_nonzero(kept)} topics have a score from every system, and a comparison needs 2",
-            remedy="With --topics run only topics that every run answers can be compared.",
+            f"{measure}: a comparison needs 2 topics with a score from every system or more, not "
+            f"{np.count_nonzero(kept)}",
+            remedy="With --topics run only topics that every run answers can be compared."
+            if results.policy.topics == "run"
+            else None,
         )
     by_seed = [scores[:, kept] for scores in by_seed]
     scores = np.stack([each.mean(axis=0) for each in by_seed])
@@ -228,6 +253,8 @@ def _panel(
             effects(scores, pairs, alpha=asked.alpha, power=asked.power),
             effects(scores, pairs, alpha=asked.alpha, power=asked.power, comparisons=family),
             {test.name: test.function(scores, pairs, asked.sampling) for test in tests},
+            np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
+            np.full(len(pairs), scores.shape[1] - 1.0),
         )
     topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
     notes = tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes))
@@ -239,11 +266,12 @@ def _panel(
         _unjudged(results, measure, groups),
         tested.effects,
         tested.together,
+        tested.error,
         {name: outcome.p for name, outcome in tested.outcomes.items()},
         {name: outcome.error for name, outcome in tested.outcomes.items()},
         tested.outcomes[tests[0].name].p,
         notes,
-        None if asked.margin is None else equivalence(scores, pairs, asked.margin).p,
+        None if asked.margin is None else within(asked.margin, tested.effects.mean, tested.error, tested.freedom).p,
         tuple(seed_spread(each) for each in by_seed) if several else None,
         _folds(scores, topics, pairs, asked),
         None if asked.risk is None else risk(scores, int(pairs[0, 1]), alpha=asked.risk),
@@ -272,6 +300,8 @@ def _over_seeds(by_seed: list[Floats], scores: Floats, pairs: Integers, asked: Q
         with_intervals(plain, compared, asked.alpha),
         with_intervals(plain, wider, asked.alpha / family),
         {SEED_TEST.name: outcome},
+        np.array([each.error for each in compared]),
+        np.array([scores.shape[1] - 1 if np.isnan(each.freedom) else each.freedom for each in compared]),
     )
 
 
@@ -282,11 +312,15 @@ def _on_different_topics(
     paired = [test.name for test in tests if test.kind != "independent"]
     if paired:
         raise UsageError(f"{paired[0]} is for shared topics, {tests[0].name} is not: ask for tests of one kind")
+    for what, wanted in (("equivalence", asked.margin), ("risk", asked.risk), ("a comparison by folds", asked.splits)):
+        if wanted is not None:
+            raise UsageError(f"{what} needs systems that answer the same topics; {tests[0].name} is for others")
     outcomes = {test.name: test.function(scores, pairs, asked.sampling) for test in tests}
     unknown, none = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
     means = np.nanmean(scores, axis=1)
     found = Effects(means[pairs[:, 0]] - means[pairs[:, 1]], unknown, unknown, unknown, none, none, none, unknown)
-    return _Tested(found, found, outcomes)
+    variance = np.nanvar(scores, axis=1, ddof=1) / (~np.isnan(scores)).sum(axis=1)
+    return _Tested(found, found, outcomes, np.sqrt(variance[pairs].sum(axis=1)), unknown)
 
 
 def _corrected(panels: list[Panel], test: SignificanceTest, asked: Question) -> list[Panel]:
@@ -305,16 +339,34 @@ def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, asked: Ques
     place = {topic: number for number, topic in enumerate(topics)}
     parts = asked.splits.folds
     tested = [[place[topic] for topic in part.test if topic in place] for part in parts]
-    if not all(tested):
-        raise DataError("a fold has no topic to test on among those compared", remedy="Are they of this collection?")
+    tuned = [sum(topic in place for topic in part.train) for part in parts]
+    if not all(tested) or not all(tuned):
+        raise DataError(
+            "a fold has no topic to test on, or none to tune on, among those compared",
+            remedy="Are they of this collection?",
+        )
+    if len(parts) == 1:
+        return _held_out(scores[:, tested[0]], pairs, asked)
     means = np.array([scores[:, part].mean(axis=1) for part in tested])
-    train = float(np.mean([len(part.train) for part in parts]))
-    test = float(np.mean([len(part.test) for part in parts]))
+    train, test = float(np.mean(tuned)), float(np.mean([len(part) for part in tested]))
     out = []
     for i, j in pairs.tolist():
         differences = tuple((means[:, i] - means[:, j]).tolist())
         out.append(Folds(differences, corrected_resampled_t(differences, train, test, confidence=1 - asked.alpha)))
     return tuple(out)
+
+
+def _held_out(scores: Floats, pairs: Integers, asked: Question) -> tuple[Folds, ...]:
+    """One split has nothing that overlaps: the paired t test on the topics that were held out."""
+    if scores.shape[1] < 2:
+        raise DataError("one topic to test on is among those compared, and a comparison needs 2")
+    effect, outcome = effects(scores, pairs, alpha=asked.alpha), paired_t(scores, pairs, asked.sampling)
+    error = np.sqrt(moments(scores, pairs).variance / scores.shape[1])
+    columns = (effect.mean, error, outcome.statistic, outcome.p, effect.low, effect.high)
+    return tuple(
+        Folds((mean,), ResampledTest(mean, spread, statistic, scores.shape[1] - 1, p, low, high))
+        for mean, spread, statistic, p, low, high in zip(*(column.tolist() for column in columns), strict=True)
+    )
 
 
 def _macro(panels: list[Panel], measures: Sequence[Measure], pairs: Integers, asked: Question) -> tuple[Macro, ...]:
@@ -328,12 +380,10 @@ def _macro(panels: list[Panel], measures: Sequence[Measure], pairs: Integers, as
     for measure in measures:
         of_measure = [panel for panel in panels if panel.measure == measure]
         difference = np.mean([panel.effects.mean for panel in of_measure], axis=0)
-        spreads = [panel.scores[pairs[:, 0]] - panel.scores[pairs[:, 1]] for panel in of_measure]
-        variance = np.sum([each.var(axis=1, ddof=1) / each.shape[1] for each in spreads], axis=0) / len(of_measure) ** 2
-        error = np.sqrt(variance)
+        error = np.sqrt(np.sum([np.square(panel.standard_error) for panel in of_measure], axis=0)) / len(of_measure)
         margin = float(ndtri(1 - asked.alpha / 2)) * error
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = np.where(difference == 0, 1.0, 2 * ndtr(-np.abs(difference) / error))
+        with np.errstate(divide="ignore", invalid="ignore"):  # as in `t`, nothing is sure where nothing varies
+            p = np.where(error == 0, 1.0, 2 * ndtr(-np.abs(difference) / error))
         means = np.mean([panel.means for panel in of_measure], axis=0)
         out.append(Macro(measure, means, difference, difference - margin, difference + margin, p))
     return tuple(out)
@@ -342,11 +392,30 @@ def _macro(panels: list[Panel], measures: Sequence[Measure], pairs: Integers, as
 def _tuning(made: Comparison, asked: Question) -> list[Finding]:
     """Topics that systems were tuned on prove nothing when they are tested on."""
     tuned = set(asked.tuned_on)
-    shared = [topic for topic in made.panels[0].topics if topic in tuned]
+    shared = list(dict.fromkeys(topic for panel in made.panels for topic in panel.topics if topic in tuned))
     if not shared:
         return []
     message = f"{len(shared)} of the topics tested on were tuned on: {some(shared)}. Test on others: `cranfield split`"
     return [Finding("tuned-on-test", "topics", message)]
+
+
+def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
+    """Topics of the splits that are not compared, and the reverse: are these the splits of this collection?"""
+    if asked.splits is None:
+        return []
+    given = list(dict.fromkeys(topic for fold in asked.splits.folds for part in fold for topic in part))
+    there = made.panels[0].topics
+    known, dealt = set(there), set(given)
+    foreign = [topic for topic in given if topic not in known]
+    alone = [topic for topic in there if topic not in dealt]
+    found = []
+    if foreign:
+        message = f"{plural(len(foreign), 'topic')} not among those compared, left out of the folds: {some(foreign)}"
+        found.append(Finding("foreign-splits", "splits", message))
+    if alone:
+        message = f"{plural(len(alone), 'topic')} compared and in no fold: {some(alone)}"
+        found.append(Finding("foreign-splits", "splits", message))
+    return found
 
 
 def check_comparable(measures: Sequence[Measure]) -> None:

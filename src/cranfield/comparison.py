@@ -59,7 +59,7 @@ class Panel:
     """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
 
     `p` and `error` are by test; `adjusted` belongs to the first test. `together` are the differences with intervals
-    that hold for all pairs of all panels at once.
+    that hold for all pairs of all panels at once; `standard_error` is that of each difference.
     """
 
     collection: str
@@ -69,6 +69,7 @@ class Panel:
     unjudged: Floats | None
     effects: Effects
     together: Effects
+    standard_error: Floats
     p: Mapping[str, Floats]
     error: Mapping[str, Floats]
     adjusted: Floats
@@ -85,8 +86,8 @@ class Panel:
 
     @property
     def means(self) -> Floats:
-        """Each system's mean over the topics."""
-        means: Floats = self.scores.mean(axis=1)
+        """Each system's mean over the topics it has a score on: all of them, unless systems answer different ones."""
+        means: Floats = np.nanmean(self.scores, axis=1)
         return means
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.comparing import check_comparable
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
@@ -127,7 +129,7 @@ def diagnose(
     reading = dict(read or {})
     judgements = read_qrels(qrels, **reading)
     first, second = _rows_kept(run, "run", reading), _rows_kept(other, "other", reading)
-    (wanted,) = as_measures(measure) if not isinstance(measure, Measure) else (measure,)
+    wanted = _one_measure(measure)
     results = evaluate(judgements, [first, second], wanted, policy=policy, **reading)
     scores = results.scores[:, 0]
     kept = np.flatnonzero(~np.isnan(scores).any(axis=0))
@@ -171,10 +173,12 @@ def topic_parts(topics: Sequence[str], scores: Floats) -> tuple[TopicPart, ...]:
     n, total = len(topics), float(difference.sum())
     share = difference / total if abs(total) > 1e-12 * np.abs(difference).sum() else np.full(n, np.nan)
     without = (total - difference) / (n - 1)
-    squares = np.maximum((difference**2).sum() - difference**2 - (n - 1) * without**2, 0.0)
-    error = np.sqrt(squares / (n - 2) / (n - 1))
+    away = difference - difference.mean()
+    squares = np.maximum((away**2).sum() - away**2 * n / (n - 1), 0.0)
+    deviation = np.sqrt(squares / (n - 2))
+    constant = deviation <= np.abs(scores).max() * 1e-7  # squares have lost half of their digits
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(np.abs(without) < 1e-12, 1.0, 2 * stdtr(n - 2, -np.abs(without / error)))
+        p = np.where(constant, 1.0, 2 * stdtr(n - 2, -np.abs(without / deviation) * np.sqrt(n - 1)))
     rows = zip(topics, *scores.tolist(), difference.tolist(), share.tolist(), without.tolist(), p.tolist(), strict=True)
     return tuple(sorted((TopicPart(*row) for row in rows), key=lambda part: -part.difference))
 
@@ -245,6 +249,10 @@ def read_attributes(source: str) -> dict[str, dict[str, str]]:
             remedy="Expected a header line such as topic,type,length and a line for each topic.",
         )
     header = [name.strip() for name in rows[0]]
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if twice:
+        text = delimiter.join(rows[0])
+        raise DataError(f"two columns are called '{twice[0]}'", source=opened.label, line=1, text=text)
     key = next((i for i, name in enumerate(header) if name.lower() in ("topic", "query", "qid", "query_id")), 0)
     found: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows[1:], start=2):
@@ -263,11 +271,13 @@ def read_attributes(source: str) -> dict[str, dict[str, str]]:
 
 def _groups(values: list[str]) -> list[tuple[str, list[int]]]:
     """Topics by value; numbers of many values by thirds."""
-    known = [(i, value) for i, value in enumerate(values) if value != ""]
+    known = [(i, value) for i, value in enumerate(values) if value.lower() not in ("", "nan")]
     distinct = dict.fromkeys(value for _, value in known)
     try:
         numbers = {i: float(value) for i, value in known}
     except ValueError:
+        numbers = {}
+    if not all(map(isfinite, numbers.values())):  # "inf" is a word here
         numbers = {}
     if not numbers or len(distinct) <= MOST_VALUES:
         order = sorted(distinct, key=float) if numbers else list(distinct)
@@ -286,6 +296,14 @@ def _groups(values: list[str]) -> list[tuple[str, list[int]]]:
 def _largest(parts: Sequence[TopicPart]) -> list[TopicPart]:
     changed = [part for part in parts if part.difference != 0]
     return sorted(changed, key=lambda part: -abs(part.difference))[:SHOWN_TOPICS]
+
+
+def _one_measure(given: str | Measure) -> Measure:
+    named = as_measures(given)
+    if len(named) != 1:
+        raise UsageError(f"one measure is explained at a time; '{given}' names {some([str(each) for each in named])}")
+    check_comparable(named)
+    return named[0]
 
 
 def _rows_kept(given: Any, name: str, reading: dict[str, Any]) -> Run:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from cranfield.comparing import compare
 from cranfield.comparison import Comparison
@@ -16,6 +15,7 @@ from cranfield.measures import parse_measure
 from cranfield.policy import Policy
 
 DEFAULT_MEASURE = "nDCG@10"
+ROUNDING = 1e-12  # a threshold that is met exactly must not fail for its last bit
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,14 @@ class Rule:
     significant: bool = True
     minimum: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            _checked_fall(self.tolerance, "tolerance")
+        if self.minimum is not None:
+            _number(self.minimum, "minimum")
+        if not isinstance(self.significant, bool):
+            raise UsageError(f"significant must be true or false, not {self.significant!r}")
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -34,6 +42,12 @@ class Thresholds:
     rules: Mapping[str, Rule] = field(default_factory=lambda: {DEFAULT_MEASURE: Rule()})
     topics: Mapping[str, float] = field(default_factory=dict)
     alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        for topic, fall in self.topics.items():
+            _checked_fall(fall, f"the fall of topic {topic}")
+        if not self.topics and not any(rule.significant or _has_figure(rule) for rule in self.rules.values()):
+            raise UsageError("nothing is checked: give a tolerance, a minimum, a topic, or ask for significance")
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any], source: str = "thresholds") -> Thresholds:
@@ -46,20 +60,21 @@ class Thresholds:
         unknown = [key for key in document if key not in ("alpha", "measures", "topics")]
         if unknown:
             raise UsageError(f"{source}: unknown key '{unknown[0]}'; there are alpha, measures, topics")
-        rules = {}
-        for name, entry in dict(document.get("measures", {})).items():
-            wrong = (
-                [key for key in entry if key not in Rule.__dataclass_fields__] if isinstance(entry, dict) else [entry]
-            )
-            if wrong:
-                known = ", ".join(Rule.__dataclass_fields__)
-                raise UsageError(f'{source}: [measures."{name}"] has {wrong[0]!r}; it may have {known}')
-            rules[str(parse_measure(name))] = Rule(**entry)
+        given = {key: document.get(key, {}) for key in ("measures", "topics")}
+        for key, table in given.items():
+            if not isinstance(table, Mapping):
+                raise UsageError(f"{source}: {key} must be a table, [{key}], not {table!r}")
+        rules: dict[str, Rule] = {}
+        for name, entry in given["measures"].items():
+            measure = str(parse_measure(name))
+            if measure in rules:
+                raise UsageError(f"{source}: {measure} has two rules, one of them under the name {name}")
+            rules[measure] = _rule(entry, f'{source}: [measures."{name}"]')
         topics = {
-            str(topic): _number(fall, f"{source}: topic {topic}") for topic, fall in document.get("topics", {}).items()
+            str(topic): _checked_fall(fall, f"{source}: topic {topic}") for topic, fall in given["topics"].items()
         }
-        made = cls(topics=topics, alpha=_number(document.get("alpha", 0.05), f"{source}: alpha"))
-        return replace(made, rules=rules) if rules else made
+        alpha = _number(document.get("alpha", 0.05), f"{source}: alpha")
+        return cls(rules or {DEFAULT_MEASURE: Rule()}, topics, alpha)
 
 
 @dataclass(frozen=True)
@@ -130,13 +145,15 @@ def gate(
         change, p = float(panel.effects.mean[0]), float(panel.adjusted[0])
         moved = f"{before:.4f} → {mean:.4f} ({change:+.4f})"
         if rule.tolerance is not None:
-            checks.append(Check(f"{name} falls by at most {rule.tolerance:g}", change >= -rule.tolerance, moved))
+            kept = change >= -rule.tolerance - ROUNDING
+            checks.append(Check(f"{name} falls by at most {rule.tolerance:g}", kept, moved))
         if rule.significant:
             checks.append(
                 Check(f"{name} does not fall significantly", change >= 0 or p >= asked.alpha, f"{moved}, p {p:.4f}")
             )
         if rule.minimum is not None:
-            checks.append(Check(f"{name} is at least {rule.minimum:g}", mean >= rule.minimum, f"{mean:.4f}"))
+            reached = mean >= rule.minimum - ROUNDING
+            checks.append(Check(f"{name} is at least {rule.minimum:g}", reached, f"{mean:.4f}"))
     return Verdict(found, (*checks, *_topic_checks(found, asked.topics)))
 
 
@@ -150,13 +167,34 @@ def _topic_checks(found: Comparison, topics: Mapping[str, float]) -> list[Check]
         change = panel.scores[0] - panel.scores[1]
         for topic, fall in topics.items():
             moved = float(change[panel.topics.index(topic)])
-            # A fall that is allowed exactly must not fail for its last bit.
-            passed = bool(moved >= -fall or np.isclose(moved, -fall, rtol=0, atol=1e-12))
+            passed = moved >= -fall - ROUNDING
             checks.append(Check(f"{panel.measure} of topic {topic} falls by at most {fall:g}", passed, f"{moved:+.4f}"))
     return checks
 
 
+def _has_figure(rule: Rule) -> bool:
+    return rule.tolerance is not None or rule.minimum is not None
+
+
+def _rule(entry: Any, where: str) -> Rule:
+    known = Rule.__dataclass_fields__
+    wrong = [key for key in entry if key not in known] if isinstance(entry, Mapping) else [entry]
+    if wrong:
+        raise UsageError(f"{where} has {wrong[0]!r}; it may have {', '.join(known)}")
+    try:
+        return Rule(**entry)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _checked_fall(value: Any, what: str) -> float:
+    fall = _number(value, what)
+    if fall < 0:
+        raise UsageError(f"{what} must be 0 or more, not {fall:g}: it is how far a score may fall")
+    return fall
+
+
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise UsageError(f"{what} must be a number, not {value!r}")
     return float(value)

@@ -39,7 +39,9 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         yield Finding("many-comparisons", "family", message, doubtful=comparison.correction.name == "none")
     for test in comparison.tests:
         if test.name in ("wilcoxon", "sign"):
-            message = f"the {test.title} test is not about the mean; its null hypothesis: {test.null}"
+            message = (
+                f"the {test.title.removesuffix(' test')} test is not about the mean; its null hypothesis: {test.null}"
+            )
             yield Finding("other-null", "tests", message)
 
 
@@ -65,8 +67,9 @@ def _resampling(comparison: Comparison) -> Iterator[Finding]:
 def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     systems, label, n = comparison.systems, panel.label, len(panel.topics)
     names = [f"{systems[i]} and {systems[j]}" for i, j in comparison.pairs.tolist()]
-    if n < FEW_TOPICS:
-        largest = float(np.nanmax(panel.effects.detectable))
+    detectable = panel.effects.detectable[~np.isnan(panel.effects.detectable)]  # none, if topics are not shared
+    if n < FEW_TOPICS and len(detectable):
+        largest = float(detectable.max())
         message = (
             f"{n} topics are few: t and bootstrap tests are fragile, trust the exact randomisation p; only differences "
             f"of about {largest:.3f} would be found with a chance of {comparison.power:.0%}"
@@ -98,7 +101,8 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         most, least = int(np.argmax(panel.unjudged)), int(np.argmin(panel.unjudged))
         message = (
             f"unjudged documents are {panel.unjudged[most]:.0%} of what {systems[most]} shows and "
-            f"{panel.unjudged[least]:.0%} for {systems[least]}: the first may be better than it looks (--bounds)"
+            f"{panel.unjudged[least]:.0%} for {systems[least]}: the first may be better than it looks "
+            "(`cranfield evaluate --bounds`)"
         )
         yield Finding("uneven-judging", label, message)
     alone = [name for name, spread in zip(systems, panel.spreads or (), strict=False) if spread.seeds == 1]

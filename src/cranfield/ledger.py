@@ -32,29 +32,38 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
         "comparisons": comparison.comparisons,
         "significant": sum(pair.significant for pair in comparison.rows()),
     }
-    before = [old for old in _read(path) if old.get("judgements") == entry["judgements"]]
-    append(path, json.dumps(entry) + "\n")
+    text = _text(path)
+    before = [old for old in _entries(path, text) if old.get("judgements") == entry["judgements"]]
+    append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
         return None
-    asked = sum(int(old["comparisons"]) for old in before)
-    found = sum(int(old["significant"]) for old in before)
+    asked = sum(old["comparisons"] for old in before)
+    found = sum(old["significant"] for old in before)
     message = (
-        f"{plural(asked, 'comparison')} were made on these judgements before, in {plural(len(before), 'session')}; "
+        f"{plural(asked, 'comparison')} {'was' if asked == 1 else 'were'} made on these judgements before, in "
+        f"{plural(len(before), 'session')}; "
         f"{found:,} significant. p-values are corrected for this session alone: report the others too"
     )
     return Finding("asked-before", "ledger", message)
 
 
-def _read(path: str) -> list[dict[str, Any]]:
-    if not Path(path).exists():
-        return []
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", source=path) from None
+
+
+def _entries(path: str, text: str) -> list[dict[str, Any]]:
     entries = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         try:
             entry = json.loads(line)
-            if not isinstance(entry, dict) or entry.get("schema") != SCHEMA:
+            if entry["schema"] != SCHEMA or not all(type(entry[key]) is int for key in ("comparisons", "significant")):
                 raise ValueError
-        except ValueError:
+        except (ValueError, TypeError, KeyError):
             raise DataError("is not an entry of a ledger", source=path, line=number, text=line) from None
         entries.append(entry)
     return entries

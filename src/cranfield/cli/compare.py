@@ -8,7 +8,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
-from cranfield.errors import UsageError
+from cranfield.errors import DataError, UsageError
 from cranfield.report.comparison_tables import FORMATS, render
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def command(
             splits=_read_splits(splits, sources),
             tuned_on=_topics_of(tuned_on),
             sampling=Sampling(seed, resamples, threads),
-            **given | {"baseline": _named(given["baseline"])},
+            **given | {"baseline": _named(given["baseline"], runs)},
         )
     options.warn([*found.warnings, *_entered(ledger, found)])
     click.echo(render(found, output_format, simultaneous=simultaneous), nl=False)
@@ -176,16 +176,20 @@ def _collections(
 ) -> dict[str, tuple[Any, Any]]:
     """{name: (qrels, runs)}; one without a name unless a file lists several."""
     if path is not None:
-        if qrels is not None:
-            raise UsageError("give --collections or QRELS and RUNS, not both")
+        if qrels is not None or patterns:
+            given = "QRELS and RUNS" if qrels is not None else "--seeds"
+            raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
         return _listed_collections(path)
     if qrels is None or not (runs or patterns):
         raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
     if not patterns:
         return {"": (qrels, list(runs))}
-    systems: dict[str, Any] = {_named(run) or run: run for run in runs}
+    systems: dict[str, Any] = dict(zip(_names(runs), runs, strict=True))
     for pattern in patterns:
-        systems[_system_of(pattern)] = _matching(pattern)
+        name = _system_of(pattern)
+        if name in systems:
+            raise UsageError(f"--seeds '{pattern}' is a second system called {name}: rename its files")
+        systems[name] = _matching(pattern)
     return {"": (qrels, systems)}
 
 
@@ -195,20 +199,26 @@ def _listed_collections(path: str) -> dict[str, tuple[Any, Any]]:
     document, folder = options.read_toml(path), Path(path).parent
     found: dict[str, tuple[Any, Any]] = {}
     for name, entry in document.items():
-        if (
-            not isinstance(entry, dict)
-            or not isinstance(entry.get("qrels"), str)
-            or not isinstance(entry.get("runs"), dict)
-        ):
+        if not _is_collection(entry):
             raise UsageError(
-                f"{path}: [{name}] must have qrels = 'file' and a table [{name}.runs] with system = 'file'"
+                f"{path}: [{name}] must have qrels = 'file' and a table [{name}.runs] with system = 'file', or a list "
+                "of files, and nothing else"
             )
         runs = {
             system: [str(folder / one) for one in files] if isinstance(files, list) else str(folder / files)
             for system, files in entry["runs"].items()
         }
         found[name] = (str(folder / entry["qrels"]), runs)
+    if not found:
+        raise UsageError(f"{path}: no collection in it; write [NAME] with qrels = 'file' and [NAME.runs]")
     return found
+
+
+def _is_collection(entry: Any) -> bool:
+    if not isinstance(entry, dict) or set(entry) != {"qrels", "runs"} or not isinstance(entry["runs"], dict):
+        return False
+    files = [each for given in entry["runs"].values() for each in (given if isinstance(given, list) else [given])]
+    return all(isinstance(file, str) for file in [entry["qrels"], *files])
 
 
 def _matching(pattern: str) -> list[str]:
@@ -231,13 +241,21 @@ def _system_of(pattern: str) -> str:
     return "".join(c for c in stem(pattern) if c not in "*?[]").strip("-_.# ") or pattern
 
 
-def _named(run: str | None) -> str | None:
-    """A run's name, which may be given as its path."""
+def _names(runs: tuple[str, ...]) -> list[str]:
+    """What runs are called, which is their path where two have the same name."""
+    from cranfield.formats import distinct_names, stem
+
+    return distinct_names([(stem(run), run) for run in runs])
+
+
+def _named(wanted: str | None, runs: tuple[str, ...]) -> str | None:
+    """The name of one of the runs, which may be given as its path."""
     import os
 
-    from cranfield.formats import stem
-
-    return stem(run) if run is not None and os.path.exists(run) else run
+    for name, run in zip(_names(runs), runs, strict=True):
+        if wanted is not None and wanted != name and os.path.abspath(run) == os.path.abspath(wanted):
+            return name
+    return wanted
 
 
 def _read_splits(path: str | None, sources: dict[str, tuple[Any, Any]]) -> Any:
@@ -257,6 +275,8 @@ def _topics_of(path: str | None) -> tuple[str, ...]:
     from cranfield.formats import read_qrels
     from cranfield.formats.sources import open_source
 
-    lines = bytes(open_source(path).data).decode("utf-8", "surrogateescape").split("\n")
+    lines = bytes(open_source(path).data).decode("utf-8-sig", "surrogateescape").split("\n")
     ids = [line.strip() for line in lines if line.strip()]
+    if not ids:
+        raise DataError("no topic in it", source=path, remedy="Write a topic id on each line, or name judgements.")
     return tuple(ids) if all(len(line.split()) == 1 for line in ids) else tuple(read_qrels(path).topics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
@@ -30,7 +31,7 @@ FAILED = 1
     help="Fail if this topic falls, by more than FALL if given; may be repeated.",
 )
 @options.alpha
-@click.option("--config", metavar="FILE", help="Thresholds from a TOML file instead of the options above.")
+@click.option("--config", metavar="FILE", help="Measures and thresholds from a TOML file, not the options above.")
 @click.option("--test", "test", metavar="NAME", default="t", show_default=True, help="Test of significance.")
 @click.option("--summary", metavar="FILE", help="Also append the Markdown summary to this file.")
 @options.output_format(("table", "markdown", "json"))
@@ -60,6 +61,8 @@ def command(
       $ cranfield gate qrels.txt bm25.run dense.run --topic 1=0.2 -f markdown
     """
     policy = options.taken_policy(given)
+    if config is not None:
+        _only_config(click.get_current_context())
     from cranfield.formats.output import append
     from cranfield.gating import gate
     from cranfield.report.gate_tables import render
@@ -79,6 +82,14 @@ def command(
         append(summary, render(verdict, "markdown"))
     if not verdict.passed:
         raise SystemExit(FAILED)
+
+
+def _only_config(context: click.Context) -> None:
+    """Refuses thresholds beside those of a file, which would not count."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if given and parameter.name in ("measures", "tolerance", "significant", "minimum", "protected", "alpha"):
+            raise UsageError(f"{parameter.opts[0]} or --config, not both: thresholds are in the file or on the line")
 
 
 def _thresholds(

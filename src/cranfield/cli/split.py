@@ -7,6 +7,8 @@ import click
 from cranfield.cli import options
 from cranfield.errors import UsageError
 
+DEFAULT_MEASURE = "AP"
+
 
 @click.command("split")
 @click.argument("qrels")
@@ -21,7 +23,7 @@ from cranfield.errors import UsageError
     metavar="RUN",
     help="A run whose scores tell how hard a topic is (their mean, of several): every part gets hard and easy ones.",
 )
-@click.option("-m", "--measure", default="AP", show_default=True, help="Measure of difficulty, for --stratify.")
+@click.option("-m", "--measure", help=f"Measure of difficulty, for --stratify. [default: {DEFAULT_MEASURE}]")
 @click.option(
     "-o",
     "--output",
@@ -37,7 +39,7 @@ def command(
     repeats: int,
     seed: int,
     runs: tuple[str, ...],
-    measure: str,
+    measure: str | None,
     output: str | None,
     input_format: str | None,
     threads: int | None,
@@ -56,6 +58,9 @@ def command(
 
     if folds is not None and test_share is not None:
         raise UsageError("--folds and --test-share exclude each other")
+    if measure is not None and not runs:
+        raise UsageError("--measure is of the difficulty of topics: name runs to tell it by, with --stratify")
+    measure = measure or DEFAULT_MEASURE
     difficulty, warnings = (
         difficulty_of(qrels, list(runs), measure, format=input_format, threads=threads) if runs else (None, ())
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import isnan
+from math import isclose, isnan
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.report import efficiency_columns
@@ -12,6 +13,7 @@ from cranfield.report.grid import WRITERS, Cell, Grid, separated
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison, Pair, Panel
+    from cranfield.statistics.effects import Effects
 
 
 def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
@@ -65,30 +67,52 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair of systems on one measure; in bold what is significant after correction."""
     effects = panel.effects
     tests = [f"p ({test.name})" for test in comparison.tests]
-    header = ["pair", "difference", f"{1 - comparison.alpha:.0%} interval", "d_z", "W/T/L", *tests]
+    header = ["pair", "difference", interval_header(comparison.alpha), "d_z", "W/T/L", *tests]
     header += ["adjusted p", "detectable", *(["p equivalent"] if panel.equivalence is not None else [])]
     rows: list[list[str | Cell]] = []
     for k, (i, j) in enumerate(comparison.pairs.tolist()):
-        difference = Cell(f"{effects.mean[k]:+.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
-        interval = f"[{effects.low[k]:+.4f}, {effects.high[k]:+.4f}]"
-        row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference, interval]
-        row += [f"{effects.d_z[k]:+.2f}", f"{effects.wins[k]}/{effects.ties[k]}/{effects.losses[k]}"]
+        difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
+        row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
+        row += _on_topics(effects, k)
         row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
-        row += [shown_p(float(panel.adjusted[k])), f"{effects.detectable[k]:.4f}"]
+        row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
     return Grid(header, rows)
+
+
+def interval_header(alpha: float) -> str:
+    """How sure an interval is.
+
+    >>> interval_header(0.05), interval_header(0.001)
+    ('95% interval', '99.9% interval')
+    """
+    return f"{100 * (1 - alpha):.10g}% interval"
+
+
+def _on_topics(effects: Effects, pair: int) -> list[str | Cell]:
+    """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have."""
+    if isnan(effects.low[pair]):
+        return ["–", "–", "–"]
+    interval = f"[{effects.low[pair]:+z.4f}, {effects.high[pair]:+z.4f}]"
+    counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}"
+    return [interval, f"{effects.d_z[pair]:+z.2f}", counts]
+
+
+def _shown(value: float, form: str) -> str:
+    return "–" if isnan(value) else format(value, form)
 
 
 def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair's difference on every fold, and the corrected resampled t test over them."""
     assert panel.folds is not None
     count = len(panel.folds[0].differences)
-    header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", "p (corrected resampled t)"]
+    tested = "p (corrected resampled t)" if count > 1 else "p (t on the test topics)"
+    header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", tested]
     rows = []
     for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds, strict=True):
-        each = [f"{difference:+.4f}" for difference in folds.differences]
+        each = [f"{difference:+z.4f}" for difference in folds.differences]
         pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
-        rows.append([pair, *each, f"{folds.test.difference:+.4f}", shown_p(folds.test.p)])
+        rows.append([pair, *each, f"{folds.test.difference:+z.4f}", shown_p(folds.test.p)])
     return Grid(header, rows)
 
 
@@ -97,26 +121,26 @@ def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
     risk = panel.risk
     assert risk is not None
     rows = [
-        [system, f"{risk.urisk[i]:+.4f}", *_of_risk(float(risk.trisk[i]), float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
+        [system, f"{risk.urisk[i]:+z.4f}", *_of_risk(float(risk.trisk[i]), float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
         for i, system in enumerate(comparison.systems)
     ]
     return Grid(["system", "URisk", "TRisk", "p", "GeoRisk"], rows)
 
 
 def _of_risk(t: float, p: float) -> tuple[str, str]:
-    return ("–", "–") if isnan(t) else (f"{t:+.4f}", shown_p(p))
+    return ("–", "–") if isnan(t) else (f"{t:+z.4f}", shown_p(p))
 
 
 def macro_grid(comparison: Comparison) -> Grid:
     """Each pair over all collections, each of which counts the same."""
-    header = ["measure", "pair", "means", "difference", f"{1 - comparison.alpha:.0%} interval", "p"]
+    header = ["measure", "pair", "means", "difference", interval_header(comparison.alpha), "p"]
     rows = []
     for macro in comparison.macro:
         for k, (i, j) in enumerate(comparison.pairs.tolist()):
             means = f"{macro.means[i]:.4f} {macro.means[j]:.4f}"
-            interval = f"[{macro.low[k]:+.4f}, {macro.high[k]:+.4f}]"
+            interval = f"[{macro.low[k]:+z.4f}, {macro.high[k]:+z.4f}]"
             pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
-            difference = f"{macro.difference[k]:+.4f}"
+            difference = f"{macro.difference[k]:+z.4f}"
             rows.append([str(macro.measure), pair, means, difference, interval, shown_p(float(macro.p[k]))])
     return Grid(header, rows, labels=2)
 
@@ -144,8 +168,17 @@ def shown_p(p: float) -> str:
 def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
     spread = panel.spreads[system] if panel.spreads else None
     text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
-    beaten = " ".join(comparison.letter(other) for other in comparison.beaten_by(panel, system))
-    return Cell(text, bold=system == panel.best, above=beaten.replace(" ", "") if len(beaten) < 53 else "all")
+    beaten = comparison.beaten_by(panel, system)
+    best = isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
+    return Cell(text, bold=best, above=_letters(comparison, beaten))
+
+
+def _letters(comparison: Comparison, beaten: list[int]) -> str:
+    """A letter for each system, and a count of them where there are more than letters."""
+    if len(beaten) <= len(ascii_lowercase):
+        return "".join(map(comparison.letter, beaten))
+    others = len(comparison.systems) - 1
+    return "all" if len(beaten) == others else f"{len(beaten)} of {others}"
 
 
 def _share_label(panel: Panel) -> str:

@@ -91,15 +91,24 @@ def equivalence(scores: Floats, pairs: Integers, margin: float) -> Outcome:
     >>> equivalence(scores, np.array([[0, 1]]), margin=0.02).p.round(4)
     array([0.0081])
     """
+    found = moments(scores, pairs)
+    return within(margin, found.mean, _standard_error(found, scores), scores.shape[1] - 1)
+
+
+def within(margin: float, difference: Floats, error: Floats, freedom: Floats | float) -> Outcome:
+    """Two one-sided t tests of differences with known standard errors and degrees of freedom: `equivalence`.
+
+    >>> within(0.02, np.array([0.0]), np.array([0.01]), 20.0).p.round(4)
+    array([0.0296])
+    """
     from scipy.special import stdtr
 
     if not margin > 0:
         raise UsageError(f"the margin must be above 0, not {margin}: name the largest difference that does not matter")
-    found = moments(scores, pairs)
-    inside = margin - np.abs(found.mean)
+    inside = margin - np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(inside == 0, 0.0, inside / _standard_error(found, scores))
-    return Outcome(statistic, stdtr(scores.shape[1] - 1, -statistic), np.zeros(len(pairs)))
+        statistic = np.where(inside == 0, 0.0, inside / error)
+    return Outcome(statistic, stdtr(freedom, -statistic), np.zeros(len(difference)))
 
 
 def bootstrap_interval(

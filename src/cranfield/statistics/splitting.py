@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import ceil, nan, sqrt
+from math import ceil, isfinite, nan, sqrt
 from typing import NamedTuple
 
 from cranfield.errors import UsageError, some
@@ -71,7 +71,7 @@ def hold_out(
     (Split(train=('1', '2', '5'), test=('3', '4', '6')),)
     """
     _check(topics, seed, repeats, difficulty)
-    tested = round(test_share * len(topics))
+    tested = round(test_share * len(topics)) if isfinite(test_share) else 0
     if not 0 < tested < len(topics):
         raise UsageError(f"a test share of {test_share:g} of {len(topics)} topics leaves nothing to tune or to test on")
     smaller = min(tested, len(topics) - tested)
