@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from test_compare import QRELS, RUNS, TOPICS
 
-from cranfield import UsageError, evaluate
+from cranfield import Policy, UsageError, evaluate
 from cranfield.curves import (
     area,
     by_cutoff,
@@ -88,6 +90,42 @@ def test_rank_biased_precision_has_its_residual() -> None:
     assert lower[20] == pytest.approx(evaluate(QRELS, RUNS, "RBP@20").mean()["good"]["RBP@20"])
     assert upper[20] - lower[20] == pytest.approx(0.8**20)  # everything above is judged
     assert upper[1] >= upper[20]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(topics="run"),
+        Policy(empty_topics="drop"),
+        Policy(ties="best"),
+        Policy(ties="expected"),
+        Policy(judged_only=True),
+        Policy(depth=2),
+    ],
+    ids=str,
+)
+def test_rank_biased_precision_follows_the_policy(policy: Policy) -> None:
+    qrels = {"1": {"a": 1, "b": 2, "c": -1, "d": 0}, "2": {"a": 0}, "3": {"x": 1, "y": 1}}
+    run = {"1": {"c": 5.0, "a": 4.0, "b": 4.0, "z": 4.0, "d": 1.0}, "2": {"a": 1.0}}
+    made = rank_biased(collect(qrels, {"s": run}, policy=policy), p=0.8, rel=2, depth=5)
+    for k, y in made.of("s"):
+        assert y == pytest.approx(evaluate(qrels, {"s": run}, f"RBP(p=0.8, rel=2)@{k:g}", policy=policy).means[0, 0])
+    assert all(y <= 1 + 1e-12 for _, y in made.of("s", series="upper"))
+
+
+def test_documents_by_rank_stand_in_the_order_of_the_policy() -> None:
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"s": {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}}
+
+    def documents(**policy: Any) -> list[str]:
+        return [row.document for row in ranked(collect(qrels, run, policy=Policy(**policy)), "1")]
+
+    assert documents() == ["c", "b", "a", "d"]
+    assert documents(ties="best")[0] == "a"
+    assert documents(judged_only=True) == ["b", "a"]
+    assert documents(depth=2) == ["c", "b"]
+    for curve in (ranked, precision_recall):
+        with pytest.raises(UsageError, match="ties=expected is the mean over many rankings"):
+            curve(collect(qrels, run, policy=Policy(ties="expected")), "1")
 
 
 def test_documents_by_rank() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from math import log2
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, system, write
@@ -18,6 +20,7 @@ from cranfield.curves import by_cutoff, collect, gains, normalised_gains
 from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
 from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
+from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
 from cranfield.plot.style import COLOURS, find_theme
 
@@ -163,6 +166,59 @@ def test_labels_of_twenty_systems_do_not_touch() -> None:
     assert heights[-1] <= high
 
 
+@pytest.mark.parametrize("kind", ["interpolated", "gain", "rbp"])
+def test_a_picture_of_many_runs_is_high_enough_for_their_names(kind: str) -> None:
+    runs = {f"run {i}": RUNS["good"] for i in range(60)}
+    picture = find_picture(kind)
+    chart = picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures, depth=3)).to_dict()
+    *_, names = (layer for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    places = sorted(row["y"] for row in names["data"]["values"])
+    low, high = next(layer["encoding"]["y"] for layer in chart["layer"] if "scale" in layer["encoding"]["y"])["scale"][
+        "domain"
+    ]
+    font = find_theme("screen").font
+    for one, other in pairwise(places):
+        assert (other - one) / (high - low) * chart["height"] >= font
+
+
+def test_names_that_differ_in_their_ends_alone_are_not_cut() -> None:
+    ends = ("one", "another")
+    runs = {f"{'a very long name indeed, ' * 4}{end}": RUNS[name] for end, name in zip(ends, RUNS, strict=False)}
+    for kind in ("heatmap", "p-values", "stability", "forest", "histogram"):
+        picture = find_picture(kind)
+        text = drawn(picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures)), "svg").decode()
+        shown = re.sub(r'aria-label="[^"]*"', "", text)
+        assert all(re.search(rf">[^<]*{end}\b[^<]*<", shown) for end in ends), kind
+        assert "…" not in shown, kind
+
+
+def test_systems_that_tie_share_their_ranks() -> None:
+    scores = np.array([[0.5, 0.7, 0.9], [0.5, 0.7, 0.9], [0.1, 0.2, 0.3]])
+    assert rank_shares(scores).tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    one_topic = {"3": QRELS["3"]}
+    with pytest.raises(UsageError, match="from 2 that all runs have a score on or more, not 1"):
+        find_picture("stability").draw(Subject(lambda: collect(one_topic, RUNS), ("AP",)))
+
+
+def test_where_nothing_differs_pictures_say_so() -> None:
+    same = dict.fromkeys(("a", "b", "c"), RUNS["good"])
+    chart = find_picture("agreement").draw(Subject(lambda: collect(QRELS, same), ("AP", "RR")))
+    assert {row["shown"] for row in chart.to_dict()["data"]["values"]} == {"–"}
+    assert b"NaN" not in drawn(chart, "json")
+    two = dict.fromkeys(("a", "b"), RUNS["good"])
+    histogram = find_picture("histogram").draw(Subject(lambda: collect(QRELS, two), ("AP",))).to_dict()
+    assert histogram["title"] == "no difference on any topic"
+
+
+def test_of_many_runs_by_cost_the_front_is_named() -> None:
+    runs = {f"run {i}": RUNS[("good", "fair", "poor")[i % 3]] for i in range(21)}
+    costs = {name: float(i) for i, name in enumerate(runs)}
+    chart = find_picture("pareto").draw(Subject(lambda: collect(QRELS, runs), ("AP",), costs=costs)).to_dict()
+    *_, names = chart["layer"]
+    assert {row["label"] for row in names["data"]["values"]} == {"run 0"}
+    assert chart["title"] == "21 runs; those on the front are named"
+
+
 def test_labels_are_spread_as_little_as_needed() -> None:
     assert spread([1.0, 5.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 5.0, 9.0]
     assert spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
@@ -194,6 +250,8 @@ def test_results_draw_themselves() -> None:
     for name in ("heatmap", "forest", "stability", "p_values", "critical_difference", "agreement"):
         assert getattr(results.plot, name)().to_dict()["$schema"]
     two = cranfield.evaluate(QRELS, {name: RUNS[name] for name in ("good", "fair")}, "AP")
+    with pytest.raises(UsageError, match="scatter shows one measure, not 2"):
+        two.plot.scatter(measures=["AP", "RR"])
     assert "AP: good − fair" in json.dumps(two.plot.histogram().to_dict(), ensure_ascii=False)
     with pytest.raises(UsageError, match="needs the runs themselves"):
         results.plot.interpolated()
@@ -208,6 +266,8 @@ def test_results_of_files_draw_curves_as_well(tmp_path: Path) -> None:
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
     chart = cranfield.evaluate(qrels, runs, "nDCG@10").plot.cutoff(depth=5).to_dict()
     assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(RUNS)
+    for kind in ("gain", "normalised_gain", "rbp"):  # whatever was evaluated
+        assert getattr(cranfield.evaluate(qrels, runs, "nDCG@10").plot, kind)(depth=5).to_dict()["$schema"]
 
 
 def test_the_command_draws_files(tmp_path: Path) -> None:
@@ -221,6 +281,9 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
     costs.write_text("run,latency\npoor,1\nfair,2\ngood,3\n")
     done = command("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
     assert json.loads((tmp_path / "p.json").read_text())["layer"][0]["encoding"]["x"]["title"] == "latency"
+    costs.write_text("run,latency\npoor,nan\nfair,2\ngood,3\n")
+    done = command("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
+    assert (done.exit, "nan of poor cannot be drawn" in done.stderr) == (3, True)
     costs.write_text("run,latency\npoor,fast\n")
     cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
         (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
@@ -228,6 +291,11 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
         (("cutoff", qrels, *runs, "-o", tmp_path / "x.gif"), "a picture can be svg, png, pdf, html, json, not 'gif'"),
         (("histogram", qrels, *runs, "-o", out), "two runs, not 3"),
         (("ranks", qrels, *runs, "-o", out), "one topic: name it"),
+        (("heatmap", qrels, *runs, "-o", out, "-m", "AP", "-m", "RR"), "heatmap shows one measure, not 2: AP, RR"),
+        (("interpolated", qrels, *runs, "-o", out, "-m", "AP"), "interpolated shows no measure that could be chosen"),
+        (("rbp", qrels, *runs, "-o", out, "--topic", "3"), "rbp is over all topics and cannot show 3 alone"),
+        (("rbp", qrels, *runs, "-o", out, "-m", "AP"), "of RBP at every cutoff, such as RBP(p=0.95), not of AP"),
+        (("cutoff", "no.qrels", *runs, "-o", "-"), "name a file such as picture.svg"),
         (("pareto", qrels, *runs, "-o", out), "no latency is known of"),
         (("pareto", qrels, *runs, "-o", out, "--costs", costs), "column 'latency'"),
         (("cutoff", qrels, *runs, "-o", tmp_path / "no" / "x.svg"), "cannot be written"),

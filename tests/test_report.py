@@ -23,7 +23,7 @@ from cranfield.judged import judge
 from cranfield.report import page, page_pdf
 from cranfield.report.figures import figures
 from cranfield.report.page import explained, heat
-from cranfield.report.report_tables import ADVICE, DECIDES
+from cranfield.report.report_tables import ADVICE, DECIDES, standings_grid
 from cranfield.report.writing import WRITERS
 from cranfield.report.writing import write as write_report
 from cranfield.reporting import Report, gather, rankings
@@ -288,6 +288,13 @@ def test_one_system_alone(no_pictures: None) -> None:
     mean = evaluate(QRELS, RUNS["good"], MEASURES).means[0]
     assert reader.tables["Systems by AP"] == [["system", "AP"], ["good", f"{mean[1]:.4f}"]]
     assert [figure.name for figure in figures(made)] == ["interpolated", "cutoff", "heatmap"]
+
+
+def test_systems_that_are_level_share_the_first_place(no_pictures: None) -> None:
+    same = {"a": RUNS["good"], "b": RUNS["good"], "c": RUNS["poor"]}
+    report = gather(QRELS, same, ["AP"])
+    assert report.verdict(report.results.measures[0]).startswith("a and b share the highest AP, ")
+    assert "-0.0000" not in str(standings_grid(report, report.results.measures[0]))
 
 
 def test_a_baseline_is_what_systems_are_set_against(no_pictures: None) -> None:

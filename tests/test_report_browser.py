@@ -26,7 +26,12 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
-RUNS_HERE = {**RUNS, "a<b>&c": system(1.2, 4)}
+RUNS_HERE = {**RUNS, "a<b>&c with a name that no telephone is wide enough for": system(1.2, 4)}
+
+
+# How far the texts of a picture stand out of it to the right.
+CUT_OFF = """svg => Math.max(...[...svg.querySelectorAll("text")].map(
+    text => text.getBoundingClientRect().right - svg.getBoundingClientRect().right))"""
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +203,10 @@ def test_numbers_are_rounded_as_the_library_rounds_them(visit: Visit) -> None:
 def test_the_page_fits_its_screen(browser: Any, file: Path, width: int, scheme: str) -> None:
     visit = Visit(browser, file, viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    visit.page.locator("#choose-compare").select_option(str(len(RUNS)))  # the one with the long name
+    for chart in visit.page.locator("figure svg").all():
+        most = chart.evaluate(CUT_OFF)
+        assert most <= 1, chart.get_attribute("aria-label")
     visit.page.locator("table.topics tbody button").first.click()
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
     dark = visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"

@@ -6,7 +6,7 @@ A curve is a measure at many cutoffs or recall levels, so most of them are evalu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation import evaluate, named_runs
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.judged import Judged, judge, pool
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import RBP, Measure, parse_measure
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
 
@@ -130,6 +130,7 @@ def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float 
     >>> precision_recall(collect(qrels, run), ["1"]).of("a", "1")
     [(0.5, 1.0), (1.0, 0.6666666666666666)]
     """
+    _check_one_order(collected.policy)
     points: list[Point] = []
     for run, judged in collected.judged():
         _check_topics(topics, judged.topics)
@@ -212,7 +213,7 @@ def area(curve: Sequence[tuple[float, float]]) -> float:
     return float(np.mean([y for _, y in curve])) if curve else 0.0
 
 
-def rank_biased(collected: Collected, *, p: float = 0.8, depth: int | None = None) -> Curves:
+def rank_biased(collected: Collected, *, p: float = 0.8, rel: float = 1, depth: int | None = None) -> Curves:
     """Rank-biased precision by depth, and what documents not judged or not seen could add: series "" and "upper".
 
     >>> qrels, run = {"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}}
@@ -220,20 +221,12 @@ def rank_biased(collected: Collected, *, p: float = 0.8, depth: int | None = Non
     >>> curves.of("a"), curves.of("a", series="upper")
     ([(1.0, 0.5), (2.0, 0.5)], [(1.0, 1.0), (2.0, 1.0)])
     """
-    points: list[Point] = []
-    ranks = np.arange(1, (depth or _longest(collected)) + 1)
-    weight = (1 - p) * p ** (ranks - 1)
-    for run, judged in collected.judged():
-        shape = (len(judged.topics), len(ranks))
-        gained, known = np.zeros(shape), np.zeros(shape)
-        seen = judged.rank <= len(ranks)
-        for mask, into in ((seen & judged.hits(1), gained), (seen & (judged.grade >= 0), known)):
-            into[judged.topic[mask], judged.rank[mask] - 1] = weight[judged.rank[mask] - 1]
-        lower = gained.cumsum(axis=1).mean(axis=0)
-        upper = lower + 1 - known.cumsum(axis=1).mean(axis=0)
-        points += [Point(run, "", "", float(x), float(y)) for x, y in zip(ranks, lower, strict=True)]
-        points += [Point(run, "", "upper", float(x), float(y)) for x, y in zip(ranks, upper, strict=True)]
-    return Curves("rank", f"RBP(p={p:g})", tuple(points))
+    ranks = range(1, (depth or _longest(collected)) + 1)
+    lower = by_cutoff(collected, RBP(p=p, rel=rel), ranks).points
+    judged = by_cutoff(collected, RBP(p=p, rel=0), ranks).points  # what it would be if all that is judged counted
+    upper = [low._replace(series="upper", y=low.y + 1 - seen.y) for low, seen in zip(lower, judged, strict=True)]
+    of_grade = "" if rel == 1 else f", rel={rel:g}"
+    return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper))
 
 
 class Ranked(NamedTuple):
@@ -248,24 +241,57 @@ class Ranked(NamedTuple):
 
 
 def ranked(collected: Collected, topic: str, *, depth: int | None = None) -> list[Ranked]:
-    """Scores and grades by rank of one topic.
+    """Scores and grades by rank of one topic, in the policy's order.
 
     >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}})
     >>> [(row.rank, row.document, row.grade) for row in ranked(collected, "1")]
     [(1, 'd1', 1.0), (2, 'd2', None)]
     """
     _check_topics([topic], collected.qrels.topics)
+    _check_one_order(collected.policy)
     grades = collected.qrels.of(topic)
-    return [
-        Ranked(run.name, topic, rank, document, score, grades.get(document))
-        for run in collected.runs
-        for rank, (document, score) in enumerate(run.of(topic).items(), start=1)
-        if depth is None or rank <= depth
-    ]
+    rows: list[Ranked] = []
+    for run in collected.runs:
+        scores = run.of(topic)
+        documents = first_documents(collected, run, [topic], depth or len(scores))[0]
+        rows += [Ranked(run.name, topic, i, d, scores[d], grades.get(d)) for i, d in enumerate(documents, start=1)]
+    return rows
+
+
+def first_documents(collected: Collected, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
+    """The first documents of some topics in the policy's order; that of ties=expected, which has none, is docid's.
+
+    Judged documents stand where the join has them, whatever the policy; the unjudged fill the ranks between.
+
+    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
+    >>> first_documents(collected, collected.runs[0], ["1"], 10)
+    [['d9', 'd1']]
+    """
+    policy = collected.policy
+    one_order = replace(policy, ties="docid") if policy.ties == "expected" else policy
+    judged = judge(run, collected.qrels, one_order)
+    number = {topic: t for t, topic in enumerate(judged.topics)}
+    out = []
+    for topic in topics:
+        t, name = number[topic], topic.encode("utf-8", "surrogateescape")
+        pooled = collected.qrels.table.documents(name)
+        hits = slice(judged.offsets[t], judged.offsets[t + 1])
+        rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
+        standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
+        taken = set(standing.values())
+        others = (document for document in run.table.documents(name) if document not in taken)
+        last = min(depth, int(judged.retrieved[t]))
+        out.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
+    return out
 
 
 def _longest(collected: Collected) -> int:
     return min(LONGEST, max(int(run.table.counts().max()) for run in collected.runs))
+
+
+def _check_one_order(policy: Policy) -> None:
+    if policy.ties == "expected":
+        raise UsageError("ties=expected is the mean over many rankings, and there is none to draw: take another order")
 
 
 def _check_topics(wanted: Sequence[str], known: Sequence[str]) -> None:

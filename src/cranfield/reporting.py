@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import isclose
 from typing import Any, NamedTuple
 
 from cranfield import findings
 from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
 from cranfield.comparison import Comparison, Panel
-from cranfield.curves import Collected, Curves, by_cutoff, collect, interpolated
+from cranfield.curves import Collected, Curves, by_cutoff, collect, first_documents, interpolated
 from cranfield.errors import plural
 from cranfield.evaluation import evaluate, needed_kind
 from cranfield.findings import Finding
@@ -19,8 +20,8 @@ from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
 from cranfield.results import Results
 from cranfield.standing import ABOVE, BELOW, Standing, standings
-from cranfield.tables import Run
 
+ROUNDING = 1e-12  # of means that are the same
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
 MOST_LISTED = 60_000  # documents of all rankings together that a page can carry
@@ -81,7 +82,9 @@ class Report:
         if self.comparison is None:
             return f"{best.system} reaches {best.mean:.4f} by {measure} on {plural(len(self.results.topics), 'topic')}."
         others, topics = len(ordered) - 1, plural(len(self.comparison.panel(measure).topics), "topic")
-        text = f"{best.system} has the highest {measure}, {best.mean:.4f} on {topics}"
+        level = [s.system for s in ordered if isclose(s.mean, best.mean, rel_tol=ROUNDING)]
+        have = "has" if len(level) == 1 else "share"
+        text = f"{_listed(level)} {have} the highest {measure}, {best.mean:.4f} on {topics}"
         if self.comparison.baseline is not None:
             better = [s.system for s in ordered if s.tier == ABOVE]
             worse = [s.system for s in ordered if s.tier == BELOW]
@@ -95,6 +98,9 @@ class Report:
             return f"{text}, and is significantly better than " + (
                 "the other." if others == 1 else f"all {others} others."
             )
+        if len(level) > 1:
+            behind = [system for system in equal if system not in level]
+            return text + (f"; {_listed(behind)} cannot be told from {best.system} with confidence." if behind else ".")
         sure = f" It is significantly better than {len(best.beats)} of {others}." if best.beats else ""
         return f"{text}; {_listed(equal)} cannot be told from it with confidence.{sure}"
 
@@ -165,31 +171,11 @@ def rankings(collected: Collected, topics: Sequence[str], depth: int = TOP) -> R
     known: list[dict[str, int]] = [{} for _ in topics]
     places = []
     for run in collected.runs:
-        lists = _first_documents(collected, run, topics, depth)
+        lists = first_documents(collected, run, topics, depth)
         places.append([[seen.setdefault(d, len(seen)) for d in ids] for seen, ids in zip(known, lists, strict=True)])
     judged = collected.qrels.to_dict()
     grades = [[judged[topic].get(document) for document in seen] for topic, seen in zip(topics, known, strict=True)]
     return Rankings(depth, [list(seen) for seen in known], grades, places)
-
-
-def _first_documents(collected: Collected, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
-    """Judged documents stand where the join has them, whatever the policy; the unjudged fill the ranks between."""
-    policy = collected.policy
-    one_order = replace(policy, ties="docid") if policy.ties == "expected" else policy
-    judged = judge(run, collected.qrels, one_order)
-    number = {topic: t for t, topic in enumerate(judged.topics)}
-    out = []
-    for topic in topics:
-        t, name = number[topic], topic.encode("utf-8", "surrogateescape")
-        pooled = collected.qrels.table.documents(name)
-        hits = slice(judged.offsets[t], judged.offsets[t + 1])
-        rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
-        standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
-        taken = set(standing.values())
-        others = (document for document in run.table.documents(name) if document not in taken)
-        last = min(depth, int(judged.retrieved[t]))
-        out.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
-    return out
 
 
 def _coverage(collected: Collected) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import click
@@ -66,11 +67,13 @@ def command(
         click.echo("".join(f"{picture.name:<{width}}  {picture.shows}\n" for picture in all_pictures()), nl=False)
         return
     picture = find_picture(kind)
+    picture.check_asked(measures, chosen)
     if qrels is None or not runs or output is None:
         raise UsageError(f"what is to be drawn, and where to? cranfield plot {kind} QRELS RUN... -o picture.svg")
     from cranfield.curves import collect
-    from cranfield.plot.saving import save
+    from cranfield.plot.saving import form_of, save
 
+    form_of(output)  # before a picture is drawn for nothing
     label, paid = _measured_costs(runs, cost) if kind == "pareto" and costs is None else _costs(costs)
     subject = Subject(
         lambda: collect(qrels, list(runs), policy=policy, format=input_format, threads=threads),
@@ -105,6 +108,10 @@ def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:
     table = read_attributes(path)
     label = next(iter(next(iter(table.values()))))
     try:
-        return label, {run: float(values[label]) for run, values in table.items()}
+        costs = {run: float(values[label]) for run, values in table.items()}
     except ValueError as error:
         raise DataError(f"column '{label}': {error}", source=path) from None
+    endless = [f"{cost:g} of {run}" for run, cost in costs.items() if not isfinite(cost)]
+    if endless:
+        raise DataError(f"column '{label}': {endless[0]} cannot be drawn", source=path, remedy="Leave the run out.")
+    return label, costs

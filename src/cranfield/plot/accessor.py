@@ -48,9 +48,10 @@ class Plots:
 
     def _drawn(self, picture: Picture, **chosen: Any) -> Any:
         own = tuple(str(measure) for measure in self.results.measures)
-        measures = chosen.pop("measures", None) or (picture.measures if set(picture.measures) <= set(own) else own[:1])
-        named = (measures,) if isinstance(measures, str) else tuple(str(measure) for measure in measures)
-        return picture.draw(Subject(self._read_again, named, evaluated=self.results, **chosen))
+        measures, topics = _names(chosen.pop("measures", ())), _names(chosen.pop("topics", ()))
+        picture.check_asked(measures, topics)
+        default = picture.measures if picture.of_its_own or set(picture.measures) <= set(own) else own[:1]
+        return picture.draw(Subject(self._read_again, measures or default, topics, evaluated=self.results, **chosen))
 
     def _read_again(self) -> Collected:
         count = len(self.results.runs)
@@ -61,3 +62,8 @@ class Plots:
                 "cranfield.plot.lines on cranfield.curves"
             )
         return collect(files[0], dict(zip(self.results.runs, files[1:], strict=True)), policy=self.results.policy)
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """One measure or topic, or several of them, as text."""
+    return (given,) if isinstance(given, str) else tuple(str(one) for one in given or ())

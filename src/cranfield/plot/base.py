@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cranfield.comparing import Evaluated, Question, compare_results
 from cranfield.comparison import Comparison
 from cranfield.curves import Collected
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, some
 from cranfield.evaluation import evaluate
 from cranfield.measures import as_measures
 from cranfield.results import Results
@@ -71,22 +71,44 @@ Draw = Callable[[Subject], Any]
 
 
 class Picture(NamedTuple):
-    """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn."""
+    """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
+
+    One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that not any measure
+    can be drawn as, `by_topic` those that can show single topics.
+    """
 
     name: str
     shows: str
     measures: tuple[str, ...]
     draw: Draw
+    several: bool = False
+    of_its_own: bool = False
+    by_topic: bool = False
+
+    def check_asked(self, measures: Sequence[str], topics: Sequence[str]) -> None:
+        """Refuses what the picture would leave out without a word.
+
+        >>> find_picture("heatmap").check_asked(["AP", "RR"], [])
+        Traceback (most recent call last):
+        cranfield.errors.UsageError: heatmap shows one measure, not 2: AP, RR
+        """
+        if measures and not self.measures:
+            raise UsageError(f"{self.name} shows no measure that could be chosen: leave out {', '.join(measures)}")
+        if len(measures) > 1 and not self.several:
+            raise UsageError(f"{self.name} shows one measure, not {len(measures)}: {', '.join(measures)}")
+        if topics and not self.by_topic:
+            raise UsageError(f"{self.name} is over all topics and cannot show {some(topics)} alone: name no topic")
 
 
 _PICTURES: dict[str, Picture] = {}
 
 
-def picture(name: str, *, measures: Sequence[str] = ()) -> Callable[[Draw], Draw]:
+def picture(name: str, *, measures: Sequence[str] = (), **takes: bool) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
 
     def register(function: Draw) -> Draw:
-        _PICTURES[name] = Picture(name, (function.__doc__ or "").strip().split("\n")[0], tuple(measures), function)
+        shows = (function.__doc__ or "").strip().split("\n")[0]
+        _PICTURES[name] = Picture(name, shows, tuple(measures), function, **takes)
         return function
 
     return register

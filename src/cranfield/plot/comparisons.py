@@ -9,7 +9,7 @@ import numpy as np
 from cranfield.comparison import Comparison
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Theme, altair, find_theme, styled
+from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Theme, altair, find_theme, styled
 from cranfield.standing import against
 
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
@@ -33,6 +33,7 @@ def histogram(subject: Subject) -> Any:
     flat = few and text_width([topic for topic, _ in counted], look) * len(rows) <= look.width * 0.8
     axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap=False)
     order = ", largest difference first" if subject.sort else ""
+    named = f"{measure}: {first} − {second}"
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar()
@@ -44,7 +45,9 @@ def histogram(subject: Subject) -> Any:
                 axis=axis,
                 scale=alt.Scale(paddingInner=0.1 if len(rows) <= 100 else 0),
             ),
-            y=alt.Y("difference:Q", title=f"{measure}: {first} − {second}"),
+            y=alt.Y(
+                "difference:Q", title=named if text_width([named], look) <= look.height else f"{measure}: difference"
+            ),
             color=alt.Color(
                 "better:N",
                 title=None,
@@ -56,10 +59,11 @@ def histogram(subject: Subject) -> Any:
             tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
     )
-    return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height), look)
+    title = "" if any(value for _, value in counted) else "no difference on any topic"
+    return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height, title=title), look)
 
 
-@picture("forest", measures=("nDCG@10",))
+@picture("forest", measures=("nDCG@10",), several=True)
 def forest(subject: Subject) -> Any:
     """Differences of pairs with their intervals: thick for one comparison, thin for all of them together."""
     alt = altair()
@@ -90,7 +94,7 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
     ]
     names = [row["pair"] for row in rows]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("pair:N", title=None, sort=names, axis=alt.Axis(labelLimit=400, grid=True)),
+        y=alt.Y("pair:N", title=None, sort=names, axis=alt.Axis(labelLimit=WHOLE, grid=True)),
         color=alt.Color(
             "verdict:N",
             title=None,

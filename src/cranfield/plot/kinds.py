@@ -6,20 +6,21 @@ from typing import Any
 
 from cranfield import curves
 from cranfield.curves import Curves, area
+from cranfield.errors import UsageError
 from cranfield.measures import parse_measure
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.lines import band, lines, raw_and_interpolated
 from cranfield.plot.ranks import score_and_grade
 
 
-@picture("interpolated")
+@picture("interpolated", by_topic=True)
 def interpolated(subject: Subject) -> Any:
     """Interpolated precision at the eleven recall levels, mean over topics or topic by topic."""
     made = curves.interpolated(subject.collected, topics=subject.topics)
     return lines(made, theme=subject.theme, y_domain=(0.0, 1.0))
 
 
-@picture("precision-recall")
+@picture("precision-recall", by_topic=True)
 def precision_recall(subject: Subject) -> Any:
     """Precision after each relevant document of one topic, and the interpolated curve over it."""
     topic = subject.one_topic()
@@ -28,21 +29,21 @@ def precision_recall(subject: Subject) -> Any:
     return raw_and_interpolated(raw, smooth, theme=subject.theme, title=f"topic {topic}")
 
 
-@picture("cutoff", measures=("nDCG",))
+@picture("cutoff", measures=("nDCG",), by_topic=True)
 def by_cutoff(subject: Subject) -> Any:
     """A measure by cutoff: P, R, nDCG or any other that has one."""
     made = curves.by_cutoff(subject.collected, subject.measures[0], _ranks(subject), topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
-@picture("gain", measures=("DCG",))
+@picture("gain", measures=("DCG",), of_its_own=True, by_topic=True)
 def gain(subject: Subject) -> Any:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.collected, subject.measures[0], depth=subject.depth, topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
-@picture("normalised-gain", measures=("DCG",))
+@picture("normalised-gain", measures=("DCG",), of_its_own=True)
 def normalised_gain(subject: Subject) -> Any:
     """Gain over ideal gain by rank, mean of ratios and ratio of means, with the area under each."""
     parts = {
@@ -61,15 +62,18 @@ def normalised_gain(subject: Subject) -> Any:
     return lines(Curves("rank", label, tuple(points)), theme=subject.theme, title=title)
 
 
-@picture("rbp", measures=("RBP",))
+@picture("rbp", measures=("RBP",), of_its_own=True)
 def rank_biased(subject: Subject) -> Any:
     """Rank-biased precision by depth, with what unjudged and unseen documents could add."""
-    persistence = parse_measure(subject.measures[0]).parameters.get("p", 0.8)
-    made = curves.rank_biased(subject.collected, p=persistence, depth=subject.depth)
+    measure = parse_measure(subject.measures[0])
+    if measure.definition.name != "RBP" or measure.parameters["cutoff"] is not None:
+        raise UsageError(f"this picture is of RBP at every cutoff, such as RBP(p=0.95), not of {measure}")
+    p, rel = measure.parameters["p"], measure.parameters["rel"]
+    made = curves.rank_biased(subject.collected, p=p, rel=rel, depth=subject.depth)
     return band(made, theme=subject.theme, title="dotted: if all that is unjudged or further down were relevant")
 
 
-@picture("ranks")
+@picture("ranks", by_topic=True)
 def by_rank(subject: Subject) -> Any:
     """Score and relevance by rank on one topic."""
     depth = subject.depth or 50

@@ -51,7 +51,7 @@ def end_labels(ends: Sequence[End], look: Theme, limits: tuple[float, float]) ->
         key = base.mark_rule(strokeWidth=look.line, xOffset=leader, x2Offset=leader + sample)
         dash = alt.StrokeDash("label:N", scale=dashes, legend=None)
         layers.append(key.encode(x="right:Q", x2="right:Q", y="y:Q", strokeDash=dash))
-    text = base.mark_text(align="left", dx=leader + sample + 3, fontSize=look.font, limit=600)
+    text = base.mark_text(align="left", dx=leader + sample + 3, fontSize=look.font)
     return [*layers, text.encode(x="right:Q", y="y:Q", text="label:N")]
 
 

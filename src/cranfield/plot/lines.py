@@ -27,9 +27,9 @@ def lines(
     """
     alt = altair()
 
-    look = find_theme(theme)
     names = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
     shared = shared_series(curves)
+    look = find_theme(theme).tall_enough_for(len(names) + len(shared))
     rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
     rows += [_row(point._replace(run=point.series), SHARED) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
@@ -106,8 +106,8 @@ def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
     """Lines with a band from each up to its upper series; of many runs the band is left out."""
     alt = altair()
 
-    look = find_theme(theme)
     names = list(dict.fromkeys(point.run for point in curves.points))
+    look = find_theme(theme).tall_enough_for(len(names))
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
     rows = [p._asdict() | {"upper": upper[p.run, p.x]} for p in curves.points if p.series == ""]
     base = alt.Chart(alt.Data(values=rows)).encode(

@@ -9,12 +9,14 @@ import numpy as np
 from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import SHADES, Theme, altair, find_theme, styled
+from cranfield.plot.style import SHADES, WHOLE, Theme, altair, find_theme, styled
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
 from cranfield.statistics.resampled import topic_draws
 
 RESAMPLES = 2000
+DECIMALS = 12  # of means that are told apart
+UNDEFINED = "–"  # where a measure has all runs level, there is no ordering to agree with
 MOST_WRITTEN = 12  # names of a matrix whose numbers are written into it
 # p-values are below which step, its name and its shade; the darker, the surer.
 P_STEPS = ((0.001, "below 0.001"), (0.01, "below 0.01"), (0.05, "below 0.05"), (float("inf"), "0.05 or more"))
@@ -53,7 +55,7 @@ def heatmap(subject: Subject) -> Any:
                 sort=[results.topics[t] for t in topic_order],
                 axis=alt.Axis(labels=few, ticks=few, domain=False),
             ),
-            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=300)),
+            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=WHOLE)),
             color=alt.Color(
                 "score:Q",
                 title=str(results.measures[0]),
@@ -92,7 +94,7 @@ def p_values(subject: Subject) -> Any:
     return _square(rows, order, find_theme(subject.theme), title=panel.label, colour=colour)
 
 
-@picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"))
+@picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
 def agreement(subject: Subject) -> Any:
     """Kendall's tau between the orderings of the runs by each pair of measures."""
     alt = altair()
@@ -103,7 +105,9 @@ def agreement(subject: Subject) -> Any:
     kendall = find_coefficient("kendall")
     names = [str(measure) for measure in results.measures]
     rows = [
-        {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
+        {"a": a, "b": b, "value": None, "shown": UNDEFINED, "dark": False}
+        if np.isnan(value)
+        else {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(results.means[:, i], results.means[:, j]))]
@@ -121,6 +125,10 @@ def stability(subject: Subject) -> Any:
     look = find_theme(subject.theme)
     results = subject.results
     scores = results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
+    if scores.shape[1] < 2:
+        raise UsageError(
+            f"topics can be drawn anew from 2 that all runs have a score on or more, not {scores.shape[1]}"
+        )
     count = len(results.runs)
     shares = rank_shares(scores)
     by_mean = np.argsort(-scores.mean(axis=1), kind="stable")
@@ -139,7 +147,7 @@ def stability(subject: Subject) -> Any:
                 title=f"rank by {results.measures[0]}, topics drawn anew",
                 axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
             ),
-            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=300)),
+            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=WHOLE)),
             color=alt.Color(
                 "share:Q",
                 title="share",
@@ -163,15 +171,21 @@ def stability(subject: Subject) -> Any:
 def rank_shares(scores: Any) -> Any:
     """shares[system, rank]: how often each system takes each rank by its mean, best first, when topics are drawn anew.
 
+    Systems that tie share the ranks they take.
+
     >>> rank_shares(np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]))
     array([[1., 0.],
            [0., 1.]])
     """
-    count = len(scores)
+    count, ranks = len(scores), np.arange(len(scores))
     taken = np.zeros((count, count))
     for draw in topic_draws(scores.shape[1], Sampling(resamples=RESAMPLES)):
-        order = np.argsort(-scores[:, draw].mean(axis=1), kind="stable")
-        taken[order, np.arange(count)] += 1
+        # Sums of the same scores in another order may differ in their last digits.
+        means = scores[:, draw].mean(axis=1).round(DECIMALS)
+        ordered = np.sort(-means)
+        first, end = np.searchsorted(ordered, -means, "left"), np.searchsorted(ordered, -means, "right")
+        tied = (ranks >= first[:, None]) & (ranks < end[:, None])
+        taken += tied / (end - first)[:, None]
     return taken / RESAMPLES
 
 
@@ -182,8 +196,8 @@ def _square(rows: list[dict[str, Any]], order: list[str], look: Theme, *, title:
     written = len(order) <= MOST_WRITTEN
     angle = -40 if written else -90
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=angle, labelLimit=200, labelOverlap=False)),
-        y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=300)),
+        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=angle, labelLimit=WHOLE, labelOverlap=False)),
+        y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=WHOLE)),
         tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".4f")],
     )
     cells = base.mark_rect(stroke="white").encode(color=colour)

@@ -15,6 +15,7 @@ from cranfield.resources import FIGURES
 from cranfield.results import Results
 
 NAMED = 4  # topics that are named on either side, those on which two runs differ most
+MOST_NAMED = 20  # runs by cost that there is room to name; of more, those on the front are
 FRONT, BEATEN = "on the front", "beaten on both by another"
 
 
@@ -107,9 +108,13 @@ def pareto(subject: Subject) -> Any:
             tooltip=["run:N", alt.Tooltip("cost:Q", title=label), alt.Tooltip("mean:Q", format=".4f")],
         )
     )
-    names = near_points([(row["run"], row["cost"], row["mean"]) for row in rows], _along_steps(front), frame, look)
+    named = rows if len(rows) <= MOST_NAMED else front
+    unnamed = [(row["cost"], row["mean"]) for row in rows if row not in named]
+    where = [(row["run"], row["cost"], row["mean"]) for row in named]
+    names = near_points(where, [*unnamed, *_along_steps(front)], frame, look)
     layers = [steps.encode(x=x, y=y), points, *name_layers(names, look)]
-    return styled(alt.layer(*layers).properties(width=look.width, height=look.height), look)
+    title = "" if named is rows else f"{len(rows)} runs; those on the front are named"
+    return styled(alt.layer(*layers).properties(width=look.width, height=look.height, title=title), look)
 
 
 def _along_steps(front: list[dict[str, Any]]) -> list[tuple[float, float]]:

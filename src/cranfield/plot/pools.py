@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.curves import Curves, Point
-from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.lines import lines
 from cranfield.pooling.simulation import Simulation, simulate
@@ -17,8 +16,6 @@ BUDGET = 100
 def pooling(subject: Subject) -> Any:
     """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
     collected = subject.collected
-    if subject.topics:
-        raise UsageError("this picture is over all topics: name none")
     budget = subject.depth or BUDGET
     made = simulate(collected.qrels, {run.name: run for run in collected.runs}, budgets=[budget])
     return found_by_budget(made, theme=subject.theme)

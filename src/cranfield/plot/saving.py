@@ -53,12 +53,26 @@ WRITERS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
 
 def drawn(chart: Any, form: str) -> bytes:
     """A chart in one of the forms: svg, png, pdf, html, json."""
-    if form not in WRITERS:
-        raise UsageError(f"a picture can be {', '.join(WRITERS)}, not '{form}'")
+    _check_form(form)
     return WRITERS[form](chart.to_dict())
+
+
+def form_of(path: str) -> str:
+    """The form that the name of a file ends in.
+
+    >>> form_of("curves.SVG")
+    'svg'
+    """
+    form = Path(path).suffix.lower().removeprefix(".")
+    _check_form(form)
+    return form
+
+
+def _check_form(form: str) -> None:
+    if form not in WRITERS:
+        raise UsageError(f"a picture can be {', '.join(WRITERS)}, not '{form}': name a file such as picture.svg")
 
 
 def save(chart: Any, path: str) -> None:
     """Writes a chart to a file, in the form that its name ends in."""
-    form = Path(path).suffix.lower().removeprefix(".")
-    output.save(path, [drawn(chart, form)])
+    output.save(path, [drawn(chart, form_of(path))])

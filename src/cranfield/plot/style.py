@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cranfield.errors import UsageError
@@ -14,6 +14,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5
 DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], "#999999"
 INK = "#444444"  # of lines that belong to no run: ideals, zero
+WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so none is cut
 SHADES = "blues"  # sequential scale of heat maps
 TWO_SIDED = "blueorange"  # for differences: safe for colour-blind readers
 
@@ -36,6 +37,14 @@ class Theme:
         (560, 142)
         """
         return self.width if self.column is None else max(self.column // 3, self.column - int(beside))
+
+    def tall_enough_for(self, names: int) -> Theme:
+        """The same, but higher where so many names in a column would lie on each other.
+
+        >>> find_theme("screen").tall_enough_for(20).height, find_theme("screen").tall_enough_for(60).height
+        (340, 858)
+        """
+        return replace(self, height=max(self.height, round(names * self.font * 1.1)))
 
 
 THEMES: Mapping[str, Theme] = {
@@ -74,7 +83,9 @@ def styled(chart: Any, theme: Theme) -> Any:
             domainColor="#888",
             tickColor="#888",
         )
-        .configure_legend(labelFontSize=theme.font, titleFontSize=theme.font, titleFontWeight="normal", labelLimit=400)
+        .configure_legend(
+            labelFontSize=theme.font, titleFontSize=theme.font, titleFontWeight="normal", labelLimit=WHOLE
+        )
         .configure_title(fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6)
         .configure_header(labelFontSize=theme.font, titleFontSize=theme.font)
         .configure_view(stroke=None)

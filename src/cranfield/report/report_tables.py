@@ -67,8 +67,8 @@ def _to_reference(standing: Standing) -> list[str | Cell]:
     if standing.difference is None or standing.low is None or standing.high is None or standing.adjusted_p is None:
         return ["–", "–", "–", "–"]
     return [
-        f"{standing.difference:+.4f}",
-        f"[{standing.low:+.4f}, {standing.high:+.4f}]",
+        f"{standing.difference:+z.4f}",
+        f"[{standing.low:+z.4f}, {standing.high:+z.4f}]",
         shown_p(standing.adjusted_p),
         f"{standing.wins}/{standing.ties}/{standing.losses}",
     ]

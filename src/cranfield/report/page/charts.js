@@ -64,8 +64,8 @@ function forestChart(box, label) {
   const x = linear(low, high, left + 6, width - 10);
   const made = canvas(box, width, bottom + 44, label);
   const reference = data.systems[of.reference];
-  made.append(axisBelow(x, ticks(low, high, width < 420 ? 4 : 7), bottom, top, `difference from ${reference}`,
-    (left + width) / 2));
+  const title = `difference from ${cut(reference, width - left - textWidth("difference from "))}`;
+  made.append(axisBelow(x, ticks(low, high, width < 420 ? 4 : 7), bottom, top, title, (left + width) / 2));
   const zero = { x1: x(0), x2: x(0), y1: top, y2: bottom };
   made.append(svg("line", { ...zero, stroke: "var(--ink)", "stroke-dasharray": "3 3" }));
   rows.forEach((row, r) => {
@@ -160,8 +160,12 @@ function histogramChart(box, label) {
   const [low, high] = [Math.min(0, least(values)), Math.max(0, most(values))];
   const y = linear(low, high, height - 24, top);
   const slot = (width - left - 8) / Math.max(bars.length, 1);
+  const both = (said) => { // the two names, each in half of the room beside what is said of them
+    const room = (width - left - textWidth(said("", ""))) / 2;
+    return said(cut(a, room), cut(b, room));
+  };
   const made = canvas(box, width, height, label);
-  made.append(axisLeft(y, ticks(low, high, 6), left, width, `${measure().name}: ${a} − ${b}`, top));
+  made.append(axisLeft(y, ticks(low, high, 6), left, width, both((one, other) => `${measure().name}: ${one} − ${other}`), top));
   bars.forEach(([t, d], k) => {
     const box = { x: left + 4 + k * slot, y: Math.min(y(0), y(d)), width: Math.max(slot * 0.85, 0.6),
       height: Math.max(Math.abs(y(d) - y(0)), 0.5) };
@@ -172,7 +176,8 @@ function histogramChart(box, label) {
   const pair = pairOf(...state.pair);
   if (!pair) return;
   const [won, lost] = (pair[1] > 0 ? ["wins", "losses"] : ["losses", "wins"]).map((name) => measure()[name][pair[0]]);
-  const counted = `${a} better on ${won}, ${b} on ${lost}, the same on ${measure().ties[pair[0]]}`;
+  const same = measure().ties[pair[0]];
+  const counted = both((one, other) => `${one} better on ${won}, ${other} on ${lost}, the same on ${same}`);
   made.append(svg("text", { x: left + 4, y: height - 6 }, counted));
 }
 

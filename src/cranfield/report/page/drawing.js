@@ -1,9 +1,12 @@
 // What every chart needs: axes, places for labels, a box to draw in.
-const textWidth = (text, size = 12) => text.length * size * 0.56 + 6;
+const LETTER = 0.62; // width of a letter for each pixel of the font, on the wide side
+const textWidth = (text, size = 12) => text.length * size * LETTER + 6;
 const widest = (names) => Math.max(20, ...names.map((name) => textWidth(name) + 10));
 const cut = (text, width, size = 12) => {
-  const most = Math.max(3, Math.floor((width - 6) / (size * 0.56)));
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  const most = Math.max(3, Math.floor((width - 6) / (size * LETTER)));
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2); // names often differ in their ends alone
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
 };
 const linear = (low, high, from, to) => (value) => from + ((value - low) / (high - low || 1)) * (to - from);
 
