@@ -18,6 +18,7 @@ import pytest
 
 import cranfield
 from cranfield.cli import COMMANDS, cli
+from cranfield.cli.evaluate import DEFAULT_MEASURES
 from cranfield.report.tables import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -188,6 +189,57 @@ def test_check_names_what_is_odd(tmp_path: Path) -> None:
         assert code in done.stdout, code
 
 
+def test_help_says_what_is_measured_unless_asked() -> None:
+    *most, last = DEFAULT_MEASURES
+    assert f"Without -m the measures are {', '.join(most)} and {last};" in (commands()["evaluate"].help or "")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize(
+    ("measure", "judgements", "told"),
+    [
+        ("AP", "1 0 x one\n", ":1: grade 'one' is not a number"),
+        ("AP", "1 a x 1\n1 b x 0\n", ":2: document 'x' is given a second grade"),
+        ("StRecall@5", "1 a x 1\n1 b x 0\n", ""),
+        ("StRecall@5", "1 a x 1\n1 b y 1\n", ""),
+    ],
+)
+def test_pipes_are_read_once(measure: str, judgements: str, told: str, tmp_path: Path) -> None:
+    """A second reading of a pipe would find nothing, or wait for ever."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    for path in (qrels, run):
+        os.mkfifo(path)
+    command = [sys.executable, "-m", "cranfield", "evaluate", str(qrels), str(run), "-m", measure, "-f", "csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        qrels.write_text(judgements)
+        if not told:
+            run.write_text("1 Q0 x 1 3 t\n")
+        try:
+            out, errors = started.communicate(timeout=60)
+        finally:
+            started.kill()
+    assert (started.returncode, told in errors) == (3 if told else 0, True), errors
+    assert out.endswith("" if told else f"run,{1.0 if ' y ' not in judgements else 0.5}\n")
+    piped = subprocess.run(
+        [*command[:4], "-", "bm25.run", *command[6:]],
+        input=judgements, capture_output=True, text=True, check=False, cwd=EXAMPLES,
+    )  # fmt: skip
+    assert (piped.returncode, told in piped.stderr) == (3 if told else 0, True), piped.stderr
+
+
+def test_check_takes_every_kind_of_judgements(tmp_path: Path) -> None:
+    """Judgements that `evaluate` reads with --judgements can be checked too."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("1 a x 1\n1 b x 0\n")
+    run.write_text("1 Q0 x 1 3 t\n")
+    plain = cranfield_command("check", str(qrels), str(run))
+    assert plain.returncode == 3
+    assert "--judgements subtopics" in plain.stderr
+    grouped = cranfield_command("check", str(qrels), str(run), "--judgements", "subtopics")
+    assert (grouped.returncode, grouped.stderr) == (0, "")
+    assert "unjudged documents by depth: 0.0% at 1" in grouped.stdout
+
+
 def test_output_to_a_closed_pipe_is_quiet() -> None:
     command = f"{shlex.quote(sys.executable)} -m cranfield measures | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
@@ -202,6 +254,19 @@ def test_output_that_cannot_be_written_is_told(arguments: list[str]) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=EXAMPLES)
     assert done.returncode == 3
     assert done.stderr == "cranfield: standard output cannot be written: No space left on device\n"
+
+
+def test_modules_can_be_reached_from_the_package() -> None:
+    code = "import cranfield; print(cranfield.measures.AP, hasattr(cranfield, 'nothing'), hasattr(cranfield, '_no'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "AP False False\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_is_no_error(closed: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m cranfield evaluate qrels.txt bm25.run -m AP {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=EXAMPLES)
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (0, False)
 
 
 @pytest.mark.parametrize("arguments", [["search", "no.toml"], ["fuse", "no.run", "nor.run"]])

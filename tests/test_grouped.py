@@ -250,11 +250,12 @@ def test_a_matrix_has_no_number_where_a_group_says_nothing() -> None:
     assert np.isnan(matrix).sum() == 12 - len(ROWS)
 
 
-def test_standard_input_can_be_read_once_and_the_error_says_how(tmp_path: Path) -> None:
-    """The command reads plain judgements before it knows that a measure needs another kind."""
+def test_standard_input_is_read_as_the_kind_that_a_measure_needs(tmp_path: Path) -> None:
+    """And only once: twice is told."""
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 1 x\n")
-    asked = ("evaluate", "-", tmp_path / "a.run", "-m", "StRecall@5", "-f", "trec")
-    refused = command_line(*asked, stdin=b"q1 1 d1 1\n")
-    assert refused.exit == 3
-    assert "say what it is with --judgements" in refused.stderr
-    assert command_line(*asked, "--judgements", "subtopics", stdin=TEXT.encode()).exit == 0
+    asked = ("-m", "StRecall@5", "-f", "trec")
+    for more in ((), ("--judgements", "subtopics")):
+        done = command_line("evaluate", "-", tmp_path / "a.run", *asked, *more, stdin=TEXT.encode())
+        assert (done.exit, done.stdout.split()[:2]) == (0, ["StRecall@5", "all"]), done.stderr
+    twice = command_line("evaluate", "-", "-", *asked, stdin=TEXT.encode())
+    assert (twice.exit, "It can be read only once." in twice.stderr) == (3, True)

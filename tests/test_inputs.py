@@ -228,6 +228,43 @@ def test_msmarco_runs_have_ranks_for_scores(tmp_path: Path) -> None:
     assert list(cranfield.read_run(headed).of("1")) == ["p1", "p2"]
 
 
+def test_msmarco_is_a_layout_of_runs_beside_judgements_of_any_format(tmp_path: Path) -> None:
+    beir, trec, run = tmp_path / "beir.tsv", tmp_path / "qrels", tmp_path / "run"
+    beir.write_text("query-id\tcorpus-id\tscore\n1\tp2\t1\n")
+    trec.write_text("1 0 p2 1\n")
+    run.write_text("1\tp1\t1\n1\tp2\t2\n")
+    for qrels in (beir, trec):
+        assert cranfield.evaluate(qrels, run, "RR", format="msmarco").mean() == {"run": {"RR": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"a": 1.0, "b": "x"}, "topic '2', document 'b': scores must be numbers, not str"),
+        ({"a": 1.0, "b": None}, "topic '2', document 'b': scores must be numbers, not NoneType"),
+        (["a"], "topic '2': expected {topic: {document: number}}, but a topic's value is list"),
+    ],
+)
+def test_an_entry_of_a_wrong_type_is_named(entry: Any, told: str, tmp_path: Path) -> None:
+    given = {"1": {"a": 2.0}, "2": entry}
+    with pytest.raises(TypeError) as found:
+        cranfield.read_run(given)
+    assert str(found.value) == told
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(given))
+    with pytest.raises(DataError) as refused:
+        cranfield.read_run(path)
+    assert str(refused.value) == f"{path}: {told}"
+
+
+def test_two_columns_of_one_name_are_refused_by_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("qid,docid,QID,score\n1,a,2,1.0\n")
+    with pytest.raises(DataError) as refused:
+        cranfield.read_run(path)
+    assert str(refused.value).startswith(f"{path}: more than one column is called 'qid'")
+
+
 def test_msmarco_and_beir_qrels(tmp_path: Path) -> None:
     msmarco, beir = tmp_path / "qrels.dev.tsv", tmp_path / "test.tsv"
     msmarco.write_text("300674\t0\t7067032\t1\n")

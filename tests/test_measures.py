@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -761,6 +763,70 @@ def test_a_measure_of_ones_own_may_take_the_name_of_ours() -> None:
         "print(names.count('ERR'), *cranfield.parse_measure('ERR@5').per_topic(cranfield.relstring('1')))"
     )
     assert printed(code) == "1 0.25"
+
+
+def test_threads_may_ask_for_measures_of_different_families_at_once() -> None:
+    """In a new interpreter, where families load while others are looked through."""
+    code = (
+        "import sys, threading; from cranfield.measures.registry import parse_measures\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "names = ['nDCG@10', 'infAP', 'ESL', 'TBG', 'Compat', 'statAP', 'PLast', 'U', 'P@5']\n"
+        "start, found = threading.Barrier(len(names)), {}\n"
+        "def ask(name): start.wait(); found[name] = parse_measures(name)\n"
+        "threads = [threading.Thread(target=ask, args=(name,)) for name in names]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()\n"
+        "print(len(found))"
+    )
+    assert [printed(code) for _ in range(5)] == ["9"] * 5
+
+
+def test_every_measure_can_be_copied_and_pickled() -> None:
+    for measure in [*all_variants(), cranfield.parse_measure("GMAP")]:
+        for twin in (copy.deepcopy(measure), pickle.loads(pickle.dumps(measure))):
+            assert twin == measure
+            assert twin.definition is measure.definition
+    results = cranfield.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, ["AP", "nDCG(gain='exp')@5"])
+    assert pickle.loads(pickle.dumps(results)).to_dict() == results.to_dict()
+
+
+def test_a_pickle_reaches_families_that_are_not_loaded() -> None:
+    pickled = pickle.dumps(cranfield.parse_measure("INST(T=3)"))
+    assert printed(f"import pickle; print(pickle.loads({pickled!r}))") == "INST(T=3)"
+
+
+def test_the_nearest_names_are_those_of_all_families() -> None:
+    code = (
+        "import cranfield\ntry: cranfield.parse_measure('infAPP')\nexcept cranfield.UsageError as error: print(error)"
+    )
+    assert printed(code) == "unknown measure 'infAPP'; did you mean infAP or xinfAP?"
+
+
+@pytest.mark.parametrize("given", ["1.0", "np.ones(1)", "np.ones((2, 2))", "None"])
+def test_a_measure_of_ones_own_must_give_a_value_for_each_topic(given: str) -> None:
+    code = (
+        "import cranfield, numpy as np\n"
+        "@cranfield.measure()\n"
+        f"def Own(judged): return {given}\n"
+        "try: cranfield.evaluate({'1': {'a': 1}, '2': {'a': 1}}, {'1': {'a': 1.0}}, 'Own')\n"
+        "except cranfield.UsageError as error: print(error)"
+    )
+    assert printed(code) == "Own must give an array of 2 values, one for each topic"
+
+
+def test_a_parameter_that_nothing_describes_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"Own: nothing says what depth is; describe it: @measure\(depth=Parameter"):
+
+        @cranfield.measure()
+        def Own(judged: Judged, *, depth: int = 1) -> Any: ...
+
+
+@pytest.mark.parametrize("sums", ["total", "running", "product_above", "best_from_here"])
+def test_sums_over_hits_refuse_what_is_not_a_value_for_each(sums: str) -> None:
+    judged = relstring("10-2/1")
+    for length in (0, 2, 4):
+        with pytest.raises(UsageError, match=f"{length} values where there must be one for each of 3 hits"):
+            getattr(judged, sums)(np.ones(length))
 
 
 @pytest.mark.parametrize("kind", [np.bool_, np.int64, np.float32, np.float64])

@@ -11,6 +11,8 @@ import pytest
 import cranfield
 from cranfield import Policy
 from cranfield.errors import DataError, UsageError
+from cranfield.report.grid import Grid, as_latex
+from cranfield.report.tables import render
 
 QRELS = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}, "3": {"z": 0}}
 FULL = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "a": 1.0}, "3": {"z": 1.0}}
@@ -127,6 +129,47 @@ def test_warnings_name_what_they_are_about(results: cranfield.Results) -> None:
     assert "2, 3" in next(w.message for w in results.warnings if w.code == "missing-topics")
 
 
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (Policy(), ["scored 0 for every run: 3", "scored 0: 2, 3"]),
+        (Policy(topics="run"), ["scored 0 for every run: 3", "judged topics, left out: 2, 3"]),
+        (Policy(topics="common"), ["scored 0 for every run: 3", "left out for every run: 2, 3"]),
+        (Policy(empty_topics="drop"), ["document, left out: 3", "judged topic, scored 0: 2"]),
+    ],
+)
+def test_warnings_say_what_the_policy_does_with_a_topic(policy: Policy, told: list[str]) -> None:
+    results = cranfield.evaluate(QRELS, PARTIAL, "AP", policy=policy)
+    found = [w.message for w in results.warnings if w.code in ("no-relevant", "missing-topics")]
+    assert [message.endswith(end) for message, end in zip(found, told, strict=True)] == [True, True], found
+
+
+def test_a_run_of_which_no_topic_is_left_is_an_error_and_not_a_mean_of_nothing() -> None:
+    policy = Policy(topics="run", empty_topics="drop")
+    runs = {"full": FULL, "bare": {"3": {"z": 1.0}}}
+    with pytest.raises(DataError, match="bare: answers no topic with a relevant document"):
+        cranfield.evaluate(QRELS, runs, "AP", policy=policy)
+
+
+def test_bounds_reach_every_format() -> None:
+    results = cranfield.evaluate(QRELS, FULL, ["AP", "AP(rel=2)"], bounds=True)
+    lines = [json.loads(line) for line in render(results, "jsonl", per_topic=True).splitlines()]
+    document = results.to_dict()["runs"][0]
+    assert {line["topic"]: line["bounds"] for line in lines} == {**document["topic_bounds"], None: document["bounds"]}
+    low, high = document["topic_bounds"]["1"]["AP"]
+    assert 0 < low < high
+    trec = [tuple(line.split()) for line in render(results, "trec", per_topic=True).splitlines()]
+    assert {("map_low", "1", f"{low:.4f}"), ("map_high", "1", f"{high:.4f}"), ("AP(rel=2)_low", "2", "0.0000")} <= {
+        *trec
+    }
+    assert [line[0] for line in trec[-6:]] == [
+        "map",
+        "map_low",
+        "map_high",
+        *(f"AP(rel=2){end}" for end in ("", "_low", "_high")),
+    ]
+
+
 def test_a_level_that_no_grade_reaches_is_said() -> None:
     results = cranfield.evaluate(QRELS, FULL, "AP(rel=3)")
     assert [w.code for w in results.warnings if w.code == "unreachable-grade"] == ["unreachable-grade"]
@@ -158,3 +201,8 @@ def test_same_measure_twice_counts_once() -> None:
         "AP",
         "P@5",
     ]
+
+
+def test_latex_takes_no_name_for_an_argument_of_a_line_break() -> None:
+    rows = as_latex(Grid(["run", "AP"], [["[x]", "0.5"], ["*", "0.25"], ["a", "1"]])).splitlines()[4:7]
+    assert rows == ["{}[x] & 0.5 \\\\", "{}* & 0.25 \\\\", "a & 1 \\\\"]

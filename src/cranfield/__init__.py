@@ -203,11 +203,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
     from importlib import import_module
+    from importlib.util import find_spec
 
-    return getattr(import_module(f"cranfield.{_WHERE[name]}"), name)
+    if name in _WHERE:
+        return getattr(import_module(f"cranfield.{_WHERE[name]}"), name)
+    if name.startswith("_") or find_spec(f"cranfield.{name}") is None:
+        raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
+    return import_module(f"cranfield.{name}")
 
 
 def __dir__() -> list[str]:

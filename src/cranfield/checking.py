@@ -12,8 +12,10 @@ from cranfield.formats import read_qrels, read_run
 from cranfield.judged import judge, pool
 
 
-def check(qrels: Any, runs: Any = (), *, format: str | None = None) -> list[Finding]:
+def check(qrels: Any, runs: Any = (), *, judgements: str = "plain", format: str | None = None) -> list[Finding]:
     """What is odd about judgements and, if given, runs; `doubtful` marks what puts a number in doubt.
+
+    `judgements` is the kind of judgements in `qrels`, where they say more than a grade.
 
     >>> for finding in check({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.0, "d3": 1.0}}):
     ...     print(finding.code, finding.doubtful)
@@ -21,12 +23,12 @@ def check(qrels: Any, runs: Any = (), *, format: str | None = None) -> list[Find
     ties True
     unjudged False
     """
-    judgements = read_qrels(qrels, format=format)
-    pooled = pool(judgements)
-    found = findings.of_qrels(judgements, pooled)
+    judged_by = read_qrels(qrels, kind=judgements, format=format)
+    pooled = pool(judged_by)
+    found = findings.of_qrels(judged_by, pooled)
     sources: Iterable[tuple[str | None, Any]] = () if isinstance(runs, tuple) and not runs else named_runs(runs)
     for name, source in sources:
         run = read_run(source, name=name, format=format)
-        judged = judge(run, judgements, pooled=pooled)
+        judged = judge(run, judged_by, pooled=pooled)
         found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
     return found

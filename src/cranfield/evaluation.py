@@ -129,7 +129,7 @@ def evaluate(
             place = np.argsort(np.argsort(timed, kind="stable"))
             scores = [np.concatenate(pair)[place] for pair in zip(scores, more.cubes, strict=True)]
             errors = np.concatenate((errors, more.errors))[place]
-        told = findings.of_run(run, judged, policy.ties) + findings.of_sampling(run, wanted, errors, policy)
+        told = findings.of_run(run, judged, policy) + findings.of_sampling(run, wanted, errors, policy)
         return _input(run), told + spread(run.name, wanted, found.single), judged.answered, scores
 
     if workers == 1:
@@ -148,7 +148,7 @@ def evaluate(
     warnings += unknown
     cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
     answered = np.stack([answered for _, _, answered, _ in evaluated])
-    topics, cubes = _choose_topics(policy, pooled.topics, cubes, answered, reported.has_relevant)
+    topics, cubes = _choose_topics(policy, names, pooled.topics, cubes, answered, reported.has_relevant)
     denominators = cubes.pop() if ratios else None
     scores, lower, upper = cubes if bounds else (cubes[0], None, None)
     told = tuple(warnings)
@@ -215,7 +215,7 @@ def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
 
 
 def _choose_topics(
-    policy: Policy, topics: tuple[str, ...], cubes: list[Floats], answered: Mask, has_relevant: Mask
+    policy: Policy, runs: list[str], topics: tuple[str, ...], cubes: list[Floats], answered: Mask, has_relevant: Mask
 ) -> tuple[tuple[str, ...], list[Floats]]:
     """Which topics count: those of the qrels, those all runs answer, or for each run its own."""
     keep = np.ones(len(topics), dtype=bool)
@@ -230,6 +230,13 @@ def _choose_topics(
         raise DataError(
             f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
             remedy="The runs share no judged topic, or none of those they share has a relevant document.",
+        )
+    bare = [run for run, of_run in zip(runs, answered, strict=True) if not (of_run & keep).any()]
+    if bare and policy.topics == "run":
+        raise DataError(
+            "answers no topic with a relevant document, and topics without one were to be left out",
+            source=some(bare),
+            remedy="A mean over no topic is no number: leave the run out, or let such topics count.",
         )
     return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), [
         cube[:, :, keep] for cube in cubes

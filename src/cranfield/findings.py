@@ -40,13 +40,18 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
             remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
         )
     found = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
+    if "subtopics" in qrels.columns and all(len(names) == 1 for names in qrels.groups.values()):
+        message = "no topic has more than one subtopic: are these plain judgements, whose second column says nothing?"
+        found.append(Finding("one-subtopic", qrels.name, message))
     empty = [pool.topics[t] for t in np.flatnonzero(~pool.has_relevant)]
     if empty:
-        message = f"{plural(len(empty), 'topic')} without a relevant document, scored 0 for every run: {some(empty)}"
-        found.append(Finding("no-relevant", qrels.name, message))
+        counted = policy.empty_topics == "zero"
+        done = "scored 0 for every run" if counted else "left out"
+        message = f"{plural(len(empty), 'topic')} without a relevant document, {done}: {some(empty)}"
+        found.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
     fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
     if fractional and policy.grades == "grades" and policy.judges in ("grade", "majority"):
-        message = f"{plural(fractional, 'grade')} with a fraction, kept as they are; binary measures count grade >= rel"
+        message = f"{plural(fractional, 'grade')} with a fraction, kept as given; binary measures count grade >= rel"
         found.append(Finding("fractional-grades", qrels.name, message))
     negative = int(np.count_nonzero(pool.grades < 0))
     if negative:
@@ -55,8 +60,9 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
     return found
 
 
-def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
+def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Finding]:
     """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
+    policy = policy or Policy()
     if not judged.answered.any():
         theirs, ours = some(run.topics, 3), some(list(judged.topics), 3)
         raise DataError(
@@ -67,9 +73,11 @@ def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
     found = [
         Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
-    missing = [judged.topics[t] for t in np.flatnonzero(~judged.answered)]
+    wanted = judged.pool.has_relevant if policy.empty_topics == "drop" else True
+    missing = [judged.topics[t] for t in np.flatnonzero(~judged.answered & wanted)]
     if missing:
-        message = f"no answer to {plural(len(missing), 'judged topic')}, scored 0: {some(missing)}"
+        done = {"qrels": "scored 0", "common": "left out for every run", "run": "left out"}[policy.topics]
+        message = f"no answer to {plural(len(missing), 'judged topic')}, {done}: {some(missing)}"
         found.append(Finding("missing-topics", run.name, message))
     known = set(judged.topics)
     extra = [topic for topic in run.topics if topic not in known]
@@ -84,7 +92,7 @@ def of_run(run: Run, judged: Judged, ties: str = "docid") -> list[Finding]:
         message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
         found.append(Finding("rank-disagreement", run.name, message))
     tied = int(np.count_nonzero(judged.tie_size > 1))
-    if tied and ties in ("docid", "file"):  # otherwise every order is accounted for
+    if tied and policy.ties in ("docid", "file"):  # otherwise every order is accounted for
         total = int(run.table.tied().sum())
         message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
         found.append(Finding("ties", run.name, message))

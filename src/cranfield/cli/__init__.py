@@ -89,7 +89,7 @@ def main() -> None:
         try:
             cli(prog_name="cranfield")
         finally:
-            for stream in (sys.stdout, sys.stderr):
+            for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()
     except CranfieldError as error:
         print(f"cranfield: {error}", file=sys.stderr)

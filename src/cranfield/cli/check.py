@@ -5,14 +5,24 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.formats.kinds import KINDS
 
 
 @click.command("check")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
+@click.option(
+    "--judgements",
+    type=click.Choice(["plain", *KINDS]),
+    default="plain",
+    show_default=True,
+    help="Kind of judgements in QRELS.",
+)
 @options.input_format
 @click.pass_context
-def command(context: click.Context, qrels: str, runs: tuple[str, ...], input_format: str | None) -> None:
+def command(
+    context: click.Context, qrels: str, runs: tuple[str, ...], judgements: str, input_format: str | None
+) -> None:
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.
 
@@ -24,7 +34,7 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], input_for
     """
     from cranfield.checking import check
 
-    found = check(qrels, list(runs) or (), format=input_format)
+    found = check(qrels, list(runs) or (), judgements=judgements, format=input_format)
     for finding in found:
         click.echo(f"{'doubtful' if finding.doubtful else 'note':<8}  {finding.code:<20}  {finding}")
     doubtful = sum(finding.doubtful for finding in found)

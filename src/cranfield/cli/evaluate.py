@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -65,6 +66,8 @@ def command(
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed (gzip, bzip2, xz,
     zstd); - is standard input. Warnings go to standard error, results to standard output.
 
+    Without -m the measures are nDCG@10, AP, RR, P@10 and R@1000; `cranfield measures` lists all.
+
     \b
     Examples:
       $ cranfield evaluate qrels.txt bm25.run
@@ -109,14 +112,15 @@ def command(
 def _read_early(
     qrels: str, runs: tuple[str, ...], judgements: str | None, ties: str, read: dict[str, Any], *, keep_rows: bool
 ) -> tuple[Any, list[Any]]:
-    """What can be read before measures are known; paths where that is not to be, or where reading fails."""
-    if judgements not in (None, "plain"):
+    """What can be read before measures are known; paths where that is not to be, or where reading fails.
+
+    Measures may need the judgements read otherwise. A pipe can't be read twice: it waits until they are known.
+    """
+    if judgements not in (None, "plain") or not all(map(os.path.isfile, (qrels, *runs))):
         return qrels, list(runs)
     try:
         judged_by = read_qrels(qrels, **read)
-    except DataError:  # perhaps a measure needs judgements of another kind
-        if qrels == "-":
-            raise
+    except DataError:
         return qrels, list(runs)
     if len(runs) > 1 or keep_rows:
         return judged_by, list(runs)

@@ -22,17 +22,8 @@ def watched(label: str) -> Iterator[Progress]:
     from cranfield._core import Progress
 
     progress = Progress()
-    if not sys.stderr.isatty():
+    with _drawn(label, progress):
         yield progress
-        return
-    finished = threading.Event()
-    drawer = threading.Thread(target=_draw, args=(label, progress, finished), daemon=True)
-    drawer.start()
-    try:
-        yield progress
-    finally:
-        finished.set()
-        drawer.join()
 
 
 class Counter:
@@ -49,14 +40,21 @@ class Counter:
 def counted(label: str, total: int) -> Iterator[Counter]:
     """Gives a Counter whose `step` is called after each of `total` steps, and draws it if it takes long."""
     counter = Counter(total)
-    if not sys.stderr.isatty():
+    with _drawn(label, counter):
         yield counter
+
+
+@contextmanager
+def _drawn(label: str, progress: Progress | Counter) -> Iterator[None]:
+    """Draws on a terminal, from another thread."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
         return
     finished = threading.Event()
-    drawer = threading.Thread(target=_draw, args=(label, counter, finished), daemon=True)
+    drawer = threading.Thread(target=_draw, args=(label, progress, finished), daemon=True)
     drawer.start()
     try:
-        yield counter
+        yield
     finally:
         finished.set()
         drawer.join()

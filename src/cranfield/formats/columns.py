@@ -45,10 +45,7 @@ def find_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> 
 
     def find(role: str) -> int:
         accepted = (given[role].strip().lower(),) if role in given else ACCEPTED[role]
-        name = next((name for name in accepted if name in known), None)
-        if name is not None and known.count(name) > 1:
-            raise DataError(f"more than one column is called '{name}'", remedy="Which one is meant? Rename the other.")
-        return -1 if name is None else known.index(name)
+        return next((known.index(name) for name in accepted if name in known), -1)
 
     topic, document, value = find("topic"), find("document"), find(kind)
     rank, tag = (find("rank"), find("tag")) if kind == "score" else (-1, -1)
@@ -75,4 +72,12 @@ def require_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str], 
             source=source,
             remedy=f"Accepted names, or say which is which with columns={{'topic': 'your name', …}}:\n    {accepted}",
         )
+    known = [name.strip().lower() for name in names]
+    for place in (columns.topic, columns.document, columns.value, columns.rank, columns.tag):
+        if place >= 0 and known.count(known[place]) > 1:
+            raise DataError(
+                f"more than one column is called '{known[place]}'",
+                source=source,
+                remedy="Which one is meant? Rename the other.",
+            )
     return columns

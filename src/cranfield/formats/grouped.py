@@ -71,7 +71,7 @@ def read_rows(source: Any, name: str | None, what: str, names: tuple[str, ...]) 
         opened = open_source(source)
         path, label = opened.path, opened.label
         if not len(opened.data):
-            hint = "It can be read only once: say what it is with --judgements." if path == "-" else None
+            hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
         found = _read_bytes(opened.data, label, what, names)
     else:

@@ -25,7 +25,32 @@ def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Rea
         table = read_dict(plain, request.kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
+    except TypeError as error:
+        raise TypeError(f"{_misfit(plain, request)}{error}") from None
     return Reading(table, collapsed_note(table))
+
+
+def _misfit(outer: dict[Any, Any], request: Request) -> str:
+    """Where the first entry stands that is of a wrong type."""
+    for topic, documents in outer.items():
+        if _fits({topic: documents}, request):
+            continue
+        entries = documents.items() if isinstance(documents, dict) else ()
+        wrong = (
+            f", document {document!r}" for document, value in entries if not _fits({topic: {document: value}}, request)
+        )
+        return f"topic {topic!r}{next(wrong, '')}: "
+    return ""
+
+
+def _fits(outer: dict[Any, Any], request: Request) -> bool:
+    try:
+        read_dict(outer, request.kind, 1)
+    except TypeError:
+        return False
+    except CoreError:
+        return True
+    return True
 
 
 def read_lists(

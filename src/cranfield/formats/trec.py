@@ -20,8 +20,6 @@ def read_trec(data: Any, source: str, request: Request) -> Reading:
 
 
 def read_msmarco(data: Any, source: str, request: Request) -> Reading:
-    if request.kind == "grade":
-        return read_trec(data, source, request)
     return read_fields(data, source, request, fields=[0, 1, 2, -1, -1], least=3, most=3, kind="rank")
 
 

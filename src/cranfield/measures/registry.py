@@ -10,7 +10,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -268,7 +268,10 @@ class Measure:
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
         self.check_needs(judged.pool.columns)
-        return self.definition.function(self._seen(judged), **self._arguments())
+        scores = self.definition.function(self._seen(judged), **self._arguments())
+        if np.shape(scores) != (len(judged.topics),):
+            raise UsageError(f"{self.name} must give an array of {len(judged.topics)} values, one for each topic")
+        return scores
 
     def check_needs(self, columns: Container[str]) -> None:
         """An error where the judgements lack what the measure needs."""
@@ -379,6 +382,14 @@ class Measure:
 
     __repr__ = __str__
 
+    def __reduce__(self) -> tuple[Callable[..., Measure], tuple[str, tuple[tuple[str, Any], ...]]]:
+        """Copies and pickles hold the name: the function is found under it again, in another process too."""
+        return _restored, (self.name, self.given)
+
+
+def _restored(name: str, given: tuple[tuple[str, Any], ...]) -> Measure:
+    return replace(named(name), given=given)
+
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAMES: dict[str, Measure] = {}
@@ -423,7 +434,10 @@ def measure(
             list(_loaded())  # what a user defines comes after all of ours, and may take the place of one
         code = function.__code__
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        known = {name: parameters.get(name) or SHARED[name] for name in (*names, *EVERYWHERE)}
+        known = {name: found for name in (*names, *EVERYWHERE) if (found := parameters.get(name) or SHARED.get(name))}
+        if unknown := [name for name in names if name not in known]:
+            remedy = f"@measure({unknown[0]}=Parameter(help, accepts, check))"
+            raise UsageError(f"{function.__name__}: nothing says what {unknown[0]} is; describe it: {remedy}")
         defaults = dict(function.__kwdefaults__ or {}) | {"judged_only": False, "agg": agg}
         definition = Definition(
             function.__name__,
@@ -447,11 +461,11 @@ def measure(
             explain,
         )
         made = Measure(definition, definition.name)
-        _DEFINITIONS[definition.name] = definition
         for name in (definition.name, *aliases):
             _NAMES[name] = made
         for name, (aggregate, _) in definition.averages.items():
             _NAMES[name] = Measure(_with_average(definition, aggregate), name)
+        _DEFINITIONS[definition.name] = definition  # last: other threads look up the names of what they find here
         return made
 
     return register
@@ -491,7 +505,10 @@ def named(name: str) -> Measure:
     >>> named("nDCG")
     nDCG
     """
-    return next(_NAMES[name] for _ in _loaded() if name in _NAMES)
+    for _ in _loaded():
+        if name in _NAMES:
+            return _NAMES[name]
+    raise UsageError(_unknown(name))
 
 
 def parse_measure(text: str) -> Measure:
@@ -524,7 +541,7 @@ def as_measures(wanted: Any) -> tuple[Measure, ...]:
 
 
 def _parse_trec(text: str) -> list[Measure]:
-    for definition in _DEFINITIONS.values():
+    for definition in list(_DEFINITIONS.values()):  # another thread may load a family meanwhile
         for name, (_, trec) in definition.averages.items():
             if trec == text:
                 return [_NAMES[name]]
@@ -614,6 +631,7 @@ def _literal(node: ast.expr, text: str) -> Any:
 def _unknown(text: str) -> str:
     import difflib
 
+    list(_loaded())  # the nearest names are those of all families
     word = _word(text)
     ours = {name.lower(): name for name in reversed(_NAMES)}
     trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}

@@ -106,7 +106,9 @@ def as_latex(grid: Grid) -> str:
 
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
     head = " & ".join(map(latex_text, grid.header))
-    body = "".join(f"{' & '.join(map(shown, row))} \\\\\n" for row in grid.cells())
+    lines = (" & ".join(map(shown, row)) for row in grid.cells())
+    # a line break takes what follows in brackets, and a star, for its own
+    body = "".join(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\\n" for line in lines)
     return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
 
 

@@ -27,14 +27,8 @@ def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
             entry["figures"] = exact(results.figures, r)
         if per_topic:
             entry["topics"] = topics[run]
-        if per_topic and results.lower is not None and results.upper is not None:
-            entry["topic_bounds"] = {
-                results.topics[t]: {
-                    str(m): [float(results.lower[r, i, t]), float(results.upper[r, i, t])]
-                    for i, m in enumerate(results.measures)
-                }
-                for t in results.topics_of(r)
-            }
+        if per_topic and bounds:
+            entry["topic_bounds"] = topic_bounds(results, r)
         runs.append(entry)
     return {
         "schema": SCHEMA,
@@ -42,6 +36,17 @@ def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
         "measures": [str(measure) for measure in results.measures],
         "runs": runs,
         "warnings": warnings(results),
+    }
+
+
+def topic_bounds(results: Results, run: int) -> dict[str, dict[str, list[float]]]:
+    """{topic: {measure: [lowest, highest]}} of a run; nothing if bounds were not asked for."""
+    if results.lower is None or results.upper is None:
+        return {}
+    low, high = results.lower[run].tolist(), results.upper[run].tolist()
+    return {
+        results.topics[t]: {str(m): [low[i][t], high[i][t]] for i, m in enumerate(results.measures)}
+        for t in results.topics_of(run)
     }
 
 

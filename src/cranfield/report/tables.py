@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from cranfield.errors import UsageError
 from cranfield.report import efficiency_columns
 from cranfield.report.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
-from cranfield.report.json_form import to_document
+from cranfield.report.json_form import to_document, topic_bounds
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
-    from cranfield.results import Results
+    from cranfield.results import Column, Results
 
 
 def render(results: Results, format: str, *, per_topic: bool = False) -> str:
@@ -78,9 +78,11 @@ def _json_lines(results: Results, per_topic: bool) -> str:
     topics = results.per_topic() if per_topic else {}
     bounds = results.bounds()
     for r, (run, means) in enumerate(results.mean().items()):
+        within = topic_bounds(results, r)
         for topic, values in topics.get(run, {}).items():
-            lines.append({"run": run, "topic": topic, "scores": values})
-        line: dict[str, object] = {"run": run, "topic": None, "scores": means}
+            line: dict[str, object] = {"run": run, "topic": topic, "scores": values}
+            lines.append(line | ({"bounds": within[topic]} if within else {}))
+        line = {"run": run, "topic": None, "scores": means}
         line |= {"bounds": bounds[run]} if bounds else {}
         lines.append(line | ({"figures": efficiency_columns.exact(results.figures, r)} if results.figures else {}))
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
@@ -92,20 +94,26 @@ def _trec(results: Results, per_topic: bool) -> str:
     Averages of another kind (gm_map) and the number of topics are not per topic, as in trec_eval.
     """
     lines = []
-    topics = results.per_topic() if per_topic else {}
     for r, run in enumerate(results.runs):
         tag = results.inputs[r - len(results.runs)].tag or run
-        for topic, values in topics.get(run, {}).items():
-            for m in results.measures:
+        for t in results.topics_of(r) if per_topic else []:
+            for column in results.columns:
+                m = column.measure
                 if m.definition.name != "NumQ" and m.name not in m.definition.averages:
-                    lines.append((m.trec_name or str(m), topic, shown(values[str(m)], m)))
+                    lines.append((_trec_name(column), results.topics[t], shown(float(column.scores[r, t]), m)))
         if len(results.runs) > 1:
             lines.append(("runid", "all", tag))
-        for value, m in zip(results.means[r], results.measures, strict=True):
-            lines.append((m.trec_name or str(m), "all", shown(float(value), m)))
+        for column in results.columns:
+            lines.append((_trec_name(column), "all", shown(float(column.means[r]), column.measure)))
         for name, figure in efficiency_columns.exact(results.figures, r).items():
             lines.append((name, "all", efficiency_columns.UNKNOWN if figure is None else f"{figure:.4f}"))
     return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
+
+
+def _trec_name(column: Column) -> str:
+    """trec_eval's name of a measure where it has one; a bound is the measure's name with _low or _high."""
+    ours = str(column.measure)
+    return (column.measure.trec_name or ours) + column.label.removeprefix(ours).replace(" ", "_")
 
 
 FORMATS: dict[str, Callable[[Results, bool], str]] = {
