@@ -51,13 +51,13 @@ def test_prints_as_text_and_html(results: cranfield.Results) -> None:
     assert results._repr_html_().count("<tr>") == 3
 
 
-def test_html_and_latex_escape_names() -> None:
+def test_html_latex_and_markdown_escape_names() -> None:
     text = cranfield.evaluate(QRELS, {"<b>_&|": FULL}, "AP")
     from cranfield.report.tables import render
 
     assert "&lt;b&gt;_&amp;|" in render(text, "html")
     assert r"\textless{}b\textgreater{}\_\&\textbar{}" in render(text, "latex")
-    assert r"<b>_&\|" in render(text, "markdown")
+    assert r"&lt;b>_&\|" in render(text, "markdown")
 
 
 def test_scores_of_one_measure(results: cranfield.Results) -> None:

@@ -60,13 +60,24 @@ def as_markdown(grid: Grid) -> str:
     """
 
     def shown(cell: Cell) -> str:
-        text = cell.text.replace("|", "\\|")
+        text = markdown_text(cell.text)
         return (f"**{text}**" if cell.bold else text) + (f"<sup>{cell.above}</sup>" if cell.above else "")
 
     rule = ["---" if i < grid.labels else "---:" for i in range(len(grid.header))]
-    head = [text.replace("|", "\\|") for text in grid.header]
+    head = [markdown_text(text) for text in grid.header]
     lines = [head, rule, *([shown(cell) for cell in row] for row in grid.cells())]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def markdown_text(text: str) -> str:
+    """A text in which nothing ends a cell or begins a tag.
+
+    >>> markdown_text("a|b <i>"), markdown_text("<0.0001")
+    ('a\\\\|b &lt;i>', '<0.0001')
+    """
+    import re
+
+    return re.sub(r"<(?=[A-Za-z/!])", "&lt;", text.replace("|", "\\|"))
 
 
 _LATEX = str.maketrans(
