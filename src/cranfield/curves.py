@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError, some
-from cranfield.evaluation import evaluate, named_runs
-from cranfield.formats import distinct_names, read_qrels, read_run
+from cranfield.evaluation import evaluate, read_runs
+from cranfield.formats import read_qrels
 from cranfield.judged import Judged, judge, pool
 from cranfield.measures import RBP, Measure, parse_measure
 from cranfield.policy import Policy
@@ -75,9 +75,7 @@ def collect(qrels: Any, runs: Any, *, policy: Policy | None = None, **read: Any)
     >>> collect({"q1": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}).names
     ('a', 'b')
     """
-    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
-    named = tuple(table.renamed(name) for table, name in zip(tables, names, strict=True))
+    named = tuple(read_runs(runs, **read))
     return Collected(read_qrels(qrels, **read), named, policy or Policy())
 
 

@@ -263,6 +263,17 @@ def named_runs(runs: Any) -> list[tuple[str | None, Any]]:
     return named
 
 
+def read_runs(runs: Any, **read: Any) -> list[Run]:
+    """The runs as tables, each under a name of its own; `read` is passed on to `read_run`.
+
+    >>> [run.name for run in read_runs({"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}})]
+    ['a', 'b']
+    """
+    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    return [table.renamed(name) for table, name in zip(tables, names, strict=True)]
+
+
 def _has_a_name(run: Any) -> bool:
     return isinstance(run, Run | str | os.PathLike) or hasattr(run, "read")
 

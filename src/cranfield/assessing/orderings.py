@@ -12,9 +12,8 @@ import numpy as np
 from cranfield.assessing.graded import Graded
 from cranfield.correlating import Correlation, correlate_systems
 from cranfield.errors import DataError
-from cranfield.evaluation import evaluate, named_runs
+from cranfield.evaluation import evaluate, read_runs
 from cranfield.findings import Finding
-from cranfield.formats import distinct_names, read_run
 from cranfield.measures import Measure
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
@@ -45,9 +44,7 @@ def orderings(graded: Graded, runs: Any, measure: str | Measure, sampling: Sampl
     >>> orderings(graded_by(judges), runs, "AP", Sampling(resamples=10)).says
     'the disagreement does not change the ordering of systems much: the smallest tau is 1.000, at least 0.9'
     """
-    tables = [read_run(run, name=name) for name, run in named_runs(runs)]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
-    systems = {name: table.renamed(name) for name, table in zip(names, tables, strict=True)}
+    systems = {run.name: run for run in read_runs(runs)}
     made, warnings = [], []
     for pair in graded.pairs:
         if graded.find_something(pair):

@@ -6,7 +6,8 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any, TypeAlias
 
 from cranfield.errors import DataError, UsageError
@@ -66,14 +67,25 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
             with open(path, "wb") as file:
                 _write(file, chunks)
             return
-        temporary = f"{path}.{os.getpid()}.part"
-        opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
+    opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
+    with whole_file(where) as temporary:
+        with opener(temporary) as file:
+            _write(file, chunks)
+            inner = getattr(file, "fileobj", None)
+        if inner is not None:
+            inner.close()
+
+
+@contextmanager
+def whole_file(where: str | os.PathLike[str]) -> Iterator[str]:
+    """The path of a file to write instead, which takes the place of the other if all goes well, and else is removed."""
+    path = os.path.realpath(where)
+    temporary = f"{path}.{os.getpid()}.part"
+    try:
         try:
-            with opener(temporary) as file:
-                _write(file, chunks)
-                inner = getattr(file, "fileobj", None)
-            if inner is not None:
-                inner.close()
+            yield temporary
             os.replace(temporary, path)
         finally:
             if os.path.exists(temporary):

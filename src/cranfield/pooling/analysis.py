@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import named_runs
+from cranfield.evaluation import read_runs
 from cranfield.findings import DEPTHS, Finding, of_qrels, of_run
-from cranfield.formats import distinct_names, read_qrels, read_run
+from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
@@ -118,11 +118,10 @@ def analyse(
     LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2)
     """
     judgements = read_qrels(qrels, **read)
-    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    tables = read_runs(runs, **read)
+    names = [table.name for table in tables]
     if len(names) < 2:
         raise UsageError("a pool of one run has nobody to compare with: give at least two runs")
-    tables = [table.renamed(name) for table, name in zip(tables, names, strict=True)]
     systems = Systems(judgements, tables, measure)
     warnings = of_qrels(judgements, systems.pool)
     for run, seen in zip(tables, systems.judged, strict=True):

@@ -12,9 +12,8 @@ from zlib import crc32
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import named_runs
+from cranfield.evaluation import read_runs
 from cranfield.findings import Finding
-from cranfield.formats import distinct_names, read_run
 from cranfield.formats.grouped import in_order
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Run
@@ -131,9 +130,8 @@ def pooled_runs(runs: Any, depth: int | None = None, plan: Plan | None = None, *
         raise UsageError(f"depth must be a whole number from 1, not {depth!r}")
     if depth is not None and plan is not None:
         raise UsageError("a depth for all runs and a plan with the depth of each exclude each other")
-    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
-    named = tuple(table.renamed(name) for table, name in zip(tables, names, strict=True))
+    named = tuple(read_runs(runs, **read))
+    names = [run.name for run in named]
     if plan is None:
         return Pooled(named, (Share(depth or DEPTH),) * len(named))
     _check_plan(plan, names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cranfield.errors import DataError, UsageError
-from cranfield.formats.output import save
+from cranfield.errors import UsageError
+from cranfield.formats.output import check_place, save
 from cranfield.report import page, page_markdown, page_pdf, page_tex
 from cranfield.reporting import Report
 
@@ -30,12 +30,11 @@ def check_name(path: str) -> str:
     >>> check_name("report.HTML")
     'html'
     """
-    suffix, folder = Path(path).suffix, Path(path).parent
+    suffix = Path(path).suffix
     form = suffix.lower().removeprefix(".")
     if form not in WRITERS:
         raise UsageError(f"a report can be {', '.join(WRITERS)}, not '{suffix}': name a file such as report.html")
-    if not folder.is_dir():
-        raise DataError(f"cannot be written: there is no folder {folder}", source=path)
+    check_place(path)
     return form
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.output import whole_file
 from cranfield.search.analysis import Analysis, library
 from cranfield.texts.base import Documents
 
@@ -102,16 +103,8 @@ class Index:
         }
         packed = {name: np.frombuffer(_bytes("\0".join(each)), dtype=np.uint8) for name, each in texts.items()}
         arrays = {"starts": self.starts, "documents": self.documents, "counts": self.counts}
-        part = Path(f"{os.fspath(path)}.{os.getpid()}.part")  # the whole index or none, if this is interrupted
-        try:
-            try:
-                with open(part, "wb") as file:
-                    np.savez(file, allow_pickle=False, **packed, **arrays)
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", source=str(path)) from None
+        with whole_file(path) as part, open(part, "wb") as file:
+            np.savez(file, allow_pickle=False, **packed, **arrays)
         return Path(path).stat().st_size
 
     def __len__(self) -> int:
