@@ -118,6 +118,8 @@ def compare_collections(
     asked = Question(**question)
     wanted = as_measures(measures)
     check_comparable(wanted)
+    if asked.risk is not None:
+        check_direction(wanted, "risk weighs losses")
     if not collections:
         raise UsageError("no collection given")
     evaluated: dict[str, Evaluated] = {}
@@ -256,6 +258,8 @@ def _panel(
             np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
             np.full(len(pairs), scores.shape[1] - 1.0),
         )
+    if measure.sign < 0:
+        tested = tested._replace(effects=_turned(tested.effects), together=_turned(tested.together))
     topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
     notes = tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes))
     return Panel(
@@ -274,8 +278,13 @@ def _panel(
         None if asked.margin is None else within(asked.margin, tested.effects.mean, tested.error, tested.freedom).p,
         tuple(seed_spread(each) for each in by_seed) if several else None,
         _folds(scores, topics, pairs, asked),
-        None if asked.risk is None else risk(scores, int(pairs[0, 1]), alpha=asked.risk),
+        None if asked.risk is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=asked.risk),
     )
+
+
+def _turned(effects: Effects) -> Effects:
+    """The same for a loss, where the lower value wins a topic."""
+    return effects._replace(wins=effects.losses, losses=effects.wins)
 
 
 def _over_seeds(by_seed: list[Floats], scores: Floats, pairs: Integers, asked: Question, family: int) -> _Tested:
@@ -424,6 +433,13 @@ def check_comparable(measures: Sequence[Measure]) -> None:
         if measure.parameters["agg"] not in ("mean", "sum"):
             plain = measure(agg="mean")
             raise UsageError(f"{measure}: means over topics are compared; take {plain.definition.name} instead")
+
+
+def check_direction(measures: Sequence[Measure], what: str) -> None:
+    """That the measures say which of two systems is better, where a decision needs it; `what` says the decision."""
+    for measure in measures:
+        if measure.sign == 0:
+            raise UsageError(f"{what}, and no value of {measure} is better than another: take another measure")
 
 
 def judged_shares(measures: Sequence[Measure]) -> list[Measure]:

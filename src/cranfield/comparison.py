@@ -85,15 +85,25 @@ class Panel:
         return f"{self.measure} on {self.collection}" if self.collection else str(self.measure)
 
     @property
+    def heading(self) -> str:
+        """The label as tables have it: with an arrow where less is better."""
+        return f"{self.measure.label} on {self.collection}" if self.collection else self.measure.label
+
+    @property
     def means(self) -> Floats:
         """Each system's mean over the topics it has a score on: all of them, unless systems answer different ones."""
         means: Floats = np.nanmean(self.scores, axis=1)
         return means
 
     @property
-    def best(self) -> int:
-        """The system of the highest mean."""
-        return int(np.argmax(self.means))
+    def gains(self) -> Floats:
+        """The means turned so that more is better; all the same where the measure has no better side."""
+        return self.means * self.measure.sign
+
+    @property
+    def best(self) -> int | None:
+        """The system of the best mean; none where the measure has no better side."""
+        return int(np.argmax(self.gains)) if self.measure.sign else None
 
 
 class Pair(NamedTuple):
@@ -112,9 +122,10 @@ class Pair(NamedTuple):
     together_low: float
     together_high: float
     d_z: float
-    wins: int
+    better: str  # which values of the measure: higher, lower, neither
+    wins: int | None  # none where no value is better
     ties: int
-    losses: int
+    losses: int | None
     p: dict[str, float]
     adjusted_p: float
     significant: bool
@@ -164,8 +175,9 @@ class Comparison:
     def beaten_by(self, panel: Panel, system: int) -> list[int]:
         """The systems that a system beats significantly, after correction."""
         significant = panel.adjusted < self.alpha
+        gains = panel.effects.mean * panel.measure.sign
         found = []
-        for (i, j), difference, sure in zip(self.pairs.tolist(), panel.effects.mean, significant, strict=True):
+        for (i, j), difference, sure in zip(self.pairs.tolist(), gains, significant, strict=True):
             if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
                 found.append(j if i == system else i)
         return sorted(found)
@@ -180,7 +192,7 @@ class Comparison:
     def rows(self) -> Iterator[Pair]:
         """Every comparison of the family with all that is known of it."""
         for panel in self.panels:
-            means = panel.means.tolist()
+            means, decided = panel.means.tolist(), panel.measure.sign != 0
             for k, (i, j) in enumerate(self.pairs.tolist()):
                 effects, together = panel.effects, panel.together
                 yield Pair(
@@ -197,9 +209,10 @@ class Comparison:
                     float(together.low[k]),
                     float(together.high[k]),
                     float(effects.d_z[k]),
-                    int(effects.wins[k]),
+                    panel.measure.better,
+                    int(effects.wins[k]) if decided else None,
                     int(effects.ties[k]),
-                    int(effects.losses[k]),
+                    int(effects.losses[k]) if decided else None,
                     {name: float(p[k]) for name, p in panel.p.items()},
                     float(panel.adjusted[k]),
                     bool(panel.adjusted[k] < self.alpha),

@@ -60,12 +60,12 @@ class Report:
         return None if self.comparison is None else self.comparison.panel(measure)
 
     def reference(self, measure: Measure) -> int | None:
-        """The system that others are set against: the baseline, or the best by this measure."""
+        """The system that others are set against: the baseline, or the best by this measure, or else the first."""
         if self.comparison is None:
             return None
         if self.comparison.baseline is not None:
             return self.systems.index(self.comparison.baseline)
-        return self.comparison.panel(measure).best
+        return self.comparison.panel(measure).best or 0
 
     def standings(self, measure: Measure) -> list[Standing]:
         """Every system on a measure, best first."""
@@ -83,8 +83,12 @@ class Report:
             return f"{best.system} reaches {best.mean:.4f} by {measure} on {plural(len(self.results.topics), 'topic')}."
         others, topics = len(ordered) - 1, plural(len(self.comparison.panel(measure).topics), "topic")
         level = [s.system for s in ordered if isclose(s.mean, best.mean, rel_tol=ROUNDING)]
-        have = "has" if len(level) == 1 else "share"
-        text = f"{_listed(level)} {have} the highest {measure}, {best.mean:.4f} on {topics}"
+        if measure.sign == 0:
+            low, high = min(s.mean for s in ordered), max(s.mean for s in ordered)
+            return f"{measure} says nothing of which system is better: from {low:.4f} to {high:.4f} on {topics}."
+        have, most = "has" if len(level) == 1 else "share", "highest" if measure.sign > 0 else "lowest"
+        ranked = f"{most} {measure}" if measure.sign > 0 else f"{most} {measure} (less is better)"
+        text = f"{_listed(level)} {have} the {ranked}, {best.mean:.4f} on {topics}"
         if self.comparison.baseline is not None:
             better = [s.system for s in ordered if s.tier == ABOVE]
             worse = [s.system for s in ordered if s.tier == BELOW]

@@ -38,6 +38,11 @@ class Column(NamedTuple):
     scores: Floats
     means: Floats
 
+    @property
+    def heading(self) -> str:
+        """The label as tables have it: with an arrow where less is better."""
+        return self.label.replace(str(self.measure), self.measure.label, 1)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:

@@ -11,6 +11,7 @@ from cranfield.comparison import Comparison, Panel
 from cranfield.statistics.effects import Effects
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"  # tiers against a baseline
+NO_TIER = "–"
 
 
 class Standing(NamedTuple):
@@ -32,7 +33,7 @@ class Standing(NamedTuple):
 
 
 def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Standing]:
-    """Every system on a measure, best first, against the system `reference`.
+    """Every system on a measure, best first, against the system `reference`; in the order given if none is better.
 
     >>> from cranfield.comparing import compare
     >>> qrels = {str(t): {"d1": 1} for t in range(4)}
@@ -67,14 +68,15 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
                 losses=int(effects.losses[k]),
             )
         found.append(standing)
-    return sorted(found, key=lambda standing: -standing.mean)
+    order = np.argsort(-panel.gains, kind="stable")
+    return [found[system] for system in order.tolist()]
 
 
 def tiers(comparison: Comparison, panel: Panel) -> list[str]:
     """For each system its tier: "1", "2", … or, where there is a baseline, whether it is above, level with or below it.
 
     The best system leads the first tier. Going down by mean, systems that are not significantly different from the
-    leader are of its tier; the first that is leads the next one.
+    leader are of its tier; the first that is leads the next one. A measure without a better side has no tiers: "–".
 
     >>> from cranfield.comparing import compare
     >>> qrels = {str(t): {"d1": 1} for t in range(9)}
@@ -84,15 +86,18 @@ def tiers(comparison: Comparison, panel: Panel) -> list[str]:
     >>> tiers(found, found.panels[0])
     ['1', '2', '2']
     """
+    gains = panel.gains
+    if panel.measure.sign == 0:
+        return [NO_TIER] * len(gains)
     significant = {frozenset(pair) for pair in comparison.pairs[panel.adjusted < comparison.alpha].tolist()}
     if comparison.baseline is not None:
         base = comparison.systems.index(comparison.baseline)
         return [
-            LEVEL if frozenset((s, base)) not in significant else ABOVE if mean > panel.means[base] else BELOW
-            for s, mean in enumerate(panel.means.tolist())
+            LEVEL if frozenset((s, base)) not in significant else ABOVE if gain > gains[base] else BELOW
+            for s, gain in enumerate(gains.tolist())
         ]
     number, leader, out = 0, -1, [""] * len(comparison.systems)
-    for system in np.argsort(-panel.means, kind="stable").tolist():
+    for system in np.argsort(-gains, kind="stable").tolist():
         if leader < 0 or frozenset((leader, system)) in significant:
             number, leader = number + 1, system
         out[system] = str(number)

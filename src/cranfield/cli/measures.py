@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
 
 
+ARROWS = {"higher": " ", "lower": "↓", "neither": "·"}
+
+
 @click.command("measures")
 @click.argument("name", required=False)
 @click.option("--markdown", is_flag=True, help="Everything about all measures as one page, as in docs/measures.md.")
@@ -39,8 +42,9 @@ def command(name: str | None, markdown: bool) -> None:
             gap = "\n" if family else ""
             family = measure.definition.family
             click.echo(f"{gap}{family.replace('_', ' ')}")
-        click.echo(f"  {usage(measure):<{width}}  {measure.definition.summary}")
-    click.echo("\n`cranfield measures NAME` explains one.")
+        arrow = ARROWS[measure.better]
+        click.echo(f"{arrow} {usage(measure):<{width}}  {measure.definition.summary}")
+    click.echo("\n↓ less is better, · neither more nor less is. `cranfield measures NAME` explains one.")
 
 
 def usage(measure: Measure) -> str:
@@ -55,6 +59,7 @@ def usage(measure: Measure) -> str:
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
     from cranfield.measures.registry import NEEDS
+    from cranfield.report.measures_page import better
 
     definition = measure.definition
     parameters: list[str] = []
@@ -64,6 +69,7 @@ def explained(measure: Measure) -> str:
         text = f"{written} = {default}: {parameter.help} ({parameter.accepts})"
         parameters.append(_labelled("" if parameters else "Parameters", text))
     parts = [usage(measure), definition.description, _labelled("Formula", definition.part("Formula"))]
+    parts.append(_labelled("Better", better(measure)))
     parts.append("\n".join(parameters))
     names = [*definition.aliases, *(f"{name} (agg='{agg}')" for name, (agg, _) in definition.averages.items())]
     trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]

@@ -15,6 +15,7 @@ from cranfield.measures.registry import measure
     trec="num_q",
     agg="sum",
     range=(1, 1),
+    better="neither",
     exact_ties=True,
     bounds=lambda judged: (np.ones(len(judged.topics)),) * 2,
     linear=True,
@@ -36,6 +37,7 @@ def NumQ(judged: JudgedRun) -> Floats:
     trec="num_ret",
     agg="sum",
     range=(0, float("inf")),
+    better="neither",
     exact_ties=True,
     bounds=lambda judged: (judged.retrieved * 1.0,) * 2,
     linear=True,
@@ -57,6 +59,7 @@ def NumRet(judged: JudgedRun) -> Floats:
     trec="num_rel",
     agg="sum",
     range=(0, float("inf")),
+    better="neither",
     exact_ties=True,
     bounds=bounded.of_relevant,
     linear=True,
@@ -96,6 +99,7 @@ def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -
 
 
 @measure(
+    better="neither",
     exact_ties=True,
     linear=True,
     explain=lambda trace, *, cutoff: explained.share(
@@ -122,6 +126,7 @@ def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
 @measure(
     trec_at="unj",
     trec_cutoffs=(5, 10, 20),
+    better="neither",
     linear=True,
     explain=lambda trace, *, cutoff: explained.share(trace, np.isnan(trace.grade) & trace.within(cutoff), cutoff),
 )
@@ -143,6 +148,7 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
     trec="num_nonrel_judged_ret",
     agg="sum",
     range=(0, float("inf")),
+    better="lower",
     linear=True,
     explain=lambda trace, *, rel: explained.share(trace, ~np.isnan(trace.grade) & ~trace.relevant(rel), 1),
 )

@@ -58,7 +58,7 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     return dcg(judged, gain, base, cutoff)
 
 
-@measure(trec="ideal_dcg", range=(0, float("inf")), explain=explained_gains.ideal)
+@measure(trec="ideal_dcg", range=(0, float("inf")), better="neither", explain=explained_gains.ideal)
 def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """The highest DCG that any ranking of the judged documents can have.
 

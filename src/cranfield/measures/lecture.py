@@ -122,6 +122,7 @@ def RecallEffort(
 @measure(
     exact_ties=True,
     range=(0, float("inf")),
+    better="lower",
     explain=lambda trace, *, wanted, unfound, rel: explained_ranked.search(trace, wanted, rel, _search),
     wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),
     unfound=Parameter(
@@ -191,6 +192,7 @@ def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutof
 
 
 @measure(
+    better="lower",
     exact_ties=True,
     weight=WEIGHT,
     linear=True,
@@ -228,7 +230,7 @@ def _weight_down_to(rank: Floats, weight: str, cutoff: int) -> Floats:
     return rank if weight == "equal" else rank * (2.0 * cutoff + 1 - rank) / 2
 
 
-@measure(range=(0, float("inf")), explain=explained_gains.ideal)
+@measure(range=(0, float("inf")), better="neither", explain=explained_gains.ideal)
 def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """The highest CG that any ranking of the judged documents can have.
 

@@ -72,6 +72,7 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
 
 
 @measure(
+    better="lower",
     exact_ties=True,
     b=Parameter(
         "0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -59,6 +59,11 @@ def _harmonic(scores: Floats) -> float:
 def _sum(scores: Floats) -> float:
     return float(np.sum(scores))
 
+
+# Which values of a measure are the better ones. Whatever ranks, marks, colours, gates, tunes or counts wins asks it.
+Better: TypeAlias = Literal["higher", "lower", "neither"]
+_SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1, "neither": 0}
+_ARROWS: Mapping[Better, str] = {"higher": "", "lower": " ↓", "neither": ""}
 
 # How topics become one number: the parameter `agg` of every measure.
 AGGREGATES: Mapping[str, Callable[[Floats], float]] = {
@@ -157,6 +162,7 @@ class Definition(NamedTuple):
     trec_at: str | None  # and with one: P for P_10
     trec_cutoffs: tuple[float, ...]  # those of trec_eval's bare name
     range: tuple[float, float]
+    better: Better | Callable[..., Better] = "higher"  # for some measures a parameter tells
     exact_ties: bool = False  # the function follows `Judged.expected`
     bounds: Callable[..., tuple[Floats, Floats]] | None = None  # lowest and highest value under unjudged documents
     needs: str | None = None  # the column of the judgements without which it cannot be computed
@@ -258,6 +264,32 @@ class Measure:
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value."""
         return dict(self.definition.defaults) | dict(self.given)
+
+    @property
+    def better(self) -> Better:
+        """Which values are better: higher ones, lower ones if it is a loss, or neither if it says nothing of quality.
+
+        >>> from cranfield.measures import AP, E, Judged
+        >>> AP.better, (E @ 10).better, Judged.better
+        ('higher', 'lower', 'neither')
+        """
+        better = self.definition.better
+        return better(**self._arguments()) if callable(better) else better
+
+    @property
+    def sign(self) -> int:
+        """What makes more of a value better: 1, or -1 for a loss; 0 where no value is better than another."""
+        return _SIGNS[self.better]
+
+    @property
+    def label(self) -> str:
+        """The measure as the head of a table has it: a loss with an arrow, for less of it is better.
+
+        >>> from cranfield.measures import AP, E
+        >>> AP.label, (E @ 10).label
+        ('AP', 'E@10 ↓')
+        """
+        return f"{self}{_ARROWS[self.better]}"
 
     @property
     def is_complete(self) -> bool:
@@ -405,6 +437,7 @@ def measure(
     trec_cutoffs: tuple[float, ...] = (),
     agg: str = "mean",
     range: tuple[float, float] = (0.0, 1.0),
+    better: Better | Callable[..., Better] = "higher",
     exact_ties: bool = False,
     bounds: Callable[..., tuple[Floats, Floats]] | None = None,
     needs: str | None = None,
@@ -418,7 +451,8 @@ def measure(
 
     The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
     is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
-    as GMAP is AP averaged geometrically. `exact_ties` says that it takes ranks only through `Judged.within` and
+    as GMAP is AP averaged geometrically. `better` says which values are: "higher" ones, "lower" ones if it is a loss,
+    "neither" if it says nothing of quality; or a function of the parameters that does. `exact_ties` says that it takes ranks only through `Judged.within` and
     `Judged.at_rank`, or has a formula for the mean over all orders of ties. `bounds` is a function like it that gives
     the lowest and the highest value if unjudged documents were relevant; without one they are searched for. `needs`
     names the column of the judgements, in NEEDS, without which the measure cannot be computed. `denominator` is a
@@ -452,6 +486,7 @@ def measure(
             trec_at,
             trec_cutoffs,
             range,
+            better,
             exact_ties,
             bounds,
             needs,

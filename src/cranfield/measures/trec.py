@@ -229,7 +229,7 @@ def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None,
     return rank_biased(judged, worth * within(judged.rank, cutoff), p)
 
 
-@measure(trec="rbp_resid", linear=True, explain=explained_gains.rank_biased_residual)
+@measure(trec="rbp_resid", better="neither", linear=True, explain=explained_gains.rank_biased_residual)
 def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) -> Floats:
     """How much rank-biased precision could still rise if all that is unjudged were relevant.
 

@@ -17,7 +17,7 @@ from cranfield.judged import Floats, Judged
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.explained import Trace, Working
 from cranfield.measures.explained_gains import by_attention
-from cranfield.measures.registry import Parameter, is_number
+from cranfield.measures.registry import Better, Parameter, is_number
 
 SEEN = "V"  # not a quantity of a topic: the chance that each rank is seen, for `explain`
 QUANTITIES = ("EU", "ETU", "EC", "ETC", "ED", "residual")
@@ -36,8 +36,14 @@ def explained(trace: Trace, *, of: str, min_grade: float, max_grade: float | Non
     return by_attention(trace, seen[0], gains_by_rank(trace.judged, grades, cutoff)[0], of=of)
 
 
+def better(*, of: str, **_: Any) -> Better:
+    """More gain is better. How much is read for it, and what is not known of it, has no better side of its own."""
+    return "higher" if of in ("EU", "ETU") else "neither"
+
+
 # What every model has.
 MODEL: Mapping[str, Any] = {
+    "better": better,
     "explain": explained,
     "min_grade": Parameter(
         "the grade that is worth 0, lower ones too", "a number from 0", lambda v: is_number(v) and v >= 0

@@ -65,6 +65,7 @@ def _means(comparison: Comparison) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {
             "collection": panel.collection,
             "measure": str(panel.measure),
+            "better": panel.measure.better,
             "topics": len(panel.topics),
             "mean": dict(zip(comparison.systems, panel.means.tolist(), strict=True)),
         }

@@ -37,13 +37,13 @@ class Part(NamedTuple):
 def parts(comparison: Comparison) -> list[Part]:
     """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
     found = [Part("", systems_grid(comparison), (legend(comparison),))]
-    found += [Part(panel.label, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
+    found += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
     found += [
-        Part(f"{panel.label}, fold by fold", folds_grid(comparison, panel))
+        Part(f"{panel.heading}, fold by fold", folds_grid(comparison, panel))
         for panel in comparison.panels
         if panel.folds
     ]
-    found += [Part(f"{panel.label}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
+    found += [Part(f"{panel.heading}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
     if comparison.macro:
         found.append(Part("All collections, each counting the same", macro_grid(comparison)))
     return found
@@ -52,7 +52,7 @@ def parts(comparison: Comparison) -> list[Part]:
 def systems_grid(comparison: Comparison) -> Grid:
     """Means, the best in bold, with letters for the systems that each one beats."""
     shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
-    header = ["", "system", *(panel.label for panel in comparison.panels), *shares]
+    header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
     header += [_on(efficiency_columns.header(each.figure), each.collection) for each in comparison.figures]
     rows: list[list[str | Cell]] = []
     for number, system in enumerate(comparison.systems):
@@ -73,7 +73,7 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     for k, (i, j) in enumerate(comparison.pairs.tolist()):
         difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
         row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
-        row += _on_topics(effects, k)
+        row += _on_topics(effects, k, decided=panel.measure.sign != 0)
         row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
         row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
@@ -89,12 +89,15 @@ def interval_header(alpha: float) -> str:
     return f"{100 * (1 - alpha):.10g}% interval"
 
 
-def _on_topics(effects: Effects, pair: int) -> list[str | Cell]:
-    """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have."""
+def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell]:
+    """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have.
+
+    Where no value of a measure is better than another (not `decided`), nothing is won.
+    """
     if isnan(effects.low[pair]):
         return ["–", "–", "–"]
     interval = f"[{effects.low[pair]:+z.4f}, {effects.high[pair]:+z.4f}]"
-    counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}"
+    counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
     return [interval, f"{effects.d_z[pair]:+z.2f}", counts]
 
 
@@ -141,7 +144,7 @@ def macro_grid(comparison: Comparison) -> Grid:
             interval = f"[{macro.low[k]:+z.4f}, {macro.high[k]:+z.4f}]"
             pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
             difference = f"{macro.difference[k]:+z.4f}"
-            rows.append([str(macro.measure), pair, means, difference, interval, shown_p(float(macro.p[k]))])
+            rows.append([macro.measure.label, pair, means, difference, interval, shown_p(float(macro.p[k]))])
     return Grid(header, rows, labels=2)
 
 
@@ -169,7 +172,7 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
     spread = panel.spreads[system] if panel.spreads else None
     text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
     beaten = comparison.beaten_by(panel, system)
-    best = isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
+    best = panel.best is not None and isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
     return Cell(text, bold=best, above=_letters(comparison, beaten))
 
 

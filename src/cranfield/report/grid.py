@@ -84,7 +84,7 @@ _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
     # TeX's old fonts have other signs in these places, and no minus outside formulas.
-    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$"}
+    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "↓": "$\\downarrow$"}
 )
 
 

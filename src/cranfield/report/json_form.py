@@ -34,6 +34,7 @@ def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
         "schema": SCHEMA,
         **provenance(results),
         "measures": [str(measure) for measure in results.measures],
+        "better": {str(measure): measure.better for measure in results.measures},
         "runs": runs,
         "warnings": warnings(results),
     }

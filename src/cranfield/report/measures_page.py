@@ -39,11 +39,26 @@ def entry(measure: Measure) -> str:
     names = [f"`{name}`" for name in other_names(definition)]
     if names:
         lines.append(f"- Also called: {', '.join(names)}")
+    lines.append(f"- Better: {better(measure)}")
     lines.append(f"- Ties: {'exact' if definition.exact_ties else 'random orders'}")
     lines += [f"- Needs {NEEDS[definition.needs]}"] if definition.needs else []
     lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
     lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
     return "\n".join(lines)
+
+
+def better(measure: Measure) -> str:
+    """Which values are better, in words.
+
+    >>> from cranfield.measures import AP, E, NumRet, SDCG
+    >>> [better(measure) for measure in (AP, E, NumRet)]
+    ['higher', 'lower: a loss', 'neither: it says nothing of quality']
+    >>> better(SDCG)
+    'higher; with other parameters perhaps neither'
+    """
+    words = {"higher": "higher", "lower": "lower: a loss", "neither": "neither: it says nothing of quality"}
+    more = "; with other parameters perhaps neither" if callable(measure.definition.better) else ""
+    return words[measure.better] + more
 
 
 def other_names(definition: Definition) -> list[str]:

@@ -28,7 +28,7 @@ def shown(value: float, measure: Measure) -> str:
 def _grid(results: Results, per_topic: bool) -> Grid:
     """Runs down, measures and figures of efficiency across; with topics, each run's mean last."""
     columns, figures = results.columns, results.figures
-    header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
+    header = ["run", *(["topic"] if per_topic else []), *(column.heading for column in columns)]
     header += map(efficiency_columns.header, figures)
     rows: list[list[str]] = []
     for r, run in enumerate(results.runs):
