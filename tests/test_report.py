@@ -189,6 +189,7 @@ def test_the_tables_of_systems_show_the_comparison(reader: Reader) -> None:
     found = compare(QRELS, FOUR, MEASURES)
     for panel in found.panels:
         header, *rows = reader.tables[f"Systems by {panel.measure}"]
+        assert panel.best is not None
         best = found.systems[panel.best]
         assert header[3:5] == [str(panel.measure), f"− {best}"]
         assert [row[1] for row in rows] == [found.systems[i] for i in np.argsort(-panel.means)]

@@ -137,7 +137,7 @@ def diagnose(
         raise DataError(f"{len(kept)} topics have a score from both systems; a diagnosis needs 3")
     names = [results.topics[t] for t in kept]
     scores = scores[:, kept]
-    parts = topic_parts(names, scores)
+    parts = topic_parts(names, scores, wanted.sign or 1)
     looked_at = list(topics) or [part.topic for part in _largest(parts)]
     unknown = [topic for topic in looked_at if topic not in names]
     if unknown:
@@ -158,8 +158,8 @@ def diagnose(
     )
 
 
-def topic_parts(topics: Sequence[str], scores: Floats) -> tuple[TopicPart, ...]:
-    """Each topic's part in the difference of scores[0] and scores[1], the largest gain first.
+def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[TopicPart, ...]:
+    """Each topic's part in the difference of scores[0] and scores[1], the largest gain first; of a loss sign is -1.
 
     >>> for part in topic_parts(["1", "2", "3"], np.array([[0.5, 0.9, 0.4], [0.4, 0.5, 0.5]])):
     ...     print(part.topic, round(part.difference, 2), round(part.share, 2), round(part.difference_without, 2))
@@ -180,7 +180,7 @@ def topic_parts(topics: Sequence[str], scores: Floats) -> tuple[TopicPart, ...]:
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(constant, 1.0, 2 * stdtr(n - 2, -np.abs(without / deviation) * np.sqrt(n - 1)))
     rows = zip(topics, *scores.tolist(), difference.tolist(), share.tolist(), without.tolist(), p.tolist(), strict=True)
-    return tuple(sorted((TopicPart(*row) for row in rows), key=lambda part: -part.difference))
+    return tuple(sorted((TopicPart(*row) for row in rows), key=lambda part: -sign * part.difference))
 
 
 def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mapping[str, str]]) -> tuple[Slice, ...]:

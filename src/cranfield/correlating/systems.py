@@ -139,19 +139,25 @@ def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, form
     results = evaluate(qrels, runs, measures, policy=policy, format=format)
     if len(results.runs) < 2:
         raise UsageError("one system has no order: give at least two runs")
+    for measure in results.measures:
+        if measure.sign == 0:
+            raise UsageError(f"no value of {measure} is better than another: it puts systems in no order")
     return results
 
 
 def _ordering(results: Results, measure: int, topics: Sequence[int] | None = None) -> Ordering:
-    """The systems as a measure orders them, by the measure's own average over topics."""
+    """The systems as a measure orders them, the better the higher, by the measure's own average over topics."""
     one = results.measures[measure]
 
     def average(scores: Floats) -> Floats:
         averages: Floats = np.apply_along_axis(one.aggregate, -1, scores)
-        return averages
+        return one.sign * averages
+
+    def gain(scores: Floats) -> Floats:
+        return one.sign * arithmetic_mean(scores)
 
     scores = results.scores[:, measure, :] if topics is None else results.scores[:, measure, list(topics)]
-    return Ordering(scores, arithmetic_mean if one.parameters["agg"] == "mean" else average)
+    return Ordering(scores, gain if one.parameters["agg"] == "mean" else average)
 
 
 def _under_two_qrels(first: Results, second: Results, warnings: list[Finding]) -> list[tuple[Named, Named]]:

@@ -101,7 +101,7 @@ def train_fusion(
     Topics are split into `folds`, or as `splits` says (a file of `cranfield split`, or a Splits): what is learnt on the
     train topics of a fold is used on its test topics alone. Topics that are in no fold, such as those nobody judged,
     are fused with what all train topics teach; those that are only trained on are left out of the run. Parameters are
-    chosen to make `measure` highest; those given in `parameters` stay as they are. `same_topics` learns on all judged
+    chosen to make `measure` best; those given in `parameters` stay as they are. `same_topics` learns on all judged
     topics and uses it on the same ones: a fit, not a test, and a warning says so. `tried` is called after every trial.
 
     >>> qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
@@ -115,6 +115,8 @@ def train_fusion(
     recipe, taken = Recipe.of(method, norm, depth), parse_measure(measure)
     if same_topics and splits is not None:
         raise UsageError("training on the same topics has no splits: give one of the two")
+    if taken.sign == 0:
+        raise UsageError(f"no value of {taken} is better than another: train on a measure such as nDCG@10")
     if taken.is_ratio_of_means:
         raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
     sources = Sources.read(runs, format, threads)
@@ -198,10 +200,10 @@ class Trainer:
         def score(point: dict[str, Any]) -> float:
             scores = self._scores(whole(point))[chosen]
             tried()
-            return self.measure.aggregate(scores)
+            return self.measure.sign * self.measure.aggregate(scores)
 
         point, best = best_parameters(self.recipe.method, len(self.sources.tables), self.fixed, score)
-        return whole(point), best
+        return whole(point), self.measure.sign * best
 
     def _completed(self, seen: Sequence[Judged], point: dict[str, Any]) -> dict[str, Any]:
         """The point with what is learnt of each run under it."""

@@ -452,13 +452,14 @@ def measure(
     The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
     is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
     as GMAP is AP averaged geometrically. `better` says which values are: "higher" ones, "lower" ones if it is a loss,
-    "neither" if it says nothing of quality; or a function of the parameters that does. `exact_ties` says that it takes ranks only through `Judged.within` and
-    `Judged.at_rank`, or has a formula for the mean over all orders of ties. `bounds` is a function like it that gives
-    the lowest and the highest value if unjudged documents were relevant; without one they are searched for. `needs`
-    names the column of the judgements, in NEEDS, without which the measure cannot be computed. `denominator` is a
-    function like it that gives what its value is divided by, if that follows from the judgements alone: such a measure
-    can be averaged as the ratio of means, agg='ratio'. `linear` says that under binary grades it is a sum, over the
-    relevant documents, of weights that no document's relevance changes: its mean under probabilities is then exact.
+    "neither" if it says nothing of quality; or a function of the parameters that does. `exact_ties` says that it takes
+    ranks only through `Judged.within` and `Judged.at_rank`, or has a formula for the mean over all orders of ties.
+    `bounds` is a function like it that gives the lowest and the highest value if unjudged documents were relevant;
+    without one they are searched for. `needs` names the column of the judgements, in NEEDS, without which the measure
+    cannot be computed. `denominator` is a function like it that gives what its value is divided by, if that follows
+    from the judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'. `linear` says that
+    under binary grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its
+    mean under probabilities is then exact.
     `explain` is a function of a `Trace` and the measure's parameters that says how a value arises: see
     `measures.explained`.
     """

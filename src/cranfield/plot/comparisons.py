@@ -27,13 +27,17 @@ def histogram(subject: Subject) -> Any:
     difference = results.of(measure, first) - results.of(measure, second)
     counted = [(topic, float(d)) for topic, d in zip(results.topics, difference, strict=True) if not np.isnan(d)]
     if subject.sort:
-        counted.sort(key=lambda pair: -pair[1])
-    rows = [{"topic": topic, "difference": value, "better": first if value > 0 else second} for topic, value in counted]
+        counted.sort(key=lambda pair: -pair[1] * (measure.sign or 1))
+    rows = [
+        {"topic": topic, "difference": value, "better": first if value * measure.sign > 0 else second}
+        for topic, value in counted
+    ]
     few = len(rows) * (look.font + 2) <= look.width
     flat = few and text_width([topic for topic, _ in counted], look) * len(rows) <= look.width * 0.8
     axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap=False)
-    order = ", largest difference first" if subject.sort else ""
-    named = f"{measure}: {first} − {second}"
+    best_first = f", best for {first} first" if measure.sign else ", largest difference first"
+    order = best_first if subject.sort else ""
+    named = f"{measure.label}: {first} − {second}"
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar()
@@ -48,19 +52,26 @@ def histogram(subject: Subject) -> Any:
             y=alt.Y(
                 "difference:Q", title=named if text_width([named], look) <= look.height else f"{measure}: difference"
             ),
-            color=alt.Color(
-                "better:N",
-                title=None,
-                scale=alt.Scale(domain=[first, second], range=[GOOD, BAD]),
-                legend=alt.Legend(
-                    orient="top", direction="horizontal", labelExpr="datum.label + ' is better'", symbolType="square"
-                ),
-            ),
+            color=_by_winner(first, second) if measure.sign else alt.value(NEUTRAL),
             tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
     )
     title = "" if any(value for _, value in counted) else "no difference on any topic"
     return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height, title=title), look)
+
+
+def _by_winner(first: str, second: str) -> Any:
+    """The colour of a topic: that of the run which is better on it."""
+    alt = altair()
+
+    return alt.Color(
+        "better:N",
+        title=None,
+        scale=alt.Scale(domain=[first, second], range=[GOOD, BAD]),
+        legend=alt.Legend(
+            orient="top", direction="horizontal", labelExpr="datum.label + ' is better'", symbolType="square"
+        ),
+    )
 
 
 @picture("forest", measures=("nDCG@10",), several=True)
@@ -74,14 +85,16 @@ def forest(subject: Subject) -> Any:
 
 
 def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
-    """The pairs of one measure, the largest difference first."""
+    """The pairs of one measure, the largest gain first."""
     alt = altair()
 
     panel = comparison.panels[number]
-    title, shown = panel.label, comparison
+    title, shown = panel.heading, comparison
     if len(comparison.pairs) > MOST_PAIRS:
-        shown = against(comparison, panel.best)
-        title = f"{panel.label}, against the best, {comparison.systems[panel.best]} ({len(comparison.pairs)} compared)"
+        reference = panel.best or 0
+        which = "the first" if panel.best is None else "the best"
+        shown = against(comparison, reference)
+        title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs)} compared)"
     of_panel = list(shown.rows())[number * len(shown.pairs) : (number + 1) * len(shown.pairs)]
     rows = [
         pair._asdict()
@@ -90,7 +103,7 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
             "verdict": "significant" if pair.significant else "not significant",
             "p": None,
         }
-        for pair in sorted(of_panel, key=lambda pair: -pair.difference)
+        for pair in sorted(of_panel, key=lambda pair: -pair.difference * (panel.measure.sign or 1))
     ]
     names = [row["pair"] for row in rows]
     base = alt.Chart(alt.Data(values=rows)).encode(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.comparing import check_direction
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.comparisons import cliques
 from cranfield.plot.labels import text_width
@@ -23,7 +24,8 @@ def critical(subject: Subject) -> Any:
     look = find_theme(subject.theme)
     results = subject.results
     scores = results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
-    ranks = friedman(scores).ranks
+    check_direction(results.measures, "runs are put in order")
+    ranks = friedman(scores * results.measures[0].sign).ranks
     difference = critical_difference(*scores.shape)
     order = np.argsort(ranks, kind="stable")
     together = cliques(ranks[order], difference)
@@ -48,7 +50,7 @@ def critical(subject: Subject) -> Any:
         named.transform_filter(~alt.datum.left).mark_text(align="left", dx=4, fontSize=look.font),
         *([joined.encode(x="rank:Q", x2="end:Q", y=y)] if bars else []),
     ]
-    title = f"mean rank by {results.measures[0]}; critical difference {difference:.2f}"
+    title = f"mean rank by {results.measures[0].label}; critical difference {difference:.2f}"
     width = look.width_beside(2 * text_width(labels, look))
     return styled(alt.layer(*layers).properties(width=width, height=height, title=title), look)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.comparing import check_direction
 from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
@@ -31,9 +32,10 @@ def heatmap(subject: Subject) -> Any:
 
     look = find_theme(subject.theme)
     results = subject.results
-    scores = results.scores[:, 0]
-    topic_order = np.argsort(np.nanmean(scores, axis=0)) if subject.sort else np.arange(len(results.topics))
-    run_order = np.argsort(-results.means[:, 0]) if subject.sort else np.arange(len(results.runs))
+    measure, scores = results.measures[0], results.scores[:, 0]
+    sign = measure.sign or 1
+    topic_order = np.argsort(sign * np.nanmean(scores, axis=0)) if subject.sort else np.arange(len(results.topics))
+    run_order = np.argsort(-sign * results.means[:, 0]) if subject.sort else np.arange(len(results.runs))
     rows = [
         {"run": results.runs[r], "topic": results.topics[t], "score": float(scores[r, t])}
         for r in run_order
@@ -42,9 +44,9 @@ def heatmap(subject: Subject) -> Any:
     ]
     width = look.width_beside(text_width(results.runs, look) + 6 * look.font)
     few = len(results.topics) * (look.font + 2) <= width
-    order = ", hardest first" if subject.sort else ""
+    order = f", {'hardest' if measure.sign else 'lowest'} first" if subject.sort else ""
     height = max(4, len(results.runs)) * (look.font + 6)
-    high = 1.0 if results.measures[0].definition.range == (0.0, 1.0) else float(np.nanmax(scores))
+    high = 1.0 if measure.definition.range == (0.0, 1.0) else float(np.nanmax(scores))
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
@@ -58,8 +60,12 @@ def heatmap(subject: Subject) -> Any:
             y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=WHOLE)),
             color=alt.Color(
                 "score:Q",
-                title=str(results.measures[0]),
-                scale=alt.Scale(scheme=SHADES, domain=[min(0.0, float(np.nanmin(scores))), high or 1.0]),
+                title=measure.label,
+                scale=alt.Scale(
+                    scheme=SHADES,
+                    domain=[min(0.0, float(np.nanmin(scores))), high or 1.0],
+                    reverse=measure.sign < 0,  # strong is good
+                ),
                 legend=alt.Legend(gradientLength=min(height - 2 * look.font, 200)),
             ),
             tooltip=["run:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
@@ -76,7 +82,7 @@ def p_values(subject: Subject) -> Any:
 
     comparison = subject.comparison
     panel = comparison.panels[0]
-    order = [comparison.systems[i] for i in np.argsort(-panel.means, kind="stable")]
+    order = [comparison.systems[i] for i in np.argsort(-panel.gains, kind="stable")]
     rows = []
     for (i, j), p in zip(comparison.pairs.tolist(), panel.adjusted.tolist(), strict=True):
         for a, b in ((i, j), (j, i)):
@@ -91,7 +97,7 @@ def p_values(subject: Subject) -> Any:
         scale=scale,
         legend=alt.Legend(orient="top", symbolType="square", titleOrient="left", columns=2),
     )
-    return _square(rows, order, find_theme(subject.theme), title=panel.label, colour=colour)
+    return _square(rows, order, find_theme(subject.theme), title=panel.heading, colour=colour)
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
@@ -103,14 +109,16 @@ def agreement(subject: Subject) -> Any:
     if len(results.runs) < 3:
         raise UsageError("orderings of fewer than three runs have nothing to agree on")
     kendall = find_coefficient("kendall")
-    names = [str(measure) for measure in results.measures]
+    check_direction(results.measures, "runs are put in order")
+    gains = results.means * [measure.sign for measure in results.measures]
+    names = [measure.label for measure in results.measures]
     rows = [
         {"a": a, "b": b, "value": None, "shown": UNDEFINED, "dark": False}
         if np.isnan(value)
         else {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
         for i, a in enumerate(names)
         for j, b in enumerate(names)
-        for value in [float(kendall.function(results.means[:, i], results.means[:, j]))]
+        for value in [float(kendall.function(gains[:, i], gains[:, j]))]
     ]
     scale = alt.Scale(domain=[-1, 0, 1], range=["#b35806", "#ffffff", "#08519c"], interpolate="rgb", clamp=True)
     colour = alt.Color("value:Q", title="tau", scale=scale)
@@ -124,7 +132,9 @@ def stability(subject: Subject) -> Any:
 
     look = find_theme(subject.theme)
     results = subject.results
-    scores = results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
+    check_direction(results.measures, "runs are put in order")
+    measure = results.measures[0]
+    scores = measure.sign * results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
     if scores.shape[1] < 2:
         raise UsageError(
             f"topics can be drawn anew from 2 that all runs have a score on or more, not {scores.shape[1]}"
@@ -144,7 +154,7 @@ def stability(subject: Subject) -> Any:
         .encode(
             x=alt.X(
                 "rank:O",
-                title=f"rank by {results.measures[0]}, topics drawn anew",
+                title=f"rank by {measure.label}, topics drawn anew",
                 axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
             ),
             y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=WHOLE)),
@@ -171,7 +181,7 @@ def stability(subject: Subject) -> Any:
 def rank_shares(scores: Any) -> Any:
     """shares[system, rank]: how often each system takes each rank by its mean, best first, when topics are drawn anew.
 
-    Systems that tie share the ranks they take.
+    Scores are gains: the higher the better. Systems that tie share the ranks they take.
 
     >>> rank_shares(np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]]))
     array([[1., 0.],

@@ -44,8 +44,8 @@ def scatter(subject: Subject) -> Any:
         alt.Tooltip("a:Q", title=first, format=".4f"),
         alt.Tooltip("b:Q", title=second, format=".4f"),
     ]
-    x = alt.X("x:Q", title=f"{measure}, {second}", scale=limits)
-    y = alt.Y("y:Q", title=f"{measure}, {first}", scale=limits)
+    x = alt.X("x:Q", title=f"{measure.label}, {second}", scale=limits)
+    y = alt.Y("y:Q", title=f"{measure.label}, {first}", scale=limits)
     diagonal = (
         alt.Chart(alt.Data(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
         .mark_line(color=NEUTRAL, strokeDash=[3, 3], strokeWidth=1)
@@ -63,7 +63,8 @@ def scatter(subject: Subject) -> Any:
     others = [(row["b"], row["a"]) for row in rows if row not in below and row not in above]
     names = near_points(named, others, Frame((low, high), (low, high), side, side), look)
     layers = [diagonal, points, *name_layers(names, look)]
-    title = f"above the line {first} is better"
+    side_of = {1: "above", -1: "below"}
+    title = f"{side_of[measure.sign]} the line {first} is better" if measure.sign else ""
     return styled(alt.layer(*layers).properties(width=side, height=side, title=title), look)
 
 
@@ -74,12 +75,15 @@ def pareto(subject: Subject) -> Any:
 
     look = find_theme(subject.theme)
     results = subject.results
+    measure = results.measures[0]
+    if not measure.sign:
+        raise UsageError(f"no value of {measure} is better than another: nothing beats anything by it")
     label, costs = (subject.cost_label, subject.costs) if subject.costs is not None else _measured(results)
     missing = [run for run in results.runs if run not in costs]
     if missing:
         raise UsageError(f"no cost is known of {', '.join(missing)}: give a table of run and cost")
     rows: list[dict[str, Any]] = [
-        {"run": run, "cost": costs[run], "mean": float(mean)}
+        {"run": run, "cost": costs[run], "mean": float(mean), "gain": float(mean) * measure.sign}
         for run, mean in zip(results.runs, results.means[:, 0], strict=True)
     ]
     front = [row for row in rows if not any(_dominates(other, row) for other in rows)]
@@ -89,7 +93,7 @@ def pareto(subject: Subject) -> Any:
         _around([row["cost"] for row in rows]), _around([row["mean"] for row in rows]), look.width, look.height
     )
     x = alt.X("cost:Q", title=label, scale=alt.Scale(domain=list(frame.x), nice=False))
-    y = alt.Y("mean:Q", title=str(results.measures[0]), scale=alt.Scale(domain=list(frame.y), nice=False))
+    y = alt.Y("mean:Q", title=measure.label, scale=alt.Scale(domain=list(frame.y), nice=False))
     steps = alt.Chart(alt.Data(values=front)).mark_line(
         color=COLOURS[0], strokeWidth=look.line / 2, interpolate="step-after"
     )
@@ -144,5 +148,5 @@ def _around(values: list[float]) -> tuple[float, float]:
 
 def _dominates(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether a run is at least as good at no more cost, and better in one of the two."""
-    as_good = one["cost"] <= other["cost"] and one["mean"] >= other["mean"]
-    return bool(as_good and (one["cost"] < other["cost"] or one["mean"] > other["mean"]))
+    as_good = one["cost"] <= other["cost"] and one["gain"] >= other["gain"]
+    return bool(as_good and (one["cost"] < other["cost"] or one["gain"] > other["gain"]))

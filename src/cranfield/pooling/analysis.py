@@ -35,18 +35,22 @@ class Contribution(NamedTuple):
 
 
 class LeftOutRun(NamedTuple):
-    """A run's score and rank with its own documents in the pool, and without those that only it (its group) had."""
+    """A run's score and rank with its own documents in the pool, and without those that only it (its group) had.
+
+    `sign` is the measure's: -1 where less is better.
+    """
 
     run: str
     score: float
     score_without: float
     rank: int
     rank_without: int
+    sign: int = 1
 
     @property
     def loss(self) -> float:
-        """The share of its score that the run loses."""
-        return (self.score - self.score_without) / self.score if self.score else 0.0
+        """By what share of it the run's score becomes worse."""
+        return self.sign * (self.score - self.score_without) / abs(self.score) if self.score else 0.0
 
     @property
     def drop(self) -> int:
@@ -115,7 +119,7 @@ def analyse(
     >>> found.contributions[0]
     Contribution(name='a', judged=2, relevant=1, only_judged=1, only_relevant=1)
     >>> found.left_out[0].runs[0]
-    LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2)
+    LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2, sign=1)
     """
     judgements = read_qrels(qrels, **read)
     tables = read_runs(runs, **read)
@@ -198,11 +202,14 @@ def _left_out(
     systems: Systems, names: Sequence[str], name: str, members: Integers, only: Mask, full: Floats
 ) -> LeftOut:
     without = systems.averages(systems.scores(~only)) if only.any() else full
-    before, after = first_ranks(full), first_ranks(without)
+    sign = systems.measure.sign
+    gains, gains_without = sign * full, sign * without
+    before, after = first_ranks(gains), first_ranks(gains_without)
     runs = tuple(
-        LeftOutRun(names[i], float(full[i]), float(without[i]), int(before[i]), int(after[i])) for i in members.tolist()
+        LeftOutRun(names[i], float(full[i]), float(without[i]), int(before[i]), int(after[i]), sign)
+        for i in members.tolist()
     )
-    tau, tau_ap = (find_coefficient(each)(full, without) for each in ("kendall", "tau_ap_b"))
+    tau, tau_ap = (find_coefficient(each)(gains, gains_without) for each in ("kendall", "tau_ap_b"))
     return LeftOut(name, runs, tau, tau_ap)
 
 

@@ -124,7 +124,12 @@ def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
     risk = panel.risk
     assert risk is not None
     rows = [
-        [system, f"{risk.urisk[i]:+z.4f}", *_of_risk(float(risk.trisk[i]), float(risk.p[i])), f"{risk.georisk[i]:.4f}"]
+        [
+            system,
+            f"{risk.urisk[i]:+z.4f}",
+            *_of_risk(float(risk.trisk[i]), float(risk.p[i])),
+            _shown(float(risk.georisk[i]), ".4f"),
+        ]
         for i, system in enumerate(comparison.systems)
     ]
     return Grid(["system", "URisk", "TRisk", "p", "GeoRisk"], rows)

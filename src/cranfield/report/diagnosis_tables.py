@@ -78,7 +78,7 @@ def moves_grid(diagnosis: Diagnosis) -> Grid:
 
 def _parts(diagnosis: Diagnosis, every_topic: bool) -> list[tuple[str, Grid]]:
     title = (
-        f"{diagnosis.measure}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
+        f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
         f"p (paired t) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
     )
     found = [(title, topics_grid(diagnosis, every_topic))]

@@ -62,7 +62,8 @@ def figures(report: Report, theme: str = "screen") -> list[Figure]:
         Figure(
             "heatmap",
             f"Every score by {measure}",
-            "A column a topic, hardest first; a row a system, best first. The stronger the blue, the higher the score.",
+            "A column a topic, hardest first; a row a system, best first. The stronger the blue, the better the score; "
+            "the higher, where no score is better than another.",
             _drawing("heatmap", results, theme),
         )
     )
@@ -89,11 +90,12 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Figure(
             "histogram",
             f"{names[0]} and {names[1]}, topic by topic, by {measure}",
-            "Difference of the two on every topic, sorted: the larger part, above or below, is the better system's.",
+            "Difference of the two on every topic, best for the first of them first; the colour is that of the system "
+            "that is better on the topic, grey where no score is better than another.",
             _drawing("histogram", two, theme),
         ),
     ]
-    if len(results.runs) < 3:
+    if len(results.runs) < 3 or not measure.sign:
         return found
     found.append(
         Figure(

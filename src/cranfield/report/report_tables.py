@@ -12,6 +12,7 @@ from cranfield.report import efficiency_columns
 from cranfield.report.comparison_tables import legend, pairs_grid, shown_p, systems_grid
 from cranfield.report.grid import Cell, Grid
 from cranfield.report.tables import shown
+from cranfield.standing import NO_TIER
 
 if TYPE_CHECKING:
     from cranfield.measures import Measure
@@ -51,13 +52,13 @@ def standings_grid(report: Report, measure: Measure) -> Grid:
     """Systems on one measure, best first: tier, mean, difference to the reference with its interval."""
     standings, reference = report.standings(measure), report.reference(measure)
     if report.comparison is None or reference is None:
-        return Grid(["system", str(measure)], [[s.system, shown(s.mean, measure)] for s in standings])
+        return Grid(["system", measure.label], [[s.system, shown(s.mean, measure)] for s in standings])
     interval = f"{1 - report.comparison.alpha:.0%} interval"
-    header = ["", "system", "tier", str(measure), f"− {report.systems[reference]}", interval, "adjusted p", "W/T/L"]
+    header = ["", "system", "tier", measure.label, f"− {report.systems[reference]}", interval, "adjusted p", "W/T/L"]
     judged = all(standing.unjudged is not None for standing in standings)
     rows: list[list[str | Cell]] = []
     for place, standing in enumerate(standings):
-        mean = Cell(f"{standing.mean:.4f}", bold=place == 0, above="".join(standing.beats))
+        mean = Cell(f"{standing.mean:.4f}", bold=place == 0 and measure.sign != 0, above="".join(standing.beats))
         row: list[str | Cell] = [standing.letter, standing.system, standing.tier, mean, *_to_reference(standing)]
         rows.append(row + ([f"{standing.unjudged:.1%}"] if judged else []))
     return Grid([*header, *(["unjudged"] if judged else [])], rows, labels=3)
@@ -70,7 +71,7 @@ def _to_reference(standing: Standing) -> list[str | Cell]:
         f"{standing.difference:+z.4f}",
         f"[{standing.low:+z.4f}, {standing.high:+z.4f}]",
         shown_p(standing.adjusted_p),
-        f"{standing.wins}/{standing.ties}/{standing.losses}",
+        "–" if standing.tier == NO_TIER else f"{standing.wins}/{standing.ties}/{standing.losses}",
     ]
 
 
@@ -88,7 +89,11 @@ def measures_grid(report: Report) -> Grid:
         return systems_grid(report.comparison)
     results = report.results
     means = [shown(float(mean), m) for mean, m in zip(results.means[0], results.measures, strict=True)]
-    header = ["system", *map(str, results.measures), *map(efficiency_columns.header, results.figures)]
+    header = [
+        "system",
+        *(measure.label for measure in results.measures),
+        *map(efficiency_columns.header, results.figures),
+    ]
     return Grid(header, [[results.runs[0], *means, *efficiency_columns.cells(results.figures, 0)]])
 
 

@@ -116,7 +116,7 @@ def tune(
         on_train = [mean(row, fold.train) for row in scores]
         if min(on_train) == max(on_train):
             flat.append(f"fold {number}")
-        best = int(np.argmax(on_train))
+        best = int(np.argmax(scored.sign * np.array(on_train)))
         tested = [place[topic] for topic in fold.test]
         by_topic[tested] = scores[best, tested]
         folds.append(TunedFold(own[best], on_train[best], mean(scores[best], fold.test), fold.train, fold.test))
@@ -130,13 +130,13 @@ def tune(
         tuple(folds),
         mean(by_topic, tested_topics),
         mean(scores_of(fixed or {}), tested_topics),
-        max(mean(row, tested_topics) for row in scores),
+        max((mean(row, tested_topics) for row in scores), key=lambda score: scored.sign * score),
         (Finding("nothing-to-choose", chosen.name, f"{NO_CHOICE}: {some(flat)}"),) if flat else (),
     )
 
 
 def measure_to_tune(text: str) -> Measure:
-    """A measure that gives every topic a score from grades alone.
+    """A measure that gives every topic a score from grades alone, and says which scores are better.
 
     >>> measure_to_tune("nDCG@10")
     nDCG@10
@@ -146,6 +146,8 @@ def measure_to_tune(text: str) -> Measure:
         raise UsageError(f"{measure} has no score by topic to tune on: choose another average than ratio")
     if measure.definition.needs is not None:
         raise UsageError(f"{measure} needs more than grades: choose another measure to tune for, such as nDCG@10")
+    if measure.sign == 0:
+        raise UsageError(f"no value of {measure} is better than another: choose a measure to tune for, such as nDCG@10")
     return measure
 
 

@@ -17,7 +17,8 @@ ROUNDING = 1e-12  # equal differences differ by less than this, relative to them
 
 class Risk(NamedTuple):
     """The risk of each system: against the baseline (URisk, TRisk, and the two-sided p of TRisk), and among all systems
-    (ZRisk, GeoRisk). Of the baseline itself URisk is 0, and TRisk and p are NaN.
+    (ZRisk, GeoRisk). Of the baseline itself URisk is 0, and TRisk and p are NaN. Among scores below 0, as those of a
+    loss turned round are, ZRisk and GeoRisk do not exist: NaN.
     """
 
     urisk: Floats
@@ -38,13 +39,9 @@ def risk(scores: Floats, baseline: int, *, alpha: float = 1.0) -> Risk:
     if not 0 <= baseline < len(scores):
         raise UsageError(f"there is no system number {baseline}; there are {len(scores)}, numbered from 0")
     trisk, p = t_risk(scores, scores[baseline], alpha=alpha)
-    return Risk(
-        u_risk(scores, scores[baseline], alpha=alpha),
-        trisk,
-        p,
-        z_risk(scores, alpha=alpha),
-        geo_risk(scores, alpha=alpha),
-    )
+    none = np.full(len(scores), np.nan)
+    among_all = (none, none) if (scores < 0).any() else (z_risk(scores, alpha=alpha), geo_risk(scores, alpha=alpha))
+    return Risk(u_risk(scores, scores[baseline], alpha=alpha), trisk, p, *among_all)
 
 
 def u_risk(scores: Floats, baseline: Floats, *, alpha: float = 1.0) -> Floats:

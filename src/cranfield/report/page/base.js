@@ -5,7 +5,8 @@ const everySystem = data.systems.map((_, i) => i);
 const state = { measure: 0, picked: new Set(everySystem), pair: [0, 0], sort: ["topic", 1], filter: "" };
 
 const measure = () => data.measures[state.measure];
-const byMean = (of = measure()) => [...everySystem].sort((a, b) => of.means[b] - of.means[a] || a - b);
+// Best first: where less is better the sign turns the order; where neither is, systems stay as they were given.
+const byMean = (of = measure()) => [...everySystem].sort((a, b) => of.sign * (of.means[b] - of.means[a]) || a - b);
 const pickedByMean = () => byMean().filter((i) => state.picked.has(i));
 const byId = (id) => document.getElementById(id);
 const collator = new Intl.Collator("en", { numeric: true });
@@ -39,13 +40,14 @@ const svg = (tag, attributes, ...children) =>
 const colour = (system) => `color-mix(in oklab, white var(--lift), ${data.colours[system % data.colours.length]})`;
 const dash = (system) => data.dashes[Math.floor(system / data.colours.length) % data.dashes.length].join(" ");
 
-// The shade of a score, 0 to 8, as the static heat map has it.
-function shader(scores) {
+// The shade of a score, 0 to 8, as the static heat map has it: strong is good.
+function shader({ scores, sign }) {
   const known = scores.flat().filter((value) => value !== null);
   const low = Math.min(0, least(known));
   const high = most(known);
   const top = high > 0 && high <= 1 && low === 0 ? 1 : high;
-  return (value) => Math.floor(((value - low) / (top - low || 1)) * 8 + 0.5);
+  const share = (value) => (value - low) / (top - low || 1);
+  return (value) => Math.floor((sign < 0 ? 1 - share(value) : share(value)) * 8 + 0.5);
 }
 const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);

@@ -81,10 +81,16 @@ function forestChart(box, label) {
   });
 }
 
+// In place of a chart that ranks systems, for a measure that ranks none.
+function unordered(box) {
+  box.replaceChildren(html("p", {}, `No value of ${measure().name} is better than another: it puts systems in no order.`));
+}
+
 const ranksOfAll = () => everySystem.map((i) => i + 1);
 
 function rankChart(box, label) {
   const of = measure();
+  if (!of.ranks) return unordered(box);
   const order = [...everySystem].sort((a, b) => of.ranks[a] - of.ranks[b]);
   const width = Math.max(300, Math.min(box.clientWidth, 760));
   const left = Math.min(widest(data.systems), width * 0.4);
@@ -116,8 +122,8 @@ function heatChart(box, label) {
   const of = measure();
   const systems = pickedByMean();
   const mean = (t) => systems.reduce((sum, i) => sum + (of.scores[i][t] ?? 0), 0);
-  const topics = data.topics.map((_, t) => t).sort((a, b) => mean(a) - mean(b) || a - b);
-  const shade = shader(of.scores);
+  const topics = data.topics.map((_, t) => t).sort((a, b) => (of.sign || 1) * (mean(a) - mean(b)) || a - b);
+  const shade = shader(of);
   const left = Math.min(widest(systems.map((i) => data.systems[i])), box.clientWidth * 0.4);
   const step = 20;
   const across = Math.max(220, box.clientWidth - left - 4);
@@ -146,14 +152,15 @@ function heatChart(box, label) {
   });
   field.addEventListener("pointerleave", () => tip());
   field.addEventListener("click", (event) => { const [t] = at(event); if (t !== undefined) openTopic(t); });
-  made.append(field, svg("text", { x: left, y: height + 16}, "hardest topic"),
-    svg("text", { x: left + across, y: height + 16, "text-anchor": "end" }, "easiest"));
+  made.append(field, svg("text", { x: left, y: height + 16 }, of.sign ? "hardest topic" : "lowest"),
+    svg("text", { x: left + across, y: height + 16, "text-anchor": "end" }, of.sign ? "easiest" : "highest"));
 }
 
 function histogramChart(box, label) {
   const [a, b] = state.pair.map((i) => data.systems[i]);
   const known = data.topics.map((_, t) => [t, difference(t)]).filter(([, d]) => d !== null);
-  const bars = known.sort((p, q) => q[1] - p[1] || p[0] - q[0]);
+  const sign = measure().sign;
+  const bars = known.sort((p, q) => (sign || 1) * (q[1] - p[1]) || p[0] - q[0]);
   const width = Math.max(300, Math.min(box.clientWidth, 760));
   const [left, top, height] = [48, 26, 300];
   const values = bars.map(([, d]) => d);
@@ -165,16 +172,16 @@ function histogramChart(box, label) {
     return said(cut(a, room), cut(b, room));
   };
   const made = canvas(box, width, height, label);
-  made.append(axisLeft(y, ticks(low, high, 6), left, width, both((one, other) => `${measure().name}: ${one} − ${other}`), top));
+  made.append(axisLeft(y, ticks(low, high, 6), left, width, both((one, other) => `${measure().label}: ${one} − ${other}`), top));
   bars.forEach(([t, d], k) => {
     const box = { x: left + 4 + k * slot, y: Math.min(y(0), y(d)), width: Math.max(slot * 0.85, 0.6),
       height: Math.max(Math.abs(y(d) - y(0)), 0.5) };
-    const fill = d > 0 ? "var(--good)" : d < 0 ? "var(--bad)" : "var(--neutral)";
+    const fill = sign * d > 0 ? "var(--good)" : sign * d < 0 ? "var(--bad)" : "var(--neutral)";
     const said = hover(`topic ${data.topics[t]}\n${signed(d)}`);
     made.append(svg("rect", { ...box, fill, style: "cursor:pointer", onclick: () => openTopic(t), ...said }));
   });
   const pair = pairOf(...state.pair);
-  if (!pair) return;
+  if (!pair || !sign) return;
   const [won, lost] = (pair[1] > 0 ? ["wins", "losses"] : ["losses", "wins"]).map((name) => measure()[name][pair[0]]);
   const same = measure().ties[pair[0]];
   const counted = both((one, other) => `${one} better on ${won}, ${other} on ${lost}, the same on ${same}`);
@@ -196,6 +203,7 @@ function pChart(box, label) {
 
 function stabilityChart(box, label) {
   const of = measure();
+  if (!of.shares) return unordered(box);
   const order = byMean();
   const ranks = ranksOfAll();
   matrix(box, label, order.map((i) => data.systems[i]), ranks, (r, c) => {

@@ -14,12 +14,12 @@ CELL, WIDE = 18, 640
 
 
 def heat_map(report: Report, measure: Measure) -> str:
-    """Topics across, hardest first; systems down, best first; a score is as dark as it is high."""
+    """Topics across, hardest first; systems down, best first; a score is as dark as it is good."""
     results = report.results
     scores = results.scores[:, results.measures.index(measure)]
     systems = [results.runs.index(standing.system) for standing in report.standings(measure)]
-    topics = np.argsort(np.nanmean(scores, axis=0), kind="stable").tolist()
-    shade = shades(scores)
+    topics = np.argsort((measure.sign or 1) * np.nanmean(scores, axis=0), kind="stable").tolist()
+    shade = shades(scores, loss=measure.sign < 0)
     squares: dict[int, list[str]] = {}
     for y, system in enumerate(systems):
         for x, topic in enumerate(topics):
@@ -41,14 +41,17 @@ def heat_map(report: Report, measure: Measure) -> str:
 
 
 def shades(
-    scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], *, loss: bool = False
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """The shade of each score: 0 for none up to 8 for the highest there is, or for 1; -1 where there is no score.
 
-    >>> shades(np.array([[0.0, 0.5, 1.0, np.nan]]))
-    array([[ 0,  4,  8, -1]])
+    Of a loss, the lowest score has the strongest shade.
+
+    >>> shades(np.array([[0.0, 0.5, 1.0, np.nan]])), shades(np.array([[0.0, 1.0]]), loss=True)
+    (array([[ 0,  4,  8, -1]]), array([[8, 0]]))
     """
     low, high = min(0.0, float(np.nanmin(scores))), float(np.nanmax(scores))
     top = 1.0 if 0 < high <= 1 and low == 0 else high
     share = (scores - low) / (top - low or 1.0)
+    share = 1 - share if loss else share
     return np.where(np.isnan(share), -1, np.floor(np.nan_to_num(share) * (SHADES - 1) + 0.5)).astype(np.int64)

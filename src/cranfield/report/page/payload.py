@@ -56,6 +56,8 @@ def _measure(report: Report, number: int) -> dict[str, Any]:
     measure = report.results.measures[number]
     entry: dict[str, Any] = {
         "name": str(measure),
+        "label": measure.label,
+        "sign": measure.sign,
         "count": bool(measure.is_count),
         "scores": report.results.scores[:, number].tolist(),
         "means": report.results.means[:, number].tolist(),
@@ -79,10 +81,13 @@ def _compared(comparison: Comparison, panel: Panel) -> dict[str, Any]:
         "ties": effects.ties.tolist(),
         "losses": effects.losses.tolist(),
         "adjusted_p": panel.adjusted.tolist(),
-        "shares": rank_shares(panel.scores).tolist(),
     }
+    if not panel.measure.sign:  # no system is better than another: nothing to put in order
+        return found
+    gains = panel.scores * panel.measure.sign
+    found["shares"] = rank_shares(gains).tolist()
     if len(comparison.systems) > 2:
-        ranks = friedman(panel.scores).ranks
+        ranks = friedman(gains).ranks
         apart = _apart(*panel.scores.shape)
         order = np.argsort(ranks, kind="stable")
         joined = [[order[i].item(), order[j].item()] for i, j in cliques(ranks[order], apart)]

@@ -71,7 +71,7 @@ function drawTopics() {
     return key === "topic" ? "topic" : data.systems[key];
   };
   const of = measure();
-  const shade = shader(of.scores);
+  const shade = shader(of);
   const topics = sortedTopics();
   const head = html("tr", {}, keys.map((key) => {
     const cell = html("th", { scope: "col", class: key === "topic" ? null : "n" });
@@ -92,7 +92,7 @@ function drawTopics() {
     return html("td", { class: value === null ? "n" : `n s${shade(value)}` }, shown(value));
   })));
   const counted = `${topics.length} of ${data.topics.length} topics`;
-  table.caption.textContent = `${of.name} of ${counted}; choose a topic to open it`;
+  table.caption.textContent = `${of.label} of ${counted}; choose a topic to open it`;
   table.tHead.replaceChildren(head);
   table.tBodies[0].replaceChildren(...rows);
 }
