@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check docs bench sanitize clean
+.PHONY: demo test check docs bench bench-against sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -27,6 +27,10 @@ docs: $(VENV)/.installed
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed
 	.venv-bench/bin/python bench/run.py
+
+# Times this commit and an earlier one by turns: make bench-against BASE=main~5
+bench-against: .venv-bench/.installed
+	.venv-bench/bin/python bench/against.py $(BASE)
 
 # The same tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. The interpreter never frees
 # all it has, and pytrec_eval frees with the wrong function: neither is ours to report. No browser starts under them.
