@@ -23,7 +23,7 @@ measures: Callable[[Command], Command] = click.option(
     "--measure",
     "measures",
     multiple=True,
-    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10; may be repeated.",
+    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated.",
 )
 input_format: Callable[[Command], Command] = click.option(
     "--format",

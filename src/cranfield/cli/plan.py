@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--measure",
     "measures",
     multiple=True,
-    help="With runs: a measure, as nDCG@10; may be repeated. [default: AP]",
+    help="With runs: a measure, as nDCG@10, or several with commas between; may be repeated. [default: AP]",
 )
 @click.option(
     "--difference", "differences", type=float, multiple=True, help="A difference of means to find; may be repeated."

@@ -520,19 +520,82 @@ def all_measures() -> Iterator[Measure]:
 
 
 def parse_measures(text: str) -> list[Measure]:
-    """The measures a text names: one in our notation, perhaps several in trec_eval's.
+    """The measures a text names, commas between them: in our notation, or by the names that others have for them.
 
-    >>> parse_measures("nDCG@10"), parse_measures("P.5,10")
-    ([nDCG@10], [P@5, P@10])
+    >>> parse_measures("nDCG@10,AP"), parse_measures("P.5,10"), parse_measures("map@100,mrr")
+    ([nDCG@10, AP], [P@5, P@10], [AP@100, RR])
     """
-    text = text.strip()
+    return [one for part in _listed(text) for one in _parse_part(part)]
+
+
+def _listed(text: str) -> list[str]:
+    """What stands between commas outside brackets. What starts as a number belongs to the name before it: P.5,10.
+
+    >>> _listed("nDCG(gain={1: 3, 2: 9})@10, P.5,10, AP")
+    ['nDCG(gain={1: 3, 2: 9})@10', 'P.5,10', 'AP']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    listed: list[str] = []
+    for part in map(str.strip, parts):
+        if listed and re.fullmatch(r"[-+]?[0-9.]+(=[-+]?[0-9.]+)?", part):
+            listed[-1] += f",{part}"
+        else:
+            listed.append(part)
+    if "" in listed and len(listed) > 1:
+        raise UsageError(f"'{text}' has a comma with no measure beside it")
+    return listed
+
+
+def _parse_part(text: str) -> list[Measure]:
+    text = _in_our_notation(text)
     for _ in _loaded():
         trec = _parse_trec(text)
         if trec:
             return trec
-        if _word(text) in _NAMES:
+        if _base(_word(text)) is not None:
             break
     return [_parse_notation(text)]
+
+
+# ranx's names that are neither ours nor trec_eval's: the measure at a cutoff, and the one of the whole list.
+RANX: Mapping[str, tuple[str, str]] = {
+    "hits": ("NumRelRet(agg='mean')", "NumRelRet(agg='mean')"),
+    "hit_rate": ("Success", "Success"),
+    "precision": ("P", "SetP"),
+    "f1": ("F", "SetF"),
+    "r-precision": ("Rprec", "Rprec"),
+    "mrr": ("RR", "RR"),
+    "dcg_burges": ("DCG(gain='exp')", "DCG(gain='exp')"),
+    "ndcg_burges": ("nDCG(gain='exp')", "nDCG(gain='exp')"),
+}
+
+
+def _in_our_notation(text: str) -> str:
+    """A measure as ranx writes it, NAME@CUTOFF-lLEVEL, as we do; anything else as it is.
+
+    >>> _in_our_notation("precision@5"), _in_our_notation("hits@5-l2"), _in_our_notation("P@5")
+    ('P@5', "NumRelRet(agg='mean', rel=2)@5", 'P@5')
+    """
+    if re.fullmatch(r"rbp[.@][0-9]+", text):
+        p = f"p=0.{text[4:]}"
+        raise UsageError(
+            f"'{text}' has two meanings; write RBP({p}), where a document is relevant or not, or GradedRBP({p}), where "
+            "its grade counts" + (f"; a cutoff is GradedRBP{text[3:]}" if "@" in text else "")
+        )
+    read = re.fullmatch(r"([a-z][a-z_0-9-]*?)(@[0-9]+)?(?:-l([0-9]+))?", text)
+    if read is None or (read[1] not in RANX and read[3] is None):
+        return text
+    name, at, level = read[1], read[2] or "", read[3]
+    name = RANX[name][not at] if name in RANX else name
+    if level is not None:
+        name = f"{name[:-1]}, rel={int(level)})" if name.endswith(")") else f"{name}(rel={int(level)})"
+    return name + at
 
 
 def named(name: str) -> Measure:
@@ -599,6 +662,19 @@ def _parse_trec(text: str) -> list[Measure]:
     return []
 
 
+def _base(name: str) -> Measure | None:
+    """The measure of a name without a cutoff, ours or trec_eval's, if a family that is loaded has it."""
+    if name in _NAMES:
+        return _NAMES[name]
+    for definition in list(_DEFINITIONS.values()):
+        if name in (definition.trec, definition.trec_at):
+            return _NAMES[definition.name]
+        for average, (_, trec) in definition.averages.items():
+            if name == trec:
+                return _NAMES[average]
+    return None
+
+
 def _parse_notation(text: str) -> Measure:
     try:
         node: ast.expr = ast.parse(text, mode="eval").body
@@ -613,9 +689,12 @@ def _parse_notation(text: str) -> Measure:
             raise UsageError(f"'{text}': parameters are given by name, as in RBP(p=0.8)")
         keywords = node.keywords
         node = node.func
+    if isinstance(node, ast.Tuple):
+        again = text.replace(",", f",{_word(text)}@")
+        raise UsageError(f"'{text}': after a comma the measure is named again, as in {again}")
     if not isinstance(node, ast.Name):
         raise UsageError(_unknown(text))
-    if node.id not in _NAMES:
+    if _base(node.id) is None:
         raise UsageError(_unknown(node.id))
     given = [(keyword.arg or "**", _literal(keyword.value, text)) for keyword in keywords]
     one, given = _our_measure(node.id, given)
@@ -638,7 +717,9 @@ def _our_measure(name: str, given: list[tuple[str, Any]]) -> tuple[Measure, list
         return _NAMES["NumRelRet"], given
     if name == "SetP" and ("relative", True) in given:
         name = "SetRelP"
-    return _NAMES[name], [pair for pair in given if name != "SetRelP" or pair != ("relative", True)]
+    one = _base(name)
+    assert one is not None, name
+    return one, [pair for pair in given if name != "SetRelP" or pair != ("relative", True)]
 
 
 def _our_parameter(name: str, value: Any, one: Measure) -> tuple[str, Any]:
@@ -669,6 +750,9 @@ def _unknown(text: str) -> str:
 
     list(_loaded())  # the nearest names are those of all families
     word = _word(text)
+    first, *others = re.split(r"[\s;|+]+", re.sub(r"\(.*?\)", "", text))
+    if others and _base(_word(first)) is not None:
+        return f"unknown measure '{text}'; between several measures there are commas, as in nDCG@10,AP"
     ours = {name.lower(): name for name in reversed(_NAMES)}
     trec = {name: name for d in _DEFINITIONS.values() for name in (d.trec, d.trec_at) if name}
     close = difflib.get_close_matches

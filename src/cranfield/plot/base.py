@@ -12,7 +12,7 @@ from cranfield.comparison import Comparison
 from cranfield.curves import Collected
 from cranfield.errors import UsageError, some
 from cranfield.evaluation import evaluate
-from cranfield.measures import as_measures
+from cranfield.measures import as_measures, parse_measures
 from cranfield.results import Results
 
 
@@ -73,8 +73,8 @@ Draw = Callable[[Subject], Any]
 class Picture(NamedTuple):
     """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
 
-    One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that not any measure
-    can be drawn as, `by_topic` those that can show single topics.
+    One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that only
+    some measures can be drawn as, `by_topic` those that can show single topics.
     """
 
     name: str
@@ -94,8 +94,9 @@ class Picture(NamedTuple):
         """
         if measures and not self.measures:
             raise UsageError(f"{self.name} shows no measure that could be chosen: leave out {', '.join(measures)}")
-        if len(measures) > 1 and not self.several:
-            raise UsageError(f"{self.name} shows one measure, not {len(measures)}: {', '.join(measures)}")
+        named = [str(one) for text in measures for one in parse_measures(text)]
+        if len(named) > 1 and not self.several:
+            raise UsageError(f"{self.name} shows one measure, not {len(named)}: {', '.join(named)}")
         if topics and not self.by_topic:
             raise UsageError(f"{self.name} is over all topics and cannot show {some(topics)} alone: name no topic")
 
