@@ -245,7 +245,7 @@ def test_search_records_what_the_picture_of_costs_needs(tmp_path: Path) -> None:
     runs = []
     for model in ("bm25", "vsm", "random"):
         runs.append(tmp_path / f"{model}.run")
-        assert command("search", EXAMPLES / "pond.toml", "--model", model, "-o", runs[-1]).exit == 0
+        assert command("search", EXAMPLES / "pond.toml", "--model", model, "-o", runs[-1], "--header").exit == 0
     told = read_metadata(runs[0])
     assert told is not None
     assert told["method"]["retrieval"][0]["k1"] == 1.2

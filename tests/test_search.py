@@ -355,13 +355,47 @@ def test_command_writes_the_run_that_the_library_finds(tmp_path: Path) -> None:
 def test_same_bytes_every_time_without_the_header(tmp_path: Path) -> None:
     first, second = tmp_path / "a.run", tmp_path / "b.run"
     for path in (first, second):
-        assert searched("--no-header", "--tag", "mine", "-o", path).exit == 0
+        assert searched("--tag", "mine", "-o", path).exit == 0
     assert first.read_bytes() == second.read_bytes()
     assert first.read_text().startswith("1 Q0 ")
-    with_header = searched("--tag", "mine")
+    with_header = searched("--tag", "mine", "--header")
     assert with_header.stdout.startswith("# ir_metadata.start\n")
     assert with_header.stdout.endswith(first.read_text())
     assert "latency p50" in with_header.stderr
+
+
+def test_other_tools_read_the_run_and_tables_find_what_lies_beside_it(tmp_path: Path) -> None:
+    pytrec_eval, ir_measures = pytest.importorskip("pytrec_eval"), pytest.importorskip("ir_measures")
+    path = tmp_path / "a.run"
+    assert searched("-o", path).exit == 0
+    ours = cranfield.read_run(path).to_dict()
+    with path.open() as lines:
+        assert pytrec_eval.parse_run(lines) == ours
+    theirs = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(str(path))}
+    assert theirs == {(topic, document): score for topic, of in ours.items() for document, score in of.items()}
+    told = command("evaluate", EXAMPLES / "pond.qrels", path, "--figure", "p99", "-f", "json")
+    assert told.exit == 0, told.stderr
+    assert json.loads(told.stdout)["runs"][0]["figures"]["p99"] > 0
+
+
+def test_a_header_is_refused_where_there_is_no_place_for_it(tmp_path: Path) -> None:
+    done = searched("--header", "-o", tmp_path / "a.jsonl")
+    assert done.exit == 2
+    assert "--header is for TREC text: jsonl has no comments" in done.stderr
+
+
+def test_fuse_writes_what_it_did_over_what_an_earlier_run_of_that_name_took(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    assert searched("-o", path).exit == 0
+    runs = [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"]
+    assert command("fuse", *runs, "--method", "weighted-sum", "-p", "weights=0.7,0.3", "-o", path).exit == 0
+    assert not path.read_text().startswith("#")
+    told = cranfield.read_metadata(path)
+    assert told is not None
+    assert told["tag"] == "weighted-sum"
+    assert told["method"]["fusion"] == [{"name": "weighted-sum", "weights": [0.7, 0.3], "depth": 1000}]
+    assert told["data"]["runs"] == list(map(str, runs))
+    assert "resources" not in told  # those of the search that was here before
 
 
 # Of the rows for the pond, cut at 5: they must be the same on every machine and with every version of a library.
@@ -378,7 +412,7 @@ DIGESTS = {
 @pytest.mark.parametrize("model", MODELS)
 def test_same_bytes_on_every_machine(model: str, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
-    assert searched("--model", model, "--depth", "5", "--no-header", "-o", path).exit == 0
+    assert searched("--model", model, "--depth", "5", "-o", path).exit == 0
     assert hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() == DIGESTS[model]
 
 
@@ -386,12 +420,12 @@ def test_same_bytes_from_another_process_and_another_processor(monkeypatch: pyte
     """Other hashes of text, one thread, and NumPy without the instructions of newer processors, whose logarithms end in
     other bits.
     """
-    here = searched("--no-header", "--model", "lm").stdout
+    here = searched("--model", "lm").stdout
     monkeypatch.setenv("PYTHONHASHSEED", "7")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     config: Any = np.show_config(mode="dicts")
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(config["SIMD Extensions"].get("found", [])))
-    there = cranfield_process("search", POND, "--no-header", "--model", "lm")
+    there = cranfield_process("search", POND, "--model", "lm")
     assert there.exit == 0, there.stderr
     assert there.stdout == here
 

@@ -27,13 +27,14 @@ PLAIN_KEY = re.compile(r"(?!(?:y|yes|n|no|on|off|true|false|null)$)[a-z_][a-z0-9
 
 def run_metadata(
     tag: str,
-    efficiency: Efficiency,
+    efficiency: Efficiency | None = None,
     *,
     method: Mapping[str, Any] | None = None,
     data: Mapping[str, Any] | None = None,
     command: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """A run's metadata in the order of the schema: platform, implementation, method, data, then resources.
+    """A run's metadata in the order of the schema: platform, implementation, method, data, then resources; platform and
+    resources are those of the `efficiency`, if that was measured.
 
     >>> found = run_metadata("bm25", Efficiency({"1": 0.002}, 0.002, 0, 1), method={"automatic": True})
     >>> list(found), found["resources"]["searching"]["latency ms"]["p50"]
@@ -41,11 +42,11 @@ def run_metadata(
     """
     arguments = list(command)
     parts = {
-        "platform": dict(efficiency.machine),
+        "platform": dict(efficiency.machine) if efficiency else {},
         "implementation": {"executable": {"cmd": arguments}, "source": {"lang": ["python"]}} if arguments else {},
         "method": dict(method or {}),
         "data": dict(data or {}),
-        "resources": efficiency.to_dict(),
+        "resources": efficiency.to_dict() if efficiency else {},
     }
     head = {"schema-version": SCHEMA, "run-version": "1.0", "tag": tag}
     return head | {name: part for name, part in parts.items() if part}

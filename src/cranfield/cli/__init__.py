@@ -8,7 +8,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import redirect_stderr
+from functools import wraps
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -38,6 +41,7 @@ COMMANDS = (
     "trec_eval",
 )
 USAGE, BAD_DATA = 2, 3
+QUIET = "No notes, warnings or progress on standard error; errors are told all the same."
 
 
 class LazyGroup(click.Group):
@@ -51,12 +55,33 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"cranfield.cli.{name}").command
         assert isinstance(command, click.Command)
+        return with_quiet(command)
+
+
+def with_quiet(command: click.Command) -> click.Command:
+    """The command with --quiet. Whatever it says on standard error is lost then; errors leave it as exceptions, and the
+    program tells them.
+    """
+    run = command.callback
+    if run is None or any(option.name == "quiet" for option in command.params):
         return command
+
+    @wraps(run)
+    def quietly(*arguments: Any, quiet: bool, **given: Any) -> Any:
+        if not (quiet or click.get_current_context().find_root().params.get("quiet")):
+            return run(*arguments, **given)
+        with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
+            return run(*arguments, **given)
+
+    command.callback = quietly
+    command.params.append(click.Option(["--quiet"], is_flag=True, help=QUIET))
+    return command
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--quiet", is_flag=True, help=QUIET)
 @click.version_option(__version__, message="cranfield %(version)s")
-def cli() -> None:
+def cli(quiet: bool) -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
     Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data; `trec_eval` has

@@ -189,8 +189,7 @@ def command(
             first, systems, wanted, other_qrels=second, topic_sets=sets, **asked, **scores
         )
     text = render(found, output_format, per_topic=per_topic)
-    for warning in found.warnings:
-        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+    options.warn(found.warnings)
     click.echo(text, nl=False)
 
 

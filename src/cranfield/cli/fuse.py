@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -68,7 +70,8 @@ def command(
     """Fuse several runs into one.
 
     Methods that have something to learn do so from --train QRELS: what is learnt on some topics is used on others
-    alone, so that the fused run can be evaluated with the same judgements.
+    alone, so that the fused run can be evaluated with the same judgements. What was done goes into FILE.metadata.json,
+    beside the run.
 
     \b
     Examples:
@@ -127,8 +130,23 @@ def command(
         click.echo(trained, err="-" in (output, learnt))
     write_run(run, output, format=format_of(output))
     if output != "-":
+        if os.path.isfile(output):
+            _write_metadata(output, run.name, method, runs, {**common, "qrels": qrels})
         told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
         click.echo(told, err=learnt == "-")
+
+
+def _write_metadata(output: str, tag: str, method: str, runs: tuple[str, ...], how: Mapping[str, Any]) -> None:
+    """What was done, beside the run, in place of what may be there of an earlier one."""
+    from cranfield import metadata
+
+    named = {"normalisation": how["norm"], **how["parameters"], "depth": how["depth"], "learnt from": how["qrels"]}
+    fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
+    command = ["cranfield", *sys.argv[1:]]
+    described = {"automatic": True, "fusion": [fusion]}
+    metadata.write_metadata(
+        output, metadata.run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)
+    )
 
 
 def check_training(wanted: bool, ways: Mapping[str, Any], more: Mapping[str, Any]) -> None:

@@ -114,8 +114,7 @@ def command(
             digest="xxh3_128" if output_format == "json" else None,
             threads=threads,
         )
-        for warning in made.warnings:
-            click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+        options.warn(made.warnings)
     else:
         for name, given in (("--measure", measures != ()), ("--target", targets != ())):
             if given:

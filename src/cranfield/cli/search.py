@@ -41,7 +41,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
     help="english (NLTK's), lucene, scikit-learn, another language, a file with a word a line, or none.",
 )
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents for each topic.")
-@parameter("k1", "bm25: how soon more of the same term stops to count.")
+@parameter("k1", "bm25: how much each repetition of a term adds; with 0, nothing.")
 @parameter("b", "bm25: how much the length of documents counts, from 0 to 1.")
 @parameter("delta", "bm25: the least that a term counts in long documents, for bm25l and bm25+.")
 @parameter("variant", "bm25: robertson, lucene, atire, bm25l or bm25+.")
@@ -67,10 +67,9 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each query is timed.")
 @click.option("--track", is_flag=True, help="Let tirex-tracker watch energy, CPU and memory (the extra `resources`).")
 @click.option(
-    "--header/--no-header",
-    default=True,
-    show_default=True,
-    help="Metadata in comments at the head of the run. ir_measures, pytrec_eval and ranx cannot read such runs.",
+    "--header",
+    is_flag=True,
+    help="Metadata in comments at the head of the run too. ir_measures, pytrec_eval and ranx cannot read such runs.",
 )
 @options.topic_ids
 @options.output_format(FORMATS)
@@ -104,7 +103,7 @@ def command(
 
     COLLECTION is a folder (BEIR, SMART, or with a collection.toml), a TOML file that names the parts, or an id of
     ir_datasets (irds:…). The run is TREC text unless its suffix says otherwise (.jsonl, .csv, .parquet, …), its rows
-    the same on every machine. What it took goes into comments at its head and into RUN.metadata.json.
+    the same on every machine. What was done and what it took goes into RUN.metadata.json beside it.
 
     With --grid the model is tuned: every combination of values is tried, and each fold's topics are answered with the
     values that are best on the other topics.
@@ -123,12 +122,15 @@ def command(
 
     from cranfield.cli.progress import counted
     from cranfield.formats.output import check_place
+    from cranfield.formats.writers import format_of
     from cranfield.report.search_tables import render
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
     from cranfield.search.grids import points
     from cranfield.search.tuning import measure_to_tune
     from cranfield.texts.collection import read_collection
 
+    if header and format_of(output) != "trec":
+        raise UsageError(f"--header is for TREC text: {format_of(output)} has no comments, and {output} no head for it")
     check_place(output, index_file if index_file is not None and not os.path.exists(index_file) else None)
     chosen = find_model(model)
     fixed = _parameters(chosen, given)
@@ -229,7 +231,7 @@ def _judged_parts(
 
 
 def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> None:
-    """The run with its metadata at its head, and beside it if it is a file."""
+    """The run, and its metadata beside it if it is a file; at its head only if asked for, as few tools read that."""
     import io
 
     from cranfield import metadata
@@ -246,7 +248,7 @@ def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> 
     form = format_of(output)
     rows = io.BytesIO()
     write_run(found.run, rows, format=form)
-    save(output, [metadata.header(told) if header and form == "trec" else "", rows.getvalue()])
+    save(output, [metadata.header(told) if header else "", rows.getvalue()])
     if output != "-" and os.path.isfile(output):
         latencies = {topic: 1000 * seconds for topic, seconds in found.efficiency.latencies.items()}
         tuning = {"tuning": tuning_dict(tuned, points=False)} if tuned else {}

@@ -74,8 +74,7 @@ def command(
         stratified=measure if runs else None,
         format=input_format,
     )
-    for warning in warnings:
-        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+    options.warn(warnings)
     if output is None:
         click.echo(splits.to_json(), nl=False)
     else:

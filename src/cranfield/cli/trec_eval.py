@@ -17,7 +17,7 @@ DEFAULT = ("official",)
 
 
 class LikeTrecEval(click.Command):
-    """Wrong usage leaves the exit code that trec_eval would leave."""
+    """What goes wrong leaves the exit code that trec_eval would leave."""
 
     def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
         try:
@@ -25,6 +25,13 @@ class LikeTrecEval(click.Command):
         except click.UsageError as error:
             vars(error)["exit_code"] = USAGE
             raise
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except CranfieldError as error:
+            click.echo(f"cranfield: {error}", err=True)
+            raise SystemExit(exit_code(error)) from None
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -127,21 +134,17 @@ def command(
     """
     default = everything(settings["format"]) if explain_differences else DEFAULT
     options = Options(cast(Version, as_version), measures or default, summary=not no_summary, **settings)
-    try:
-        if explain_differences:
-            from cranfield.trec_eval.differences import explained
+    if explain_differences:
+        from cranfield.trec_eval.differences import explained
 
-            text = explained(options, qrels, run)
-        else:
-            asked = wanted(options.measures, options.version)
-            # NumPy takes longer to load than most files take to read: both are done at once.
-            with loading("cranfield.trec_eval.evaluation"):
-                files = read(asked, options, qrels, run)
-            from cranfield.trec_eval.evaluation import evaluate
-            from cranfield.trec_eval.output import rendered
+        text = explained(options, qrels, run)
+    else:
+        asked = wanted(options.measures, options.version)
+        # NumPy takes longer to load than most files take to read: both are done at once.
+        with loading("cranfield.trec_eval.evaluation"):
+            files = read(asked, options, qrels, run)
+        from cranfield.trec_eval.evaluation import evaluate
+        from cranfield.trec_eval.output import rendered
 
-            text = rendered(evaluate(asked, files, options), options)
-    except CranfieldError as error:
-        click.echo(f"cranfield: {error}", err=True)
-        raise SystemExit(exit_code(error)) from None
+        text = rendered(evaluate(asked, files, options), options)
     click.echo(text, nl=False)
