@@ -92,8 +92,7 @@ def test_every_format_shows_every_number(format: str, per_topic: bool) -> None:
     done = cranfield_command(*arguments, *(["-q"] if per_topic else []))
     assert done.returncode == 0, done.stderr
     results = cranfield.evaluate(EXAMPLES / "qrels.txt", [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"], ["AP", "P@5"])
-    per_topic_in_means = not (per_topic and format in ("csv", "tsv"))
-    wanted = results.means.ravel().tolist() if per_topic_in_means else []
+    wanted = results.means.ravel().tolist()
     if per_topic:
         wanted += results.scores.ravel().tolist()
     numbers = [float(number) for number in re.findall(r"(?<![\w.])\d+\.\d+", done.stdout)]
@@ -139,12 +138,17 @@ def test_unknown_digest_is_refused_with_the_known_ones() -> None:
     assert done.stdout == ""
 
 
-def test_csv_has_full_precision_and_one_row_a_topic() -> None:
-    done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "-f", "csv", "-q")
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    results = cranfield.evaluate(EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run", "AP")
-    assert [float(row["AP"]) for row in rows] == results.of("AP").tolist()
-    assert [row["topic"] for row in rows] == list(results.topics)
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_csv_has_full_precision_one_row_a_topic_and_the_mean(format: str, delimiter: str) -> None:
+    done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "-f", format, "-q")
+    rows = list(csv.DictReader(io.StringIO(done.stdout), delimiter=delimiter))
+    results = cranfield.evaluate(EXAMPLES / "qrels.txt", [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"], "AP")
+    expected = [
+        (run, topic, value)
+        for run, scores, mean in zip(results.runs, results.scores[:, 0].tolist(), results.means[:, 0], strict=True)
+        for topic, value in zip((*results.topics, "all"), (*scores, mean), strict=True)
+    ]
+    assert [(row["run"], row["topic"], float(row["AP"])) for row in rows] == expected
 
 
 def test_warnings_go_to_standard_error_and_results_to_standard_output(tmp_path: Path) -> None:

@@ -306,12 +306,13 @@ def test_every_format_shows_every_number(format: str, shell: Shell) -> None:
             assert any(abs(number - value) < 5.1e-5 for number in numbers), value
 
 
-def test_csv_has_full_precision_and_a_row_a_topic(shell: Shell) -> None:
+def test_csv_has_full_precision_a_row_a_topic_and_the_mean(shell: Shell) -> None:
     _, text, _ = shell("bm25.run", "dense.run", "-q", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(text)))
     found = correlate(BM25, DENSE)
-    assert [row["topic"] for row in rows] == [row.names[0] for row in found.rows]
-    assert [float(row["RBO"]) for row in rows] == [found.of(row["topic"])["RBO"] for row in rows]
+    assert [row["topic"] for row in rows] == [*(row.names[0] for row in found.rows), "all"]
+    expected = [*(found.of(row["topic"])["RBO"] for row in rows[:-1]), found.mean()["RBO"]]
+    assert [float(row["RBO"]) for row in rows] == expected
     _, text, _ = shell("bm25.run", "dense.run", "-f", "csv")
     (mean,) = csv.DictReader(io.StringIO(text))
     assert (mean["topic"], float(mean["kendall"])) == ("all", found.mean()["kendall"])

@@ -22,7 +22,7 @@ SHOW_DIGESTS = ("json",)
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
 @options.measures
-@click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean.")
+@click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean (topic all).")
 @options.output_format(list(FORMATS))
 @options.policy
 @click.option(

@@ -20,7 +20,7 @@ ALL = "all"
 def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     """In a format, ending in a newline; where rows have a mean, they are shown only if asked for.
 
-    What is for machines has full precision and no notes; with topics there is no mean, it would count as one more.
+    What is for machines has full precision and no notes. The mean is the last row, of the topic all.
     """
     if format == "json":
         import json
@@ -30,7 +30,7 @@ def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     lines: list[tuple[tuple[str, ...], tuple[float, ...]]] = []
     if per_topic or found.means is None:
         lines += found.rows
-    if found.means is not None and not (lines and format in DELIMITERS):
+    if found.means is not None:
         lines.append(((ALL,), found.means))
     if format in DELIMITERS:
         return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cranfield.errors import UsageError
 from cranfield.report import efficiency_columns
 from cranfield.report.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
 from cranfield.report.json_form import to_document, topic_bounds
@@ -47,20 +46,17 @@ def _grid(results: Results, per_topic: bool) -> Grid:
 
 
 def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
-    """Full precision for machines. With topics there are no means: they would be counted as one more topic."""
+    """Full precision for machines. With topics, each run's mean is its last row, of the topic all, as in trec_eval."""
     columns, figures = results.columns, results.figures
-    if per_topic and figures:
-        raise UsageError("figures of efficiency are of a run, and this table has a row a topic: choose one of the two")
     header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
     header += map(efficiency_columns.exact_header, figures)
     rows: list[list[object]] = []
     for r, run in enumerate(results.runs):
-        if not per_topic:
-            values = efficiency_columns.exact(figures, r).values()
-            rows.append([run, *(float(column.means[r]) for column in columns), *values])
-            continue
-        for t in results.topics_of(r):
-            rows.append([run, results.topics[t], *(float(column.scores[r, t]) for column in columns)])
+        for t in results.topics_of(r) if per_topic else []:
+            scores = (float(column.scores[r, t]) for column in columns)
+            rows.append([run, results.topics[t], *scores, *[None] * len(figures)])
+        means = (float(column.means[r]) for column in columns)
+        rows.append([run, *(["all"] if per_topic else []), *means, *efficiency_columns.exact(figures, r).values()])
     return separated(header, rows, delimiter)
 
 
