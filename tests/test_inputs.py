@@ -276,7 +276,7 @@ def test_msmarco_and_beir_qrels(tmp_path: Path) -> None:
 def test_columns_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("needle,hay,how much\nq1,d1,0.5\n")
-    with pytest.raises(DataError, match=r"no columns for topic, document, score among 'needle', 'hay', 'how much'"):
+    with pytest.raises(DataError, match=r"no columns for topic, document and score among 'needle', 'hay', 'how much'"):
         cranfield.read_run(path)
     run = cranfield.read_run(path, columns={"topic": "needle", "document": "hay", "score": "how much"})
     assert run.to_dict() == {"q1": {"d1": 0.5}}

@@ -9,10 +9,13 @@ from cranfield import findings
 from cranfield.evaluation import named_runs
 from cranfield.findings import Finding
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.columns import Layout
 from cranfield.judged import judge, pool
 
 
-def check(qrels: Any, runs: Any = (), *, judgements: str = "plain", format: str | None = None) -> list[Finding]:
+def check(
+    qrels: Any, runs: Any = (), *, judgements: str = "plain", format: Layout | str | None = None
+) -> list[Finding]:
     """What is odd about judgements and, if given, runs; `doubtful` marks what puts a number in doubt.
 
     `judgements` is the kind of judgements in `qrels`, where they say more than a grade.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run, suffix_of, writers
+from cranfield.formats.columns import Layout, as_layout
 from cranfield.formats.datasets import is_dataset
 from cranfield.formats.output import Where
 from cranfield.texts import FORMATS, PARQUET, Ids, read_documents, read_topics
@@ -26,7 +27,7 @@ def convert(
     where: Where,
     *,
     kind: Kind | None = None,
-    from_format: str | None = None,
+    from_format: Layout | str | None = None,
     to_format: str | None = None,
     lossy: bool = False,
     ids: Ids = "given",
@@ -39,13 +40,14 @@ def convert(
     1,ducks
     ()
     """
+    text_format = as_layout(from_format).format
     is_path = isinstance(source, str | os.PathLike)
     whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.path.isdir(source))
     if whole or (is_path and os.fspath(source).endswith(".toml")):
         in_one = is_dataset(source) or (is_path and os.path.isdir(source) and not os.path.isfile(Path(source) / TOML))
         if kind == "documents" and in_one:
-            return _convert_documents(source, where, from_format, to_format, lossy)
-        if from_format is not None:
+            return _convert_documents(source, where, text_format, to_format, lossy)
+        if text_format is not None:
             raise UsageError("--from (from_format=) is the format of a file, or of the documents in a folder")
         return _convert_collection(source, where, kind, to_format, lossy, ids)
     label = source
@@ -60,9 +62,9 @@ def convert(
         qrels = read_qrels(source, format=_table_format(from_format))
         return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
     if kind == "topics":
-        topics = read_topics(source, format=from_format, ids=ids)
+        topics = read_topics(source, format=text_format, ids=ids)
         return _notes(topics.notes) + write_topics(topics, where, format=to_format, lossy=lossy)
-    return _convert_documents(source, where, from_format, to_format, lossy)
+    return _convert_documents(source, where, text_format, to_format, lossy)
 
 
 def _convert_documents(
@@ -131,9 +133,10 @@ def _all_notes(collection: Collection) -> tuple[str, ...]:
     return _notes(collection.notes) + tuple(note for part in parts for note in _notes(part.notes)) + _notes(judged)
 
 
-def _table_format(name: str | None) -> str | None:
+def _table_format(told: Layout | str | None) -> Layout:
     """BEIR's judgements are TSV with a header."""
-    return "tsv" if name == "beir" else name
+    layout = as_layout(told)
+    return layout._replace(format="tsv") if layout.format == "beir" else layout
 
 
 def _notes(notes: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ class UsageError(CranfieldError, ValueError):
 class DataError(CranfieldError, ValueError):
     """The input is not what it must be. Exit code 3 on the command line.
 
-    `source`, `line`, `text` and `remedy` hold the parts of the message.
+    `source`, `line`, `text` and `remedy` hold the parts of the message; `at_prompt` is the message as the command line
+    tells it, where the remedy, `option`, is another one than in Python.
 
     >>> str(DataError("score 'high' is not a number", source="a.run", line=3, text="q1 Q0 d7 3 high x"))
     "a.run:3: score 'high' is not a number\\n    3 | q1 Q0 d7 3 high x"
@@ -40,12 +41,14 @@ class DataError(CranfieldError, ValueError):
         line: int | None = None,
         text: str | None = None,
         remedy: str | None = None,
+        option: str | None = None,
     ) -> None:
         self.source, self.line, self.text, self.remedy = source, line, text, remedy
         where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         shown = "" if text is None else f"\n    {line} | {shorten(text)}"
-        advice = "" if remedy is None else f"\n    {remedy}"
-        super().__init__(f"{where}{message}{shown}{advice}")
+        told = f"{where}{message}{shown}"
+        self.at_prompt = "\n    ".join(filter(None, (told, option or remedy)))
+        super().__init__("\n    ".join(filter(None, (told, remedy))))
 
 
 class DuplicateError(DataError):

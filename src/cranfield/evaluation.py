@@ -13,6 +13,7 @@ from cranfield import findings
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.base import Judging
+from cranfield.formats.columns import Layout
 from cranfield.formats.kinds import KINDS
 from cranfield.judged import Floats, Judged, Mask, Pool, aligned, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
@@ -39,7 +40,7 @@ def evaluate(
     known: Any = None,
     lengths: Any = None,
     figures: str | Iterable[str] = (),
-    format: str | None = None,
+    format: Layout | str | None = None,
     digest: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
+from cranfield.formats.columns import Layout
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.results import Input
@@ -188,7 +189,7 @@ def plan(
     *,
     aims: Aims | None = None,
     policy: Policy | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
     digest: str | None = None,
     threads: int | None = None,
 ) -> Plan:

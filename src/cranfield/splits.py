@@ -10,6 +10,7 @@ from typing import Any
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.findings import Finding
+from cranfield.formats.columns import Layout
 from cranfield.formats.output import make_folder, save
 from cranfield.formats.sources import open_source
 from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
@@ -73,7 +74,7 @@ def split(
     repeats: int = 1,
     difficulty: Mapping[str, float] | None = None,
     stratified: str | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
 ) -> Splits:
     """Splits topics into folds, or into two parts with `test_share` of the topics in the second.
 
@@ -96,7 +97,7 @@ def split(
 
 
 def difficulty_of(
-    qrels: Any, runs: Any, measure: str, *, format: str | None = None, threads: int | None = None
+    qrels: Any, runs: Any, measure: str, *, format: Layout | str | None = None, threads: int | None = None
 ) -> tuple[dict[str, float], tuple[Finding, ...]]:
     """How well runs do on each topic: the mean of their scores, and what is odd about them.
 
@@ -183,7 +184,7 @@ def _read_json(source: Any) -> tuple[str, Any]:
         ) from None
 
 
-def _topic_ids(topics: Any, format: str | None) -> tuple[str, ...]:
+def _topic_ids(topics: Any, format: Layout | str | None) -> tuple[str, ...]:
     if isinstance(topics, list | tuple) and all(isinstance(topic, str) for topic in topics):
         return tuple(topics)
     from cranfield.formats import read_qrels

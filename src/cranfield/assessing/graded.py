@@ -92,7 +92,7 @@ def judges_of(sources: Sequence[Any], **read: Any) -> Qrels | dict[str, Qrels]:
     ['ann', 'bob']
     """
     if len(sources) == 1:
-        return read_qrels(sources[0], kind="judges")
+        return read_qrels(sources[0], kind="judges", **read)
     tables = [read_qrels(source, **read) for source in sources]
     names = distinct_names([(table.name, table.origin.path) for table in tables])
     return dict(zip(names, tables, strict=True))

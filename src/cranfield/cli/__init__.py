@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from cranfield.errors import CranfieldError, UsageError
+from cranfield.errors import CranfieldError, DataError, UsageError
 from cranfield.version import __version__
 
 COMMANDS = (
@@ -117,7 +117,8 @@ def main() -> None:
             for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()
     except CranfieldError as error:
-        print(f"cranfield: {error}", file=sys.stderr)
+        told = error.at_prompt if isinstance(error, DataError) else error
+        print(f"cranfield: {told}", file=sys.stderr)
         sys.exit(USAGE if isinstance(error, UsageError) else BAD_DATA)
     except BrokenPipeError:  # the reader of our output has gone: nothing more to say, not even at exit
         sys.stderr.close()

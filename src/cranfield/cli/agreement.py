@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Layout
 from cranfield.report.pool_tables import FORMATS
 
 
@@ -29,7 +30,7 @@ def command(
     resamples: int,
     seed: int,
     output_format: str,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
 ) -> None:
     """How far do assessors agree, and does their disagreement change the ordering of systems?

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.formats.columns import Layout
 from cranfield.formats.kinds import KINDS
 
 
@@ -21,7 +22,7 @@ from cranfield.formats.kinds import KINDS
 @options.input_format
 @click.pass_context
 def command(
-    context: click.Context, qrels: str, runs: tuple[str, ...], judgements: str, input_format: str | None
+    context: click.Context, qrels: str, runs: tuple[str, ...], judgements: str, input_format: Layout | str | None
 ) -> None:
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.

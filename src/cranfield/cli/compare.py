@@ -14,6 +14,7 @@ from cranfield.report.comparison_tables import FORMATS, render
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
     from cranfield.findings import Finding
+    from cranfield.formats.columns import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -96,7 +97,7 @@ def command(
     resamples: int,
     seed: int,
     equivalence: float | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     ledger: str | None,
     simultaneous: bool,
@@ -132,7 +133,7 @@ def command(
             tests=tests or DEFAULT_TESTS,
             margin=equivalence,
             splits=_read_splits(splits, sources),
-            tuned_on=_topics_of(tuned_on),
+            tuned_on=_topics_of(tuned_on, input_format),
             sampling=Sampling(seed, resamples, threads),
             **given | {"baseline": _named(given["baseline"], runs)},
         )
@@ -268,7 +269,7 @@ def _read_splits(path: str | None, sources: dict[str, tuple[Any, Any]]) -> Any:
     return read_splits(path)
 
 
-def _topics_of(path: str | None) -> tuple[str, ...]:
+def _topics_of(path: str | None, format: Layout | str | None) -> tuple[str, ...]:
     """Topics of a judgement file, or of a list with one id a line."""
     if path is None:
         return ()
@@ -279,4 +280,5 @@ def _topics_of(path: str | None) -> tuple[str, ...]:
     ids = [line.strip() for line in lines if line.strip()]
     if not ids:
         raise DataError("no topic in it", source=path, remedy="Write a topic id on each line, or name judgements.")
-    return tuple(ids) if all(len(line.split()) == 1 for line in ids) else tuple(read_qrels(path).topics)
+    a_list = all(len(line.split()) == 1 for line in ids) and not any("," in line for line in ids)
+    return tuple(ids) if a_list else tuple(read_qrels(path, format=format).topics)

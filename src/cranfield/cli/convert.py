@@ -20,6 +20,7 @@ from cranfield.cli import options
 @click.option("--from", "from_", metavar="FORMAT", help="Format of INPUT, where its content does not tell.")
 @click.option("--to", metavar="FORMAT", help="Format of OUTPUT, where its suffix does not tell.")
 @click.option("--lossy", is_flag=True, help="Write even if something is lost on the way, and say what.")
+@options.columns
 @options.topic_ids
 def command(source: str, output: str, kind: Any, from_: str | None, to: str | None, lossy: bool, ids: Any) -> None:
     """Write a run, judgements, topics or documents in another format.
@@ -45,7 +46,9 @@ def command(source: str, output: str, kind: Any, from_: str | None, to: str | No
     """
     from cranfield.converting import convert
 
-    for told in convert(source, output, kind=kind, from_format=from_, to_format=to, lossy=lossy, ids=ids):
+    for told in convert(
+        source, output, kind=kind, from_format=options.layout(from_), to_format=to, lossy=lossy, ids=ids
+    ):
         click.echo(f"cranfield: warning: {told}", err=True)
     if output != "-":
         click.echo(f"wrote {output}")

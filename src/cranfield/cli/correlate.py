@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.columns import Layout
 from cranfield.report.correlation_tables import FORMATS, render
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -141,7 +142,7 @@ def command(
     seed: int,
     output_format: str,
     per_topic: bool,
-    input_format: str | None,
+    input_format: Layout | str | None,
 ) -> None:
     """How far do rankings agree?
 

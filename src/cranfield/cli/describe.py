@@ -24,6 +24,7 @@ from cranfield.report.description_tables import FORMATS
     "--judgements", type=click.Choice(["plain", *KINDS]), default="plain", help="Kind of judgements in a file of them."
 )
 @click.option("--run-format", metavar="FORMAT", help="Format of RUNS, where their content does not tell, as msmarco.")
+@options.columns
 @options.topic_ids
 @options.output_format(list(FORMATS))
 def command(
@@ -56,8 +57,8 @@ def command(
         collection,
         list(runs) or (),
         kind=kind,
-        format=input_format,
-        run_format=run_format,
+        format=options.layout(input_format),
+        run_format=options.layout(run_format),
         judgements=judgements,
         ids=ids,
     )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options
+from cranfield.formats.columns import Layout
 from cranfield.report.diagnosis_tables import FORMATS, render
 
 
@@ -37,7 +38,7 @@ def command(
     shown: int | None,
     every_topic: bool,
     output_format: str,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

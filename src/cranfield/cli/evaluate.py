@@ -12,6 +12,7 @@ from cranfield.cli.progress import loading, watched
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
+from cranfield.formats.columns import Layout
 from cranfield.report.tables import FORMATS, render
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
@@ -57,7 +58,7 @@ def command(
     known: str | None,
     lengths: str | None,
     digest: str | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

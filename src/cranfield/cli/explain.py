@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options
+from cranfield.formats.columns import Layout
 from cranfield.formats.kinds import KINDS
 from cranfield.report.explanation_tables import FORMATS, render
 
@@ -50,7 +51,7 @@ def command(
     judgements: str | None,
     known: str | None,
     lengths: str | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

@@ -12,6 +12,7 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Layout
 from cranfield.formats.output import check_place
 
 LIST = "list"
@@ -64,7 +65,7 @@ def command(
     seed: int | None,
     same_topics: bool,
     learnt: str | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
 ) -> None:
     """Fuse several runs into one.

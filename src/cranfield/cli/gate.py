@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Layout
 
 FAILED = 1
 
@@ -46,7 +47,7 @@ def command(
     config: str | None,
     test: str,
     summary: str | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

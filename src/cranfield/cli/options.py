@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 from cranfield.formats import FORMATS
+from cranfield.formats.columns import ROLES, Layout, as_layout
 from cranfield.formats.kinds import KINDS
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 from cranfield.resources import FIGURES
@@ -25,12 +26,50 @@ measures: Callable[[Command], Command] = click.option(
     multiple=True,
     help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated.",
 )
-input_format: Callable[[Command], Command] = click.option(
+
+
+def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    """Keeps what columns are called for `layout`."""
+    named: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        role, equals, name = text.partition("=")
+        if not (equals and role and name):
+            raise UsageError(f"--columns says what a column is called, as document=mydoc, not '{text}'")
+        named[role] = (*named.get(role, ()), name)
+    context.meta[COLUMNS] = as_layout(None, named)
+
+
+def layout(format: str | None) -> Layout | str | None:
+    """A format, with what the command was told about columns."""
+    told: Layout = click.get_current_context().meta.get(COLUMNS, Layout())
+    return told._replace(format=format) if told.columns else format
+
+
+COLUMNS = f"{__name__}.columns"
+columns: Callable[[Command], Command] = click.option(
+    "--columns",
+    multiple=True,
+    metavar="WHAT=NAME",
+    expose_value=False,
+    is_eager=True,
+    callback=_named_columns,
+    help=f"What a column of the inputs is called, as document=mydoc, where its name does not tell: {', '.join(ROLES)}; "
+    "may be repeated.",
+)
+_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
     type=click.Choice([format.name for format in FORMATS]),
+    callback=lambda context, parameter, name: layout(name),
     help="Format of the inputs, where their content does not tell.",
 )
+
+
+def input_format(command: Command) -> Command:
+    """How the inputs are laid out, as `input_format`: a format, what columns are called, or both."""
+    return _with((_format, columns), command)
+
+
 figures: Callable[[Command], Command] = click.option(
     "--figure",
     "figures",

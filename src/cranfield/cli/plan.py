@@ -12,6 +12,7 @@ from cranfield.report.plan_tables import FORMATS, render
 from cranfield.statistics.planning import DESIGNS, Design
 
 if TYPE_CHECKING:
+    from cranfield.formats.columns import Layout
     from cranfield.plans import Plan, PowerAnalysis
 
 
@@ -71,7 +72,7 @@ def command(
     design: Design,
     targets: tuple[float, ...],
     output_format: str,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
 ) -> None:
     """How many topics would show a difference between two systems, and what can the present ones show?

@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.columns import Layout
 
 
 @click.command("plot")
@@ -47,7 +48,7 @@ def command(
     sort: bool,
     costs: str | None,
     cost: str,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

@@ -8,6 +8,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Layout
 from cranfield.report.pool_tables import FORMATS
 
 # What each way of using the command takes, besides runs and how they are read.
@@ -53,7 +54,7 @@ _TAKES = {
 @click.option("-f", "--output-format", type=click.Choice(FORMATS), help="How to print. [default: table]")
 @options.input_format
 @options.threads
-def command(runs: tuple[str, ...], input_format: str | None, threads: int | None, **given: Any) -> None:
+def command(runs: tuple[str, ...], input_format: Layout | str | None, threads: int | None, **given: Any) -> None:
     """Which documents of RUNS should be judged? And what came of it?
 
     The pool lists topic and document in the order of document ids: it tells assessors nothing of ranks and systems. A

@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
+from cranfield.formats.columns import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
@@ -42,7 +43,7 @@ def command(
     measures: tuple[str, ...],
     title: str,
     tests: tuple[str, ...],
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:

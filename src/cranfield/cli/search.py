@@ -71,6 +71,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
     is_flag=True,
     help="Metadata in comments at the head of the run too. ir_measures, pytrec_eval and ranx cannot read such runs.",
 )
+@options.columns
 @options.topic_ids
 @options.output_format(FORMATS)
 def command(
@@ -215,7 +216,7 @@ def _judged_parts(
 
     if splits and folds:
         raise UsageError("--splits and --folds exclude each other")
-    judgements = read_qrels(qrels) if qrels else whole.qrels
+    judgements = read_qrels(qrels, format=options.layout(None)) if qrels else whole.qrels
     if judgements is None:
         raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
     trap = other_ids(whole.topics, judgements.topics) if whole.topics is not None else None

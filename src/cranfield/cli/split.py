@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Layout
 
 DEFAULT_MEASURE = "AP"
 
@@ -41,7 +42,7 @@ def command(
     runs: tuple[str, ...],
     measure: str | None,
     output: str | None,
-    input_format: str | None,
+    input_format: Layout | str | None,
     threads: int | None,
 ) -> None:
     """Split the topics of QRELS into those to tune on and those to test on.

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import click
 
+from cranfield.cli import options as shared
 from cranfield.cli.progress import loading
-from cranfield.errors import CranfieldError
+from cranfield.errors import CranfieldError, DataError
 from cranfield.trec_eval.inputs import read
 from cranfield.trec_eval.names import everything, wanted
 from cranfield.trec_eval.options import FORMATS, USAGE, VERSIONS, Options, Version, exit_code
@@ -30,7 +31,7 @@ class LikeTrecEval(click.Command):
         try:
             return super().invoke(context)
         except CranfieldError as error:
-            click.echo(f"cranfield: {error}", err=True)
+            click.echo(f"cranfield: {error.at_prompt if isinstance(error, DataError) else error}", err=True)
             raise SystemExit(exit_code(error)) from None
 
 
@@ -105,6 +106,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     help="The version to be.",
 )
 @click.option("--explain-differences", is_flag=True, help="Show where versions and cranfield differ, and why.")
+@shared.columns
 def command(
     qrels: str,
     run: str,
@@ -133,7 +135,9 @@ def command(
       $ cranfield trec_eval --explain-differences qrels.txt bm25.run
     """
     default = everything(settings["format"]) if explain_differences else DEFAULT
-    options = Options(cast(Version, as_version), measures or default, summary=not no_summary, **settings)
+    options = Options(
+        cast(Version, as_version), measures or default, summary=not no_summary, layout=shared.layout(None), **settings
+    )
     if explain_differences:
         from cranfield.trec_eval.differences import explained
 

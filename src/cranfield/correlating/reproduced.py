@@ -13,6 +13,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate, named_runs
 from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
+from cranfield.formats.columns import Layout
 from cranfield.judged import Floats
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
@@ -52,7 +53,7 @@ def reproduction(
     overlap_depth: int = OVERLAP_DEPTH,
     sampling: Sampling | None = None,
     policy: Policy | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
 ) -> Correlation:
     """How close reproduced runs come to their originals, and how much of an improvement they reproduce.
 
@@ -97,7 +98,7 @@ def reproduction(
     return Correlation("reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings))
 
 
-def _paired(original: Any, reproduced: Any, format: str | None) -> list[tuple[Run, Run]]:
+def _paired(original: Any, reproduced: Any, format: Layout | str | None) -> list[tuple[Run, Run]]:
     """Each original with its reproduction, under names that tell them apart."""
     given = [
         [read_run(run, name=name, format=format) for name, run in named_runs(runs)] for runs in (original, reproduced)

@@ -12,6 +12,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
 from cranfield.findings import Finding
 from cranfield.formats import distinct_names, read_run
+from cranfield.formats.columns import Layout
 from cranfield.judged import Floats
 from cranfield.statistics.agreement import Coefficient, find_coefficient
 from cranfield.statistics.overlap import (
@@ -56,7 +57,7 @@ def correlate(
     ties: str = "b",
     depth: int | None = None,
     overlap_depth: int = OVERLAP_DEPTH,
-    format: str | None = None,
+    format: Layout | str | None = None,
 ) -> Correlation:
     """How far two runs agree, topic by topic and on the whole.
 

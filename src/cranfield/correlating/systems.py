@@ -13,6 +13,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.formats import distinct_names
+from cranfield.formats.columns import Layout
 from cranfield.judged import Floats
 from cranfield.measures import Measure
 from cranfield.policy import Policy
@@ -44,7 +45,7 @@ def correlate_systems(
     topic_sets: Sequence[Iterable[str]] = (),
     sampling: Sampling | None = None,
     policy: Policy | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
 ) -> Correlation:
     """How far two orderings of systems agree, with intervals from resampled topics; the first ordering is the truth.
 
@@ -102,7 +103,7 @@ def correlate_halves(
     *,
     sampling: Sampling | None = None,
     policy: Policy | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
 ) -> Correlation:
     """How well the ordering of systems on one random half of the topics tells that on the other, over many splits.
 
@@ -132,7 +133,7 @@ def correlate_halves(
     return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings))
 
 
-def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, format: str | None) -> Results:
+def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, format: Layout | str | None) -> Results:
     policy = policy or Policy()
     if policy.topics == "run":
         raise UsageError("systems are ordered on the same topics: choose topics=qrels or topics=common")

@@ -14,6 +14,7 @@ from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation import named_runs
 from cranfield.findings import Finding
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.columns import Layout, as_layout
 from cranfield.formats.datasets import is_dataset
 from cranfield.judged import Judged, Pool, judge, pool
 from cranfield.tables import Qrels
@@ -57,8 +58,8 @@ def describe(
     runs: Any = (),
     *,
     kind: Content | None = None,
-    format: str | None = None,
-    run_format: str | None = None,
+    format: Layout | str | None = None,
+    run_format: Layout | str | None = None,
     judgements: str = "plain",
     ids: Ids = "given",
 ) -> Description:
@@ -105,7 +106,7 @@ def as_collection(
     source: Any,
     *,
     kind: Content | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
     judgements: str = "plain",
     ids: Ids = "given",
 ) -> Collection:
@@ -114,11 +115,12 @@ def as_collection(
     >>> as_collection({"q1": {"d1": 1}})
     <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
     """
+    layout = as_layout(format)
     is_path = isinstance(source, str | os.PathLike)
     is_folder = is_path and os.path.isdir(source)
     is_whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.fspath(source).endswith(".toml"))
     if is_whole or (is_folder and kind in (None, "qrels")):
-        if format is not None or judgements != "plain":
+        if layout.format is not None or judgements != "plain":
             raise UsageError(
                 "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
             )
@@ -129,18 +131,21 @@ def as_collection(
         if kind is None and judgements == "plain":
             raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "documents" or isinstance(source, Documents):
-        documents = read_documents(source, format=format)
+        documents = read_documents(source, format=layout.format)
         return Collection(documents.name, documents)
     if kind == "topics" or isinstance(source, Topics):
-        topics = read_topics(source, format=format, ids=ids)
+        topics = read_topics(source, format=layout.format, ids=ids)
         return Collection(topics.name, None, topics)
     if kind == "run":
         raise UsageError(f"{label} is a run: name judgements or a collection first, then runs")
-    qrels = read_qrels(source, kind=judgements, format="tsv" if format == "beir" else format)
+    layout = layout._replace(format="tsv") if layout.format == "beir" else layout
+    qrels = read_qrels(source, kind=judgements, format=layout)
     return Collection(qrels.name, qrels=qrels)
 
 
-def _judged_runs(runs: Any, format: str | None, qrels: Qrels, pooled: Pool, found: list[Finding]) -> list[Judged]:
+def _judged_runs(
+    runs: Any, format: Layout | str | None, qrels: Qrels, pooled: Pool, found: list[Finding]
+) -> list[Judged]:
     """The runs as judged; what is odd about them is added to what was found."""
     if isinstance(runs, tuple) and not runs:
         return []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
 from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
+from cranfield.formats.columns import Layout, as_layout
 from cranfield.formats.datasets import is_dataset, name_of, records
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.sources import open_source
@@ -33,8 +34,8 @@ def read_run(
     source: Any,
     *,
     name: str | None = None,
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    format: Layout | str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     digest: str | None = None,
     judging: Judging | None = None,
     threads: int | None = None,
@@ -46,8 +47,8 @@ def read_run(
     bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
     data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. "irds:ID" takes the scored
     documents of ir_datasets, where that is installed. `columns` says which column
-    is which where the names are unusual: {"topic": "my_query", …}. `judging` is for runs that are judged at
-    once and then let go: their rows are not kept.
+    is which where the names are unusual: {"topic": "my_query", …}; a `Layout` as `format` says both. `judging` is for
+    runs that are judged at once and then let go: their rows are not kept.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
@@ -57,7 +58,8 @@ def read_run(
         return source if name is None else source.renamed(name)
     if is_dataset(source):
         return read_run(records(source, "scoreddocs"), name=name or name_of(source), judging=judging, threads=threads)
-    origin, reading = _read(source, "score", name, format, columns, digest, judging, threads, progress)
+    layout = as_layout(format, columns)
+    origin, reading = _read(source, "score", name, layout, digest, judging, threads, progress)
     return Run(reading.table, origin)
 
 
@@ -66,8 +68,8 @@ def read_qrels(
     *,
     name: str | None = None,
     kind: str = "plain",
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    format: Layout | str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     digest: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -83,9 +85,10 @@ def read_qrels(
         return source if name is None else source.renamed(name)
     if is_dataset(source):
         return read_qrels(records(source, "qrels"), name=name or name_of(source), kind=kind, threads=threads)
+    layout = as_layout(format, columns)
     if kind != "plain":
-        return read_kind(kind, source, name, digest)
-    origin, reading = _read(source, "grade", name, format, columns, digest, None, threads, progress)
+        return read_kind(kind, source, name, layout.columns, digest)
+    origin, reading = _read(source, "grade", name, layout, digest, None, threads, progress)
     return Qrels(reading.table, origin)
 
 
@@ -93,8 +96,7 @@ def _read(
     source: Any,
     kind: Kind,
     name: str | None,
-    format: str | None,
-    columns: Mapping[str, str] | None,
+    layout: Layout,
     digest: str | None,
     judging: Judging | None,
     threads: int | None,
@@ -104,7 +106,7 @@ def _read(
         from cranfield._core import Progress as NewProgress
 
         progress = NewProgress()
-    request = Request(kind, thread_count(threads), progress, columns or {}, judging)
+    request = Request(kind, thread_count(threads), progress, layout.columns, judging)
     path = digested = None
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, digest)
@@ -112,7 +114,7 @@ def _read(
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
-        reading = _choose(format, opened.data, label, request).read(opened.data, label, request)
+        reading = _choose(layout.format, opened.data, label, request).read(opened.data, label, request)
         digested = opened.digest()
     else:
         label = name or f"the {request.noun}"

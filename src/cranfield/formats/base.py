@@ -35,7 +35,7 @@ class Request(NamedTuple):
     kind: Kind
     threads: int
     progress: Progress
-    columns: Mapping[str, str]
+    columns: Mapping[str, tuple[str, ...]]
     judging: Judging | None
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.formats.base import BYTE_ORDER_MARK, Format, Reading, Request, decode
-from cranfield.formats.columns import find_columns, require_columns
+from cranfield.formats.columns import is_header, require_columns
 from cranfield.formats.trec import read_fields
 
 
@@ -41,7 +41,7 @@ def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> 
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:
-    return find_columns(header(head, delimiter), request.kind, request.columns) is not None
+    return is_header(header(head, delimiter), request.kind, request.columns)
 
 
 CSV = Format(

@@ -15,10 +15,10 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield._core import Progress
-from cranfield.errors import DataError, DuplicateError, shorten, some
+from cranfield.errors import DataError, DuplicateError, shorten
 from cranfield.formats import FORMATS, stem
 from cranfield.formats.base import BYTE_ORDER_MARK, Request, decode
-from cranfield.formats.columns import require_columns
+from cranfield.formats.columns import NOTHING, Told, no_column, require_columns
 from cranfield.formats.delimited import header
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.memory import read_lists, records_of, values_of
@@ -51,6 +51,14 @@ class Rows(NamedTuple):
     origin: Origin
 
 
+class Wanted(NamedTuple):
+    """What a group is, what its column may be called, and what columns are said to be called."""
+
+    what: str
+    names: tuple[str, ...]
+    columns: Told = NOTHING
+
+
 class Line(NamedTuple):
     """A line of TREC text: its ids, the number at its end, and where it stands."""
 
@@ -60,10 +68,10 @@ class Line(NamedTuple):
     text: str
 
 
-def read_rows(source: Any, name: str | None, what: str, names: tuple[str, ...]) -> Rows:
-    """Judgements from a file or from memory. `what` is a group, and `names` are those that its column may have.
+def read_rows(source: Any, name: str | None, wanted: Wanted) -> Rows:
+    """Judgements from a file or from memory.
 
-    >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, "judge", ("judge",)).rows[1]
+    >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, Wanted("judge", ("judge",))).rows[1]
     Row(topic='q1', group='b', document='d1', grade=2.0, line=None, text=None)
     """
     path = None
@@ -73,11 +81,11 @@ def read_rows(source: Any, name: str | None, what: str, names: tuple[str, ...]) 
         if not len(opened.data):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
-        found = _read_bytes(opened.data, label, what, names)
+        found = _read_bytes(opened.data, label, wanted)
     else:
         label = name or "the qrels"
-        found = _read_memory(source, label, what, names)
-    rows, repeated = _each_once(found, label, what)
+        found = _read_memory(source, label, wanted)
+    rows, repeated = _each_once(found, label, wanted.what)
     if not rows:
         raise DataError("has no rows", source=label)
     notes: tuple[tuple[str, str], ...] = ()
@@ -107,12 +115,12 @@ def trec_lines(data: bytes, source: str, fields: int) -> Iterator[Line]:
         yield Line(tuple(parts[:-1]), grade, number, text)
 
 
-def _read_bytes(data: Any, source: str, what: str, names: tuple[str, ...]) -> Iterable[Row]:
+def _read_bytes(data: Any, source: str, wanted: Wanted) -> Iterable[Row]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
-    request = Request("grade", 1, Progress(), {}, None)
+    request = Request("grade", 1, Progress(), wanted.columns, None)
     format = next((format.name for format in FORMATS if format.recognise(whole[: 1 << 16], request)), "trec")
     if format == "parquet":
-        return _read_frame(parquet_table(data, source), source, what, names)
+        return _read_frame(parquet_table(data, source), source, wanted)
     if (at := whole.find(b"\0")) >= 0:
         raise DataError("NUL byte", source=source, line=whole.count(b"\n", 0, at) + 1, remedy="This is not text.")
     if format == "json":
@@ -121,26 +129,26 @@ def _read_bytes(data: Any, source: str, what: str, names: tuple[str, ...]) -> It
         except TypeError as error:
             raise DataError(str(error)) from None
     if format == "jsonl":
-        return _read_json_lines(whole, source, what, names)
+        return _read_json_lines(whole, source, wanted)
     if format in ("csv", "tsv"):
-        return _read_delimited(whole, source, what, names, "," if format == "csv" else "\t")
+        return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t")
     return (
         Row(topic, group, document, grade, number, text)
         for (topic, group, document), grade, number, text in trec_lines(whole, source, 4)
     )
 
 
-def _read_memory(source: Any, label: str, what: str, names: tuple[str, ...]) -> Iterable[Row]:
+def _read_memory(source: Any, label: str, wanted: Wanted) -> Iterable[Row]:
     if isinstance(source, Mapping):
         return _read_mapping(source, label)
     if hasattr(source, "__arrow_c_stream__"):
-        return _read_frame(source, label, what, names)
+        return _read_frame(source, label, wanted)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise TypeError(
             f"{label}: expected a path, an open file, {NESTED}, a data frame or records, not {describe_type(source)}"
         )
     rows, fields = records_of(source, label)
-    lists = [values_of(rows, fields[i], label) for i in _columns(fields, label, what, names)]
+    lists = [values_of(rows, fields[i], label) for i in _columns(fields, label, wanted)]
     return (_row(four, label) for four in zip(*lists, strict=True))
 
 
@@ -157,10 +165,10 @@ def _entries(value: Any, source: str) -> Iterable[tuple[Any, Any]]:
     return value.items()
 
 
-def _read_frame(frame: Any, source: str, what: str, names: tuple[str, ...]) -> Iterator[Row]:
+def _read_frame(frame: Any, source: str, wanted: Wanted) -> Iterator[Row]:
     if hasattr(frame, "iloc"):
         found = [str(column) for column in frame.columns]
-        lists = [frame.iloc[:, i].tolist() for i in _columns(found, source, what, names)]
+        lists = [frame.iloc[:, i].tolist() for i in _columns(found, source, wanted)]
     else:
         try:
             import pyarrow
@@ -169,11 +177,11 @@ def _read_frame(frame: Any, source: str, what: str, names: tuple[str, ...]) -> I
                 "reading this frame needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
             ) from None
         table = pyarrow.table(frame)
-        lists = [table.column(i).to_pylist() for i in _columns(table.column_names, source, what, names)]
+        lists = [table.column(i).to_pylist() for i in _columns(table.column_names, source, wanted)]
     return (_row(four, source) for four in zip(*lists, strict=True))
 
 
-def _read_json_lines(data: bytes, source: str, what: str, names: tuple[str, ...]) -> Iterator[Row]:
+def _read_json_lines(data: bytes, source: str, wanted: Wanted) -> Iterator[Row]:
     for number, line in enumerate(data.splitlines(), start=1):
         if line.strip():
             text = decode(line)
@@ -181,35 +189,32 @@ def _read_json_lines(data: bytes, source: str, what: str, names: tuple[str, ...]
             if not isinstance(entry, dict):
                 raise DataError("expected an object on each line", source=source, line=number, text=text)
             keys = tuple(entry)
-            four = [entry[keys[i]] for i in _columns(keys, f"{source}:{number}", what, names)]
+            four = [entry[keys[i]] for i in _columns(keys, f"{source}:{number}", wanted)]
             yield _row(four, source, number, text)
 
 
-def _read_delimited(data: bytes, source: str, what: str, names: tuple[str, ...], delimiter: str) -> Iterator[Row]:
+def _read_delimited(data: bytes, source: str, wanted: Wanted, delimiter: str) -> Iterator[Row]:
     first, *lines = data.splitlines()
     found = header(first, delimiter)
-    wanted = _columns(found, source, what, names)
+    places = _columns(found, source, wanted)
     for number, line in enumerate(lines, start=2):
         if line.strip():
             fields, text = header(line, delimiter), decode(line)
             if len(fields) != len(found):
                 message = f"{len(fields)} fields where the header has {len(found)}"
                 raise DataError(message, source=source, line=number, text=text)
-            topic, group, document, grade = (fields[i] for i in wanted)
+            topic, group, document, grade = (fields[i] for i in places)
             yield _row((topic, group, document, _number(grade)), source, number, text)
 
 
-def _columns(found: Sequence[str], source: str, what: str, names: tuple[str, ...]) -> tuple[int, int, int, int]:
+def _columns(found: Sequence[str], source: str, wanted: Wanted) -> tuple[int, int, int, int]:
     """Where topic, group, document and grade stand."""
-    columns = require_columns(found, "grade", {}, source)
+    columns = require_columns(found, "grade", wanted.columns, source)
     known = [name.strip().lower() for name in found]
+    names = [name.strip().lower() for name in wanted.columns.get(wanted.what, wanted.names)]
     group = next((known.index(name) for name in names if name in known), None)
     if group is None:
-        raise DataError(
-            f"no column for the {what} among {some([repr(name) for name in found], 12)}",
-            source=source,
-            remedy=f"Accepted names: {', '.join(names)}.",
-        )
+        raise no_column({wanted.what: wanted.names}, found, columns[:3], wanted.columns, source)
     return columns.topic, group, columns.document, columns.value
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.formats.grouped import as_qrels, in_order, read_rows
+from cranfield.formats.columns import NOTHING, Told
+from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
 from cranfield.tables import Qrels
 
 NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator_id", "iteration")
 
 
-def read(source: Any, name: str | None) -> Qrels:
+def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the column `judges`, in which a judge is the same in all topics.
 
     >>> qrels = read({"q1": {"d1": {"ann": 1, "bob": 0}}, "q2": {"d1": {"bob": 2}}}, None)
@@ -24,7 +25,7 @@ def read(source: Any, name: str | None) -> Qrels:
     array([[ 1.,  0.],
            [nan,  2.]])
     """
-    found = read_rows(source, name, "judge", NAMES)
+    found = read_rows(source, name, Wanted("judge", NAMES, columns))
     everybody = in_order(row.group for row in found.rows)
     return as_qrels(found, "judges", {row.topic: everybody for row in found.rows}, _mean)
 

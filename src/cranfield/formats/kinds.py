@@ -1,7 +1,8 @@
 """Judgements that say more than a grade for each document.
 
-Each kind is a module of this package with a function `read(source, name) -> Qrels`, which puts what else is known of
-each document into a column of the judgements, under the name of the kind. To add a kind, write its module and name it.
+Each kind is a module of this package with a function `read(source, name, columns) -> Qrels`, which puts what else is
+known of each document into a column of the judgements, under the name of the kind.
+To add a kind, write its module and name it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.formats.columns import Told
 from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 
@@ -23,11 +25,11 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def read_kind(kind: str, source: Any, name: str | None, digest: str | None = None) -> Qrels:
+def read_kind(kind: str, source: Any, name: str | None, columns: Told, digest: str | None = None) -> Qrels:
     """Judgements of one of these kinds; their format is found from the content."""
     if kind not in KINDS:
         raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
-    read: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name)
+    read: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name, columns)
     if digest is None or read.origin.path in (None, "-"):
         return read
     return replace(read, origin=read.origin._replace(digest=open_source(read.origin.path, digest).digest()))

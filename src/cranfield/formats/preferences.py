@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.base import BYTE_ORDER_MARK, decode, is_number
+from cranfield.formats.columns import NOTHING, Told
 from cranfield.formats.grouped import trec_lines
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
@@ -52,8 +53,8 @@ class Statement(NamedTuple):
     levels: dict[str, float]
 
 
-def read(source: Any, name: str | None = None) -> Qrels:
-    """Reads preference judgements.
+def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels:
+    """Reads preference judgements; they have no columns that could be called otherwise.
 
     >>> qrels = read({"q1": [("d1", "d2"), ("d2", "d3"), ("d1", "d4")]})
     >>> qrels.of("q1")

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.base import BYTE_ORDER_MARK, decode
-from cranfield.formats.columns import require_columns
+from cranfield.formats.columns import NOTHING, Told, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -67,7 +67,7 @@ class Row(NamedTuple):
     place: Place
 
 
-def read(source: Any, name: str | None) -> Qrels:
+def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `sampled`, each document's chance, and, where strata are given, `stratum`.
 
     >>> import io
@@ -83,7 +83,7 @@ def read(source: Any, name: str | None) -> Qrels:
         rows = _of_text(bytes(opened.data), label, notes)
     else:
         label = name or "the qrels"
-        rows = list(_of_mapping(source, label) if isinstance(source, Mapping) else _of_records(source, label))
+        rows = list(_of_mapping(source, label) if isinstance(source, Mapping) else _of_records(source, label, columns))
     if not rows:
         raise DataError("has no rows", source=label)
     rows = _distinct(rows, notes)
@@ -160,7 +160,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[Row]:
             yield _of_values(topic, document, pair[0], {"chance": pair[1]}, label)
 
 
-def _of_records(source: Any, label: str) -> Iterator[Row]:
+def _of_records(source: Any, label: str, told: Told) -> Iterator[Row]:
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise TypeError(f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}")
     for record in source:
@@ -168,7 +168,7 @@ def _of_records(source: Any, label: str) -> Iterator[Row]:
         if values is None:
             raise TypeError(f"{label}: a record is a named tuple or a dict, not {describe_type(record)}")
         names = list(values)
-        columns = require_columns(names, "grade", {}, label)
+        columns = require_columns(names, "grade", told, label)
         topic, document, grade = (values[names[i]] for i in (columns.topic, columns.document, columns.value))
         yield _of_values(topic, document, grade, values, label)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cranfield.formats.grouped import as_qrels, in_order, read_rows
+from cranfield.formats.columns import NOTHING, Told
+from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
 from cranfield.tables import Qrels
 
 NAMES = ("subtopic", "subtopic_id", "subtopic-id", "aspect", "intent", "iteration")
 
 
-def read(source: Any, name: str | None) -> Qrels:
+def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `subtopics`, each topic's by name, and `by_id`, the order of ids descending.
 
     >>> qrels = read({"q1": {"d1": {"b": 1}, "d2": {"a": 0, "b": 2}}}, None)
@@ -26,7 +27,7 @@ def read(source: Any, name: str | None) -> Qrels:
     """
     import numpy as np
 
-    found = read_rows(source, name, "subtopic", NAMES)
+    found = read_rows(source, name, Wanted("subtopic", NAMES, columns))
     groups: dict[str, set[str]] = {}
     for row in found.rows:
         groups.setdefault(row.topic, set()).add(row.group)

@@ -12,6 +12,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import named_runs
 from cranfield.findings import EXPECTED_NOTES, Finding
 from cranfield.formats import distinct_names, read_run
+from cranfield.formats.columns import Layout
 from cranfield.fusion.base import Method, Normalisation
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.registered import find_method, find_normalisation
@@ -32,7 +33,7 @@ def fuse(
     parameters: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
     threads: int | None = None,
 ) -> Run:
     """Fuses runs into one by a method such as "rrf" or "combmnz"; docs/fusion.md has them all.
@@ -71,7 +72,7 @@ class Sources(NamedTuple):
     oddities: tuple[tuple[str, str], ...]
 
     @classmethod
-    def read(cls, runs: Any, format: str | None, threads: int) -> Sources:
+    def read(cls, runs: Any, format: Layout | str | None, threads: int) -> Sources:
         """Reads one run a thread."""
         given = named_runs(runs)
         if len(given) < 2:

@@ -15,6 +15,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.formats import read_qrels
+from cranfield.formats.columns import Layout
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
 from cranfield.judged import Floats, Judged, judge
@@ -92,7 +93,7 @@ def train_fusion(
     parameters: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
-    format: str | None = None,
+    format: Layout | str | None = None,
     threads: int | None = None,
     tried: Callable[[], None] = lambda: None,
 ) -> TrainedFusion:

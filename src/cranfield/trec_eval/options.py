@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cranfield.errors import CranfieldError, DuplicateError, UsageError
+from cranfield.formats.columns import Layout
 from cranfield.policy import Policy
 
 Version = Literal["9.0", "10.0"]
@@ -30,6 +31,7 @@ class Options:
     documents: int = 0  # -N
     format: str = "qrels"  # -R
     zscores: str | None = None  # -Z
+    layout: Layout | str | None = None  # what columns are called, where files have names for them
 
     @property
     def policy(self) -> Policy:
