@@ -33,6 +33,13 @@ class Finding(NamedTuple):
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
     policy = policy or Policy()
+    if np.all(pool.grades < 0):
+        raise DataError(
+            "nobody has judged it yet: every grade is negative, which says in the pool and not judged",
+            source=qrels.origin.path or qrels.name,
+            remedy="Give each document a grade. What `cranfield pool` wrote as strata of a sample takes those of its "
+            "pool by `cranfield pool --fill QRELS --strata FILE`.",
+        )
     if not pool.has_relevant.any():
         raise DataError(
             "nothing is relevant: no grade is above 0",

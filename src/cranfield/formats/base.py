@@ -22,6 +22,12 @@ IN_GROUPS = (
 )
 
 
+UNJUDGED = (
+    "This looks like a pool that nobody has judged yet, as `cranfield pool` writes it: judge it, with {}, 0 for what "
+    "is not relevant and 1 or more for what is, and it is judgements."
+)
+
+
 class Judging(NamedTuple):
     """Says that a run is read only to be judged, now and against these: its rows need not be kept."""
 
@@ -151,6 +157,11 @@ def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
         return "If the last line was cut short, the file is incomplete: write it again."
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return "This looks like a run: are the two arguments swapped?"
+    if len(fields) == 3 and fields[1] == "0":
+        either = (
+            " If its last column is a grade, the second, the iteration, is missing." if is_number(fields[2]) else ""
+        )
+        return UNJUDGED.format("a grade at the end of each line") + either
     if len(fields) == 3 and is_number(fields[2]):
         return "The second column, the iteration, is missing: write topic 0 document grade, or add a header line."
     if len(fields) == 5 and is_number(fields[4]):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.formats.base import Kind, is_number
+from cranfield.formats.base import UNJUDGED, Kind, is_number
 
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "topic": ("topic", "topic_id", "query_id", "query-id", "queryid", "qid", "q_id"),
@@ -100,6 +100,9 @@ def require_columns(names: Sequence[str], kind: Kind, given: Told, source: str) 
     """As find_columns, but an error that says which is missing, and what it may be called."""
     columns = find_columns(names, kind, given)
     missing = columns.missing()
+    if missing == ["grade"] and len(names) == 2:
+        remedy = UNJUDGED.format("a column grade")
+        raise DataError("topics and documents, but no grades", source=source, remedy=remedy)
     if missing:
         raise no_column({role: ACCEPTED[role] for role in missing}, names, columns[:5], given, source)
     known = [name.strip().lower() for name in names]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cranfield._core import Progress
 from cranfield.errors import DataError, DuplicateError, shorten
 from cranfield.formats import FORMATS, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, Request, decode
+from cranfield.formats.base import BYTE_ORDER_MARK, UNJUDGED, Request, decode
 from cranfield.formats.columns import NOTHING, Told, no_column, require_columns
 from cranfield.formats.delimited import header
 from cranfield.formats.json_text import parse as parse_json
@@ -108,7 +108,8 @@ def trec_lines(data: bytes, source: str, fields: int) -> Iterator[Line]:
         text = decode(line)
         if len(parts) != fields:
             what = f"{len(parts)} fields where there must be {fields}"
-            raise DataError(what, source=source, line=number, text=text)
+            pool = UNJUDGED.format("a grade at the end of each line") if len(parts) == 3 and parts[1] == "0" else None
+            raise DataError(what, source=source, line=number, text=text, remedy=pool)
         grade = _number(parts[-1])
         if not _is_grade(grade):
             raise DataError(_no_number(grade), source=source, line=number, text=text)
