@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from scipy import stats
 from simulate import MARGINS, Floats, band, pairs_within
 
-from cranfield.errors import UsageError
+from cranfield.cli import cli
+from cranfield.errors import DataError, UsageError
 from cranfield.statistics.base import Sampling, SignificanceTest, all_pairs, all_tests
 from cranfield.statistics.independent import mann_whitney, student, welch
 
@@ -100,3 +103,73 @@ def test_false_alarms_stay_in_their_band(test: SignificanceTest) -> None:
     scores[:, 1, :30] = np.nan
     p = test.function(scores.reshape(2 * sets, 50), pairs_within(sets), SAMPLING).p
     assert abs(np.mean(p <= 0.05) - 0.05) <= band(0.05, sets)
+
+
+ON_TOPICS = {"first": "1 2 3", "second": "4 5 6", "both": "3 4 5 6"}
+
+
+@pytest.fixture(scope="module")
+def own_topics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Runs that share no topic, one that shares some with either, and their judgements."""
+    folder, examples = tmp_path_factory.mktemp("topics"), Path(__file__).parents[1] / "examples"
+    lines = (examples / "bm25.run").read_text().splitlines(keepends=True)
+    made = {"qrels": str(examples / "qrels.txt")}
+    for name, topics in ON_TOPICS.items():
+        (folder / f"{name}.run").write_text("".join(line for line in lines if line.split()[0] in topics.split()))
+        made[name] = str(folder / f"{name}.run")
+    return made
+
+
+def compared(files: dict[str, str], runs: str, *words: str) -> Result:
+    paths = [files[name] for name in ("qrels", *runs.split())]
+    return CliRunner().invoke(cli, ["compare", *paths, "-m", "AP", *words])
+
+
+UNPAIRED = [test.name for test in INDEPENDENT]
+
+
+@pytest.mark.parametrize("test", UNPAIRED)
+def test_disjoint_topics_are_compared_once_the_policy_says_so(test: str, own_topics: dict[str, str]) -> None:
+    refused = compared(own_topics, "first second", "--test", test)
+    assert isinstance(refused.exception, UsageError)
+    assert f"{test} is for systems that each have topics of their own" in str(refused.exception)
+    assert "under --topics qrels every topic counts for all: say --topics run" in str(refused.exception)
+    assert "shared by" not in str(refused.exception)
+    done = compared(own_topics, "first second", "--test", test, "--topics", "run")
+    assert done.exit_code == 0, done.output
+    assert 'not significantly different: that is not "equal"\n' in done.stderr
+    assert "--equivalence" not in done.stderr  # which these tests refuse
+
+
+@pytest.mark.parametrize("test", UNPAIRED)
+def test_topics_that_are_shared_are_told_as_such(test: str, own_topics: dict[str, str]) -> None:
+    refused = compared(own_topics, "first both", "--test", test, "--topics", "run")
+    assert str(refused.exception) == "1 topic is shared by two systems: use a paired test such as 't'"
+
+
+@pytest.mark.parametrize("words", [[], ["--test", "t"], ["--test", "tukey"], ["--test", "wilcoxon"]])
+def test_a_paired_test_without_shared_topics_names_the_unpaired_ones(
+    words: list[str], own_topics: dict[str, str]
+) -> None:
+    refused = compared(own_topics, "first second", "--topics", "run", *words)
+    assert isinstance(refused.exception, DataError)
+    assert "a comparison needs 2 topics with a score from every system or more, not 0" in str(refused.exception)
+    assert all(test in str(refused.exception) for test in UNPAIRED)
+    assert "--test welch, student or mann-whitney" in str(refused.exception)
+
+
+def test_tests_of_both_kinds_are_not_mixed(own_topics: dict[str, str]) -> None:
+    for order in (["--test", "welch", "--test", "t"], ["--test", "t", "--test", "welch"]):
+        refused = compared(own_topics, "first second", "--topics", "run", *order)
+        assert "t is for systems that share topics, welch for systems that do not" in str(refused.exception)
+
+
+def test_help_and_list_say_how_to_compare_systems_on_topics_of_their_own() -> None:
+    told = " ".join(CliRunner().invoke(cli, ["compare", "--help"]).output.split())
+    assert "compared with --topics run and an unpaired test: --test welch, student or mann-whitney" in told
+    listed = CliRunner().invoke(cli, ["compare", "--test", "list"]).output
+    assert listed.count("(each system on topics of its own: --topics run)") == len(UNPAIRED)
+
+
+def test_paired_comparisons_still_point_to_equivalence(own_topics: dict[str, str]) -> None:
+    assert "Ask for equivalence" in compared(own_topics, "second both").stderr

@@ -240,7 +240,8 @@ def _panel(
         raise DataError(
             f"{measure}: a comparison needs 2 topics with a score from every system or more, not "
             f"{np.count_nonzero(kept)}",
-            remedy="With --topics run only topics that every run answers can be compared."
+            remedy="With --topics run, only topics that every run answers are compared one by one. Systems that each "
+            "have topics of their own are compared by --test welch, student or mann-whitney."
             if results.policy.topics == "run"
             else None,
         )
@@ -249,6 +250,12 @@ def _panel(
     if several:
         tested = _over_seeds(by_seed, scores, pairs, asked, family)
     elif independent:
+        if results.policy.topics != "run":
+            raise UsageError(
+                f"{independent[0]} is for systems that each have topics of their own, and under --topics "
+                f"{results.policy.topics} every topic counts for all: say --topics run (policy=Policy(topics='run')), "
+                "or take a test for shared topics, as t"
+            )
         tested = _on_different_topics(scores, pairs, tests, asked)
     else:
         tested = _Tested(
@@ -320,7 +327,11 @@ def _on_different_topics(
     """Systems that were run on topics of their own: there are no differences on a topic."""
     paired = [test.name for test in tests if test.kind != "independent"]
     if paired:
-        raise UsageError(f"{paired[0]} is for shared topics, {tests[0].name} is not: ask for tests of one kind")
+        unpaired = next(test.name for test in tests if test.kind == "independent")
+        raise UsageError(
+            f"{paired[0]} is for systems that share topics, {unpaired} for systems that do not: ask for tests of one "
+            "kind"
+        )
     for what, wanted in (("equivalence", asked.margin), ("risk", asked.risk), ("a comparison by folds", asked.splits)):
         if wanted is not None:
             raise UsageError(f"{what} needs systems that answer the same topics; {tests[0].name} is for others")

@@ -92,10 +92,9 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         message = f"significant but small (|d_z| below {SMALL_EFFECT:g}): {some(tiny)}. Does such a difference matter?"
         yield Finding("small-effect", label, message)
     if not significant.all() and comparison.margin is None:
-        message = (
-            f'{plural(int((~significant).sum()), "pair")} not significantly different: that is not "equal". Ask for '
-            "equivalence within a margin that matters (--equivalence)"
-        )
+        message = f'{plural(int((~significant).sum()), "pair")} not significantly different: that is not "equal"'
+        if len(detectable):
+            message += ". Ask for equivalence within a margin that matters (--equivalence)"
         yield Finding("not-equal", label, message, doubtful=False)
     if panel.unjudged is not None and np.ptp(panel.unjudged) > UNEVEN_JUDGING:
         most, least = int(np.argmax(panel.unjudged)), int(np.argmin(panel.unjudged))

@@ -109,6 +109,9 @@ def command(
     with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and the
     difference that this many topics can find.
 
+    Systems that each answered topics of their own are compared with --topics run and an unpaired test: --test welch,
+    student or mann-whitney.
+
     \b
     Examples:
       $ cranfield compare qrels.txt bm25.run dense.run
@@ -158,7 +161,10 @@ def listed_tests() -> str:
 
     lines = []
     for test in all_tests():
-        kind = {"family": " (all pairs at once, corrected)", "independent": " (different topics)"}.get(test.kind, "")
+        kind = {
+            "family": " (all pairs at once, corrected)",
+            "independent": " (each system on topics of its own: --topics run)",
+        }.get(test.kind, "")
         lines.append(
             f"{test.name}: {test.title}{kind}\n    {test.help.splitlines()[0]}\n    Null hypothesis: {test.null}.\n"
         )
