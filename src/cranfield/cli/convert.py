@@ -33,8 +33,8 @@ def command(source: str, output: str, kind: Any, from_: str | None, to: str | No
     Ids and texts, and the numbers to the last digit, are the same when OUTPUT is read again; where a format cannot hold
     something, nothing is written, unless --lossy allows it. Compression follows the suffix: .gz, .bz2, .xz, .zst.
 
-    INPUT may be '-', standard input, or a collection (a folder, irds:…): that is written as a folder in BEIR's form, or
-    with --kind the part of it that is named.
+    INPUT may be '-' (standard input) or a collection (a folder, irds:…), which is written as a folder in BEIR's form,
+    or with --kind the part of it that is named.
 
     \b
     Examples:

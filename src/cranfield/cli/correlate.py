@@ -56,7 +56,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     "--measure",
     "measures",
     multiple=True,
-    help="A measure to order systems by; give two or more to compare the orders they make. "
+    help="A measure to order systems by; give two or more, with commas between, to compare the orders they make. "
     f"{' and '.join(DEFAULT_MEASURES)} by default.",
 )
 @click.option(
@@ -73,7 +73,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     "--reproduced",
     multiple=True,
     metavar="RUN",
-    help="What is to reproduce the run; for two runs, a baseline and an improved one, give two in the same order.",
+    help="A run that is meant to reproduce RUNS; of two, a baseline and an improved one, give two in the same order.",
 )
 @click.option(
     "-c",
@@ -95,7 +95,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     "--persistence",
     default=0.9,
     show_default=True,
-    help="Of rank-biased overlap: near 1 looks deep into the lists.",
+    help="Persistence of rank-biased overlap: near 1, it looks deep into the lists.",
 )
 @click.option(
     "--ties",

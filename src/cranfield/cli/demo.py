@@ -17,9 +17,9 @@ import click
 def command(output: str) -> None:
     """See it all at work, with no data of your own: a collection, five systems, tables and a report.
 
-    The documents are the docstrings of the standard library of the Python that runs, the topics questions that
-    programmers ask, judged one by one; README.md in the folder tells how, and what they are good for. Nothing is
-    downloaded.
+    The documents are the docstrings of the standard library of the Python you run it with, and the topics are questions
+    that programmers ask. Documents were judged one by one; README.md in the folder tells how, and what the judgements
+    are good for. Nothing is downloaded.
 
     \b
     Examples:

@@ -22,7 +22,12 @@ from cranfield.report.diagnosis_tables import FORMATS, render
 @click.option(
     "--topic", "looked_at", multiple=True, help="Show the documents that moved on this topic; may be repeated."
 )
-@click.option("--shown", type=click.IntRange(1), metavar="K", help="Documents down to this rank; the measure's cutoff.")
+@click.option(
+    "--shown",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Show documents down to this rank. [default: the measure's cutoff]",
+)
 @click.option("--every-topic", is_flag=True, help="Show every topic, not only those at both ends.")
 @options.output_format(list(FORMATS))
 @options.policy

@@ -22,7 +22,7 @@ LIST = "list"
 @click.argument("runs", nargs=-1, metavar="RUN...")
 @click.option("--method", default="rrf", show_default=True, help=f"How to fuse; '{LIST}' shows all methods.")
 @click.option(
-    "--norm", help=f"Makes scores comparable first; '{LIST}' shows all. [default: min-max, none for methods by rank]"
+    "--norm", help=f"How scores are made comparable; '{LIST}' shows all. [default: min-max, none for methods by rank]"
 )
 @click.option(
     "-p",
@@ -32,7 +32,9 @@ LIST = "list"
     metavar="NAME=VALUE",
     help="A parameter of the method, as k=30 or weights=0.7,0.3; may be repeated. In training it stays as it is.",
 )
-@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents a topic at most.")
+@click.option(
+    "--depth", type=click.IntRange(1), default=1000, show_default=True, help="At most so many documents for each topic."
+)
 @click.option("--name", help="Name of the fused run, one word. [default: the method]")
 @click.option(
     "-o",
@@ -42,9 +44,13 @@ LIST = "list"
     help="The fused run, as TREC text unless the suffix says otherwise (.jsonl, .csv …). [default: standard output]",
 )
 @click.option("--train", "qrels", metavar="QRELS", help="Judgements to learn the method's parameters from.")
-@click.option("-m", "--measure", help="What training makes highest. [default: nDCG@10]")
+@click.option("-m", "--measure", help="The measure to train for. [default: nDCG@10]")
 @click.option("--splits", metavar="FILE", help="Topics to learn on and topics to use it on, from `cranfield split`.")
-@click.option("--folds", type=click.IntRange(2), help="Instead: learn on all folds but one, for that one. [default: 5]")
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    help="Instead of --splits: learn on all folds but one, for that one. [default: 5]",
+)
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
 @click.option("--learnt", metavar="FILE", help="Write what was learnt, as JSON.")

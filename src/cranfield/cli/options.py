@@ -83,7 +83,7 @@ topic_ids: Callable[[Command], Command] = click.option(
     default="given",
     show_default=True,
     help="What topics are called: as they are given; by position, as the judgements of some old collections have it; "
-    "or by number, without zeros before it.",
+    "or by number, without leading zeros.",
 )
 threads: Callable[[Command], Command] = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
@@ -94,8 +94,8 @@ correction: Callable[[Command], Command] = click.option(
     metavar="NAME",
     default="holm",
     show_default=True,
-    help="For how many comparisons are made: all pairs on all measures and collections are one family. "
-    "`cranfield compare --correction list` shows the others.",
+    help="How p-values are corrected for the number of comparisons: all pairs on all measures and collections are one "
+    "family. `cranfield compare --correction list` explains them all.",
 )
 alpha: Callable[[Command], Command] = click.option(
     "--alpha",

@@ -24,7 +24,12 @@ from cranfield.formats.columns import Layout
 @click.option(
     "--theme", type=click.Choice(("screen", "paper")), default="screen", show_default=True, help="Sizes and fonts."
 )
-@click.option("--sort/--no-sort", default=True, show_default=True, help="Topics and runs by score, or as they come.")
+@click.option(
+    "--sort/--no-sort",
+    default=True,
+    show_default=True,
+    help="Topics and runs in the order of their scores, or as they come.",
+)
 @click.option("--costs", metavar="FILE", help="For pareto: CSV or TSV with a header, the run first, then its cost.")
 @click.option(
     "--cost",

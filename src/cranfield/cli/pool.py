@@ -23,10 +23,15 @@ _TAKES = {
 
 @click.command("pool")
 @click.argument("runs", nargs=-1)
-@click.option("--analyse", metavar="QRELS", help="Take the pool behind these judgements apart, made from these runs.")
+@click.option("--analyse", metavar="QRELS", help="Analyse the pool behind these judgements, made from RUNS.")
 @click.option("--simulate", metavar="QRELS", help="Replay methods on these judgements: what each would have found.")
 @click.option("--fill", metavar="QRELS", help="Write the judgements of a sample: --strata FILE with the grades found.")
-@click.option("--method", "methods", multiple=True, help="As depth, rrf(k=60) or maxmean(rate=0); `list` shows all.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    help="What is judged first, as depth, rrf(k=60) or maxmean(rate=0); `list` shows all.",
+)
 @click.option("--depth", type=click.IntRange(1), metavar="K", help="How far every run counts. [default: 100]")
 @click.option("--plan", metavar="FILE", help="How far and when each run counts: CSV with run, depth, priority.")
 @click.option(
@@ -35,7 +40,7 @@ _TAKES = {
     type=click.IntRange(1),
     multiple=True,
     metavar="N",
-    help="Most judgements a topic; for --simulate several.",
+    help="At most so many judgements for each topic; for --simulate several.",
 )
 @click.option("--strata", help="For stratified: depth and share of each, as 10:1,100:10%; for --fill: their file.")
 @click.option("--judged", metavar="QRELS", help="What is judged already: methods that learn go on from there.")
@@ -43,7 +48,7 @@ _TAKES = {
     "--batch",
     type=click.IntRange(1),
     metavar="N",
-    help="For methods that learn: documents a topic. [default: 1]",
+    help="For methods that learn: documents to judge next for each topic. [default: 1]",
 )
 @click.option("--groups", metavar="FILE", help="For --analyse: whose run each is, CSV with run and group.")
 @click.option("-m", "--measure", help="The measure that orders runs. [default: AP]")

@@ -33,7 +33,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @click.option("--tag", help="The run's tag. [default: the model]")
 @click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
 @click.option("--fields", metavar="FIELD[+FIELD]", help="Fields of documents to search. [default: title+text]")
-@click.option("--stemmer", default="english", show_default=True, help="A stemmer of Snowball, by language, or none.")
+@click.option("--stemmer", default="english", show_default=True, help="Snowball's stemmer of a language, or none.")
 @click.option(
     "--stop-words",
     default="english",
@@ -45,11 +45,11 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @parameter("b", "bm25: how much the length of documents counts, from 0 to 1.")
 @parameter("delta", "bm25: the least that a term counts in long documents, for bm25l and bm25+.")
 @parameter("variant", "bm25: robertson, lucene, atire, bm25l or bm25+.")
-@parameter("weighting", "vsm: of documents and queries in SMART notation, as lnc.ltc.")
+@parameter("weighting", "vsm: weights of documents and queries in SMART notation, as lnc.ltc.")
 @parameter("slope", "vsm: slope of the pivoted normalisation u.")
 @parameter("sublinear", "tfidf: true for the logarithm of term frequencies.")
-@parameter("mu", "lm: how much of the collection's model there is in a document's (Dirichlet).")
-@parameter("lambda", "jm: share of the collection's model in a document's (Jelinek-Mercer).")
+@parameter("mu", "lm: how much the whole collection counts beside the document (Dirichlet).")
+@parameter("lambda", "jm: share of the whole collection beside the document, from 0 to 1 (Jelinek-Mercer).")
 @click.option(
     "--grid",
     "grids",
@@ -60,8 +60,10 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @click.option("--tune", "qrels", metavar="QRELS", help="Judgements to tune on. [default: the collection's]")
 @click.option("-m", "--measure", default="AP", show_default=True, help="Measure to tune for; more must be better.")
 @click.option("--splits", metavar="FILE", help="Topics to tune on and to test on, as `cranfield split` writes them.")
-@click.option("--folds", type=click.IntRange(2), help="Instead of --splits: so many folds. [default: 2]")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the folds, and of random.")
+@click.option("--folds", type=click.IntRange(2), help="Instead of --splits: tune by this many folds. [default: 2]")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the folds, and of the model random."
+)
 @click.option("--index", "index_file", metavar="FILE", help="Keep the index here, and take it from here the next time.")
 @click.option("--warm-up", type=click.IntRange(0), default=10, show_default=True, help="Queries asked before timing.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each query is timed.")

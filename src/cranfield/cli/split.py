@@ -15,7 +15,9 @@ DEFAULT_MEASURE = "AP"
 @click.argument("qrels")
 @click.option("--folds", type=click.IntRange(2), help="Number of folds; each is tested once. [default: 5]")
 @click.option("--test-share", type=float, help="Instead of folds: two parts, with this share of topics for testing.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often, each time anew.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often to split, each time anew."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same splits.")
 @click.option(
     "--stratify",

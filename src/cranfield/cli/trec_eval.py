@@ -91,7 +91,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     "-T", "--Results_format", "results_format", type=click.Choice(["trec_results"]), help="The only one there is."
 )
 @click.option(
-    "-Z", "--Zscore", "zscores", metavar="FILE", help="Print z-scores, by a file of: topic, measure, mean, deviation."
+    "-Z", "--Zscore", "zscores", metavar="FILE", help="Print z-scores, by a file of topic, measure, mean and deviation."
 )
 @click.option("-D", "--Debug_level", "debug", metavar="LEVEL", help="Accepted and not looked at.")
 @click.option(
@@ -103,7 +103,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     type=click.Choice(VERSIONS),
     default=VERSIONS[-1],
     show_default=True,
-    help="The version to be.",
+    help="The version to imitate.",
 )
 @click.option("--explain-differences", is_flag=True, help="Show where versions and cranfield differ, and why.")
 @shared.columns
@@ -124,7 +124,7 @@ def command(
     iprec_at_recall..10,.20, relstring.20. Groups of measures are official (which is what you get without -m), set,
     all_trec, prefs, all_prefs and qrels_jg; the last three need -R.
 
-    Where the result of trec_eval is undefined, as for rbp on grades above 1, this is the formula's.
+    Where trec_eval's own result is undefined, as for rbp on grades above 1, the value is that of the formula.
 
     Exit codes are trec_eval's: 1 wrong usage or measure, 2 a file, 4 a calculation, 7 no topic in both files.
 
