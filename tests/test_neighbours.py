@@ -178,3 +178,10 @@ def test_a_picture_of_one_measure_leaves_no_other_out_in_silence(text: str) -> N
     with pytest.raises(UsageError, match="heatmap shows one measure, not 2: "):
         find_picture("heatmap").check_asked([text], [])
     find_picture("forest").check_asked([text], [])
+
+
+def test_a_measure_where_ir_measures_has_it_is_told_where_it_goes() -> None:
+    words = ["evaluate", "examples/qrels.txt", "examples/bm25.run"]
+    told = CliRunner().invoke(cli, [*words, "nDCG@10"]).exception
+    assert str(told) == "nDCG@10 is a measure, and there is no run of that name: measures are given as -m nDCG@10"
+    assert "no such file" in str(CliRunner().invoke(cli, [*words, "missing.run"]).exception)

@@ -160,10 +160,12 @@ def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> d
     return {run: value for run, value in found.items() if value is not None}
 
 
-def no_figure(name: str, runs: list[str], otherwise: str = "cranfield.write_metadata writes others'") -> DataError:
+def no_figure(
+    name: str, runs: list[str], otherwise: str = "for others, write what was measured with cranfield.write_metadata"
+) -> DataError:
     """What to say where the metadata of runs do not have a figure."""
     return DataError(
-        f"no {name} is known of {some(runs)}: there is none in their metadata",
+        f"no {name} is known of {some(runs)}: there is none in the metadata",
         remedy=f"Runs that `cranfield search` made have it; {otherwise}.",
     )
 

@@ -9,7 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import loading, watched
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.columns import Layout
@@ -75,6 +75,7 @@ def command(
       $ cranfield evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'AP(rel=2)' -f markdown
       $ cranfield evaluate qrels.txt bm25.run -m map -m P.5,10 -q -f trec
     """
+    _check_runs(runs)
     if digest is None and output_format in SHOW_DIGESTS:
         digest = "xxh3_128"
     with watched("reading") as progress:
@@ -108,6 +109,20 @@ def command(
     text = render(results, output_format, per_topic=per_topic)
     options.warn(results.warnings)
     click.echo(text, nl=False)
+
+
+def _check_runs(runs: tuple[str, ...]) -> None:
+    """Tells a measure among the runs, where ir_measures has them, from a file that is missing."""
+    for name in runs:
+        if os.path.exists(name) or name == "-" or name.startswith("irds:"):
+            continue
+        from cranfield.measures import parse_measures
+
+        try:
+            parse_measures(name)
+        except UsageError:
+            continue
+        raise UsageError(f"{name} is a measure, and there is no run of that name: measures are given as -m {name}")
 
 
 def _read_early(
