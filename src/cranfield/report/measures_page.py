@@ -12,11 +12,11 @@ Written by `cranfield measures --markdown` from the functions themselves; `cranf
 
 A measure is written `Name(parameter=value, …)@cutoff`, several with commas between them. The names of ir_measures,
 trec_eval (`map`, `P.5,10`, `map@100`) and ranx (`mrr@10`, `hit_rate@5`, `map@100-l2`) are accepted too. r_i is the
-number of relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i. A topic
-without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean, geometric, harmonic
-or sum; where said also ratio, the ratio of means), and `judged_only=True`: unjudged documents are taken out of the
-ranking first (condensed lists). Under `--ties expected` measures marked *exact* are computed by formula, the others
-from random orders.
+number of relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i.
+A topic without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean,
+geometric, harmonic or sum; where said also ratio, the ratio of means), and `judged_only=True`: unjudged documents are
+taken out of the ranking first (condensed lists). Under `--ties expected` measures marked *exact* are computed by
+formula, the others from random orders.
 """
 
 
