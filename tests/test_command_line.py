@@ -103,7 +103,7 @@ def test_every_format_shows_every_number(format: str, per_topic: bool) -> None:
 def test_json_form_is_as_documented() -> None:
     done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "-m", "nDCG@10", "-f", "json", "-q")
     document = json.loads(done.stdout)
-    assert list(document) == ["schema", "version", "policy", "inputs", "measures", "runs", "warnings"]
+    assert list(document) == ["schema", "version", "policy", "inputs", "measures", "better", "runs", "warnings"]
     assert document["schema"] == "cranfield.evaluate/1"
     assert document["version"] == cranfield.__version__
     assert document["policy"]["ties"] == "docid"
