@@ -98,6 +98,7 @@ REFUSED_RUNS = {
     "empty file": Refused(b"", None, "empty"),
     "blank lines only": Refused(b"\n  \n\t\n", None, "no rows"),
     "comments only": Refused(b"# nothing here\n", None, "no rows"),
+    "no topic but #": Refused(RUN.replace(b"q1", b"#"), None, "no rows"),
     "only a byte order mark": Refused(b"\xef\xbb\xbf", None, "empty"),
     "NUL in an id": Refused(RUN + b"q1 Q0 d\x003 3 1 t\n", 3, "NUL byte at offset 41", "iconv"),
     "NUL in a score": Refused(b"q1 Q0 d1 1 9\x00 t\n", 1, "NUL byte at offset 12"),
@@ -286,7 +287,7 @@ ACCEPTED = {
     "a comment of as many words as a row": Accepted(b"# one two three four five\n" + RUN, qrels=b"# a b c\n" + QRELS),
     "topic #2": Accepted(RUN.replace(b"q1", b"#2"), qrels=QRELS.replace(b"q1", b"#2")),
     "document #2": Accepted(RUN.replace(b"d1", b"#2"), qrels=QRELS.replace(b"d1", b"#2")),
-    "topic #": Accepted(RUN.replace(b"q1", b"#"), qrels=QRELS.replace(b"q1", b"#")),
+    "document #": Accepted(RUN.replace(b"d1", b"#"), qrels=QRELS.replace(b"d1", b"#")),
     "no-break space in ids": Accepted(RUN.replace(b"d1", b"d\xc2\xa01"), qrels=QRELS.replace(b"d1", b"d\xc2\xa01")),
     "other Unicode spaces": Accepted(
         RUN.replace(b"d1", "d\u20031\u2028".encode()), qrels=QRELS.replace(b"d1", "d\u20031\u2028".encode())
@@ -412,6 +413,68 @@ def test_fractional_grades_are_reported(tmp_path: Path) -> None:
 def test_comments_are_counted() -> None:
     run = cranfield.read_run(io.BytesIO(b"# one\n#two\n" + RUN))
     assert "2 lines starting with #" in dict(run.origin.notes)["comments"]
+
+
+# Judgements and runs of every text format, each with two lines that could be rows but for a lone # in front.
+COMMENTED = {
+    ("run", "plain", "TREC"): b"# Q0 d9 1 9.5 x\nq1 Q0 d1 1 2 t\n #\tQ0 d9 1 9.5 x\n#2 Q0 d1 1 2 t\n",
+    ("run", "plain", "no numbers"): b"# Q0 d9 1 high x\nq1 Q0 d1 1 2 t\n# Q0 d 1.5 2 x\n#2 Q0 d1 1 2 t\n",
+    ("qrels", "plain", "TREC"): b"# graded 0 3\nq1 0 d1 1\n # graded 0 3\r\n#2 0 d1 1\n",
+    ("qrels", "plain", "CSV"): b"topic,document,grade\n# a,d9,3\nq1,d1,1\n#,d9,3\n#2,d1,1\n",
+    ("qrels", "plain", "topic last"): b"document\tgrade\ttopic\n#\t3\tq1\nd1\t1\tq1\n# d9\t3\tq1\nd1\t1\t#2\n",
+    ("qrels", "judges", "TREC"): b"# ann d9 3\nq1 ann d1 1\n\t# ann d9 3\n#2 ann d1 1\n",
+    ("qrels", "judges", "CSV"): b"topic,judge,document,grade\n# a,b,d9,3\nq1,a,d1,1\n#,a,d9,3\n#2,a,d1,1\n",
+    ("qrels", "subtopics", "TREC"): b"# 1 d9 3\nq1 1 d1 1\n# 1 d8 3\n#2 1 d1 1\n",
+    ("qrels", "sampled", "TREC"): b"# 0 d9 1 3\nq1 0 d1 1 1\n# 0 d8 1 3\n#2 0 d1 1 1\n",
+    ("qrels", "preferences", "pairs"): b"# d9 d8\nq1 d1 d0\n# d8 d9\n#2 d1 d0\n",
+    ("qrels", "preferences", "levels"): b"# j s d9 2\nq1 j s d1 1\nq1 j s d0 0\n# j s d8 1\n#2 j s d1 1\n#2 j s d0 0\n",
+}
+
+
+@pytest.mark.parametrize("case", COMMENTED, ids=" ".join)
+def test_a_lone_mark_in_front_makes_a_comment_of_any_line(case: tuple[str, str, str]) -> None:
+    (what, kind, _), text = case, COMMENTED[case]
+    read = cranfield.read_run(io.BytesIO(text)) if what == "run" else cranfield.read_qrels(io.BytesIO(text), kind=kind)
+    assert sorted(read.topics) == ["#2", "q1"]
+    assert {"d1"} <= {document for topic in read.topics for document in read.of(topic)} <= {"d0", "d1"}
+    assert dict(read.origin.notes)["comments"] == "2 lines starting with # were taken for comments"
+
+
+@pytest.mark.parametrize("kind", ["plain", "judges", "subtopics", "sampled", "preferences"])
+def test_a_line_that_starts_with_a_mark_and_does_not_fit_is_a_comment(kind: str) -> None:
+    row = {"sampled": b"q1 0 d1 1 1\n", "preferences": b"q1 d1 d0\n"}.get(kind, b"q1 0 d1 1\n")
+    qrels = cranfield.read_qrels(io.BytesIO(b"#written today\n" + row), kind=kind)
+    assert (list(qrels.topics), "comments" in dict(qrels.origin.notes)) == (["q1"], True)
+    assert "comments" not in dict(cranfield.read_qrels(io.BytesIO(row), kind=kind).origin.notes)
+
+
+def test_a_comment_does_not_lower_the_mean(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path, qrels=b"# graded 0 3\n" + QRELS)
+    plain = tmp_path / "plain"
+    plain.write_bytes(QRELS)
+    assert (
+        command_line("evaluate", qrels, run, "-m", "AP").stdout
+        == command_line("evaluate", plain, run, "-m", "AP").stdout
+    )
+
+
+@pytest.mark.parametrize("topic", ["#", "# a"])
+@pytest.mark.parametrize("format", ["trec", "msmarco", "tsv", "beir"])
+def test_a_topic_that_would_read_as_a_comment_is_not_written(topic: str, format: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"the id '{topic}' cannot be written as {format}"):
+        cranfield.write_run({topic: {"d1": -1.0}}, tmp_path / "run", format=format, lossy=True)
+
+
+@pytest.mark.parametrize(
+    ("topic", "format"),
+    [
+        *(("#2", name) for name in ("trec", "tsv", "beir")),
+        *itertools.product(("#", "# a", "#2"), ("csv", "jsonl", "json")),
+    ],
+)
+def test_other_topics_that_start_with_a_mark_come_back(topic: str, format: str, tmp_path: Path) -> None:
+    cranfield.write_run({topic: {"d1": -1.0}}, tmp_path / "run", format=format, lossy=True)
+    assert cranfield.read_run(tmp_path / "run").to_dict() == {topic: {"d1": -1.0}}
 
 
 LARGE_GRADES = ("nDCG", "nDCG@10", "nDCG(gain='exp')", "ERR", "ERR@10", "AP", "RBP", "Bpref", "InterpolatedAP")

@@ -70,7 +70,8 @@ numbers = st.one_of(
 )
 blanks = st.text(" \t", min_size=1, max_size=3).map(str.encode)
 margin = st.text(" \t", max_size=2).map(str.encode)
-line_ends = st.sampled_from([b"\n", b"\r\n", b"\r", b"\n\n", b"\n \t\r\n", b"\n# a comment\n"])
+COMMENTS = [b"\n# a comment\n", b"\n# Q0 d1 1 2.5 tag\n", b"\r\t# 0 d1 3\r\n"]
+line_ends = st.sampled_from([b"\n", b"\r\n", b"\r", b"\n\n", b"\n \t\r\n", *COMMENTS])
 
 
 class Layout(NamedTuple):

@@ -212,7 +212,7 @@ def test_an_unknown_kind_is_answered_with_those_there_are() -> None:
 
 
 def test_lines_of_five_fields_serve_formats_with_groups_of_groups() -> None:
-    (line,) = trec_lines(b"\nq1 a 1 d1 .5\n", "prefs", 5)
+    (line,) = trec_lines(b"\nq1 a 1 d1 .5\n", "prefs", 5, [])
     assert line == (("q1", "a", "1", "d1"), 0.5, 2, "q1 a 1 d1 .5")
 
 

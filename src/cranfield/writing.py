@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import read_qrels, read_run, suffix_of, writers
+from cranfield.formats.base import is_comment
 from cranfield.formats.output import Where, save
 from cranfield.tables import Qrels, Run
 from cranfield.texts import FORMATS, PARQUET, format_named, read_documents, read_topics
@@ -163,6 +164,11 @@ def _unfit_id(table: Run | Qrels, format: writers.TableFormat) -> str | None:
     if table.topics[0].startswith("\ufeff") and format.name in ("trec", "msmarco"):  # readers drop it there
         return table.topics[0]
     for topic, documents in table.to_dict().items():
+        # Readers would take its lines for comments.
+        if format.name in ("trec", "msmarco", "tsv", "beir") and is_comment(
+            topic.encode("utf-8", "surrogateescape"), fits=True
+        ):
+            return topic
         if format.unfit.search("".join((topic, *documents))):
             return next(id for id in (topic, *documents) if format.unfit.search(id))
     return None

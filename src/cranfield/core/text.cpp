@@ -114,7 +114,7 @@ private:
             const bool too_few = fields.count() < layout_.min_fields;
             if (!too_few && (layout_.max_fields == 0 || fields.count() <= layout_.max_fields)) {
                 take(line, fields.count(), layout_, [&](int i) { return fields[i]; });
-            } else if (*line == '#') {
+            } else if (*line == '#' || is_comment(line, fields[0])) {
                 ++facts_.comments;
             } else {
                 fail(line, too_few ? "few-fields" : "many-fields", std::to_string(fields.count()));
@@ -149,10 +149,24 @@ private:
         }
     }
 
+    // Whether a lone "#" stands in front, which makes any line a comment. A topic named "#2" does not, nor one in quotes.
+    // formats/base.py has the same rule for the readers that need not be fast.
+    bool is_comment(const char* line, Bytes first) const {
+        while (!first.empty() && is_blank(first[0])) first.remove_prefix(1);
+        const bool marked = !first.empty() && first[0] == '#' && (first.size() == 1 || is_blank(first[1]));
+        return marked && !(layout_.quotes && *line == '"');
+    }
+
     // One row. field(i) gives its i-th field, `at` says which is which.
     template <typename FieldNumbers, typename Field>
     void take(const char* line, int count, const FieldNumbers& at, const Field& field) {
         const Bytes topic = field(at.topic);
+        // What starts a comment is never a topic, so that where topics come first only a new one has to be looked at.
+        const bool new_topic = last_topic_.empty() || !same_bytes(topic, last_topic_);
+        if ((new_topic || at.topic != 0) && is_comment(line, field(0))) {
+            ++facts_.comments;
+            return;
+        }
         const Bytes doc = field(at.doc);
         const Bytes value_text = field(at.value);
         double value = 0;
@@ -167,11 +181,6 @@ private:
             rank_fault = !parse_rank(text.data(), text_end, layout_.quotes ? text_end : end_, rank);
         }
         if (fault != NumberFault::none || rank_fault) {
-            // "# written by …" with as many words as a row has; a topic named "#2" is not taken for one.
-            if (field(0) == "#") {
-                ++facts_.comments;
-                return;
-            }
             if (fault == NumberFault::nan) fail(line, "nan", value_text);
             if (fault == NumberFault::overflow) fail(line, "overflow", value_text);
             if (fault != NumberFault::none) fail(line, "not-a-number", value_text);
@@ -180,7 +189,7 @@ private:
         if (topic.empty() || doc.empty()) fail(line, "empty-id", {});
         if (layout_.kind != ValueKind::score && std::isinf(value)) fail(line, "infinite", value_text);
         if (layout_.kind == ValueKind::rank) value = -value;
-        if (last_topic_.empty() || !same_bytes(topic, last_topic_)) {
+        if (new_topic) {
             block_.finish_last(scratch_);
             if (joiner_ && block_.segments().size() > 1) block_.judge_last(*joiner_);
             block_.open(topic);

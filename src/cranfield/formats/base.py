@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cranfield.errors import DataError, DuplicateError, shorten
@@ -57,6 +57,18 @@ class Reading(NamedTuple):
     tag: str = ""
 
 
+def tagged(reading: Reading, tags: Sequence[Any]) -> Reading:
+    """The reading of a run with its tag, the last of those given, as trec_eval has it; more than one is told."""
+    known = [str(tag) for tag in tags if tag is not None]
+    notes = reading.notes + (several_tags_note() if len(set(known)) > 1 else ())
+    return reading._replace(notes=notes, tag=known[-1] if known else "")
+
+
+def several_tags_note() -> tuple[tuple[str, str], ...]:
+    """Said where lines of a run disagree about its tag."""
+    return (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
+
+
 class Format(NamedTuple):
     """A file format: its name, the suffixes and the first bytes that give it away, and its reader."""
 
@@ -69,6 +81,39 @@ class Format(NamedTuple):
 def decode(raw: bytes) -> str:
     """Ids are bytes of any encoding: those that are not UTF-8 survive the way to str and back."""
     return raw.decode("utf-8", "surrogateescape")
+
+
+def is_comment(line: bytes, *, fits: bool, delimiter: bytes = b" ") -> bool:
+    """Whether a line of text is a comment: the rule of core/text.cpp, for the readers that need not be fast.
+
+    A lone # in front makes it one, whatever follows; anything else that starts with # is one where it has not the
+    fields of a row.
+
+    >>> is_comment(b"# graded 0 3", fits=True), is_comment(b"#2 0 d1 3", fits=True), is_comment(b"#mine", fits=False)
+    (True, False, True)
+    """
+    words = line.lstrip(b" \t")
+    return words[:1] == b"#" and (not fits or words[1:2] in (b"", b" ", b"\t", delimiter))
+
+
+def rows_of_text(
+    data: bytes, fits: Callable[[bytes], bool], notes: list[tuple[str, str]], delimiter: bytes = b" "
+) -> list[tuple[int, bytes]]:
+    """The lines that are neither blank nor comments, numbered from 1; a note says how many were comments.
+
+    >>> notes: list[tuple[str, str]] = []
+    >>> rows_of_text(b"# mine\\n\\nq1 0 d1 1\\n", lambda line: len(line.split()) == 4, notes), len(notes)
+    ([(3, b'q1 0 d1 1')], 1)
+    """
+    lines = [(i, line) for i, line in enumerate(data.removeprefix(BYTE_ORDER_MARK).splitlines(), 1) if line.strip()]
+    rows = [(i, line) for i, line in lines if not is_comment(line, fits=fits(line), delimiter=delimiter)]
+    notes += comments_note(len(lines) - len(rows))
+    return rows
+
+
+def comments_note(count: int) -> tuple[tuple[str, str], ...]:
+    """Said where lines were taken for comments."""
+    return (("comments", f"{count:,} lines starting with # were taken for comments"),) if count else ()
 
 
 def text_error(error: CoreError, source: str, request: Request, layout: str) -> DataError:

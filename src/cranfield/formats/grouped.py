@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cranfield._core import Progress
 from cranfield.errors import DataError, DuplicateError, shorten
 from cranfield.formats import FORMATS, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, UNJUDGED, Request, decode
+from cranfield.formats.base import BYTE_ORDER_MARK, UNJUDGED, Request, decode, rows_of_text
 from cranfield.formats.columns import NOTHING, Told, no_column, require_columns
 from cranfield.formats.delimited import header
 from cranfield.formats.json_text import parse as parse_json
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+Notes = list[tuple[str, str]]
 NESTED = "{topic: {document: {group: grade}}}"
 
 
@@ -75,37 +76,34 @@ def read_rows(source: Any, name: str | None, wanted: Wanted) -> Rows:
     Row(topic='q1', group='b', document='d1', grade=2.0, line=None, text=None)
     """
     path = None
+    notes: Notes = []
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source)
         path, label = opened.path, opened.label
         if not len(opened.data):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
-        found = _read_bytes(opened.data, label, wanted)
+        found = _read_bytes(opened.data, label, wanted, notes)
     else:
         label = name or "the qrels"
         found = _read_memory(source, label, wanted)
     rows, repeated = _each_once(found, label, wanted.what)
     if not rows:
         raise DataError("has no rows", source=label)
-    notes: tuple[tuple[str, str], ...] = ()
     if repeated:
         lines = "line repeats" if repeated == 1 else "lines repeat"
-        notes = (("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"),)
-    return Rows(rows, Origin(name or ("qrels" if path is None else stem(label)), path, notes=notes))
+        notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))
+    return Rows(rows, Origin(name or ("qrels" if path is None else stem(label)), path, notes=tuple(notes)))
 
 
-def trec_lines(data: bytes, source: str, fields: int) -> Iterator[Line]:
-    """Lines of ids with a number at the end; blank ones are left out.
+def trec_lines(data: bytes, source: str, fields: int, notes: Notes) -> Iterator[Line]:
+    """Lines of ids with a number at the end; blank ones and comments are left out, with a note on comments.
 
-    >>> list(trec_lines(b"q1 0 d1 2", "qrels", 4))
+    >>> list(trec_lines(b"q1 0 d1 2", "qrels", 4, []))
     [Line(ids=('q1', '0', 'd1'), grade=2.0, number=1, text='q1 0 d1 2')]
     """
-    for number, line in enumerate(data.removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
-        parts = [decode(part) for part in re.split(rb"[ \t]+", line.strip(b" \t"))]
-        if parts == [""]:
-            continue
-        text = decode(line)
+    for number, line in rows_of_text(data, lambda line: len(_parts(line)) == fields, notes):
+        parts, text = [decode(part) for part in _parts(line)], decode(line)
         if len(parts) != fields:
             what = f"{len(parts)} fields where there must be {fields}"
             pool = UNJUDGED.format("a grade at the end of each line") if len(parts) == 3 and parts[1] == "0" else None
@@ -116,7 +114,11 @@ def trec_lines(data: bytes, source: str, fields: int) -> Iterator[Line]:
         yield Line(tuple(parts[:-1]), grade, number, text)
 
 
-def _read_bytes(data: Any, source: str, wanted: Wanted) -> Iterable[Row]:
+def _parts(line: bytes) -> list[bytes]:
+    return re.split(rb"[ \t]+", line.strip(b" \t"))
+
+
+def _read_bytes(data: Any, source: str, wanted: Wanted, notes: Notes) -> Iterable[Row]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
     request = Request("grade", 1, Progress(), wanted.columns, None)
     format = next((format.name for format in FORMATS if format.recognise(whole[: 1 << 16], request)), "trec")
@@ -132,10 +134,10 @@ def _read_bytes(data: Any, source: str, wanted: Wanted) -> Iterable[Row]:
     if format == "jsonl":
         return _read_json_lines(whole, source, wanted)
     if format in ("csv", "tsv"):
-        return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t")
+        return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t", notes)
     return (
         Row(topic, group, document, grade, number, text)
-        for (topic, group, document), grade, number, text in trec_lines(whole, source, 4)
+        for (topic, group, document), grade, number, text in trec_lines(whole, source, 4, notes)
     )
 
 
@@ -194,12 +196,13 @@ def _read_json_lines(data: bytes, source: str, wanted: Wanted) -> Iterator[Row]:
             yield _row(four, source, number, text)
 
 
-def _read_delimited(data: bytes, source: str, wanted: Wanted, delimiter: str) -> Iterator[Row]:
-    first, *lines = data.splitlines()
-    found = header(first, delimiter)
+def _read_delimited(data: bytes, source: str, wanted: Wanted, delimiter: str, notes: Notes) -> Iterator[Row]:
+    found = header(data, delimiter)
     places = _columns(found, source, wanted)
-    for number, line in enumerate(lines, start=2):
-        if line.strip():
+    for number, line in rows_of_text(
+        data, lambda line: len(header(line, delimiter)) == len(found), notes, delimiter.encode()
+    ):
+        if number > 1:
             fields, text = header(line, delimiter), decode(line)
             if len(fields) != len(found):
                 message = f"{len(fields)} fields where the header has {len(found)}"

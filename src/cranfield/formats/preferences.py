@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, decode, is_number
+from cranfield.formats.base import decode, is_number, rows_of_text
 from cranfield.formats.columns import NOTHING, Told
-from cranfield.formats.grouped import trec_lines
+from cranfield.formats.grouped import Notes, trec_lines
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -63,10 +63,11 @@ def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels
     [[0, 1, 2, 3], [1, 2], [2], [3]]
     """
     path = None
+    notes: Notes = []
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         opened = open_source(source, None)
         path, label = opened.path, opened.label
-        statements = list(_of_text(bytes(opened.data), label))
+        statements = list(_of_text(bytes(opened.data), label, notes))
     else:
         label = name or "the preferences"
         statements = list(_of_memory(source, label))
@@ -78,17 +79,17 @@ def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels
         raise DataError("no document is preferred to another", source=label)
     qrels = read_qrels({topic: of_topic.grades for topic, of_topic in compared.items()})
     default = "qrels" if path is None else stem(label)
-    origin = Origin(name or default, path, notes=_notes(list(compared.values())))
+    origin = Origin(name or default, path, notes=(*notes, *_notes(list(compared.values()))))
     return replace(qrels, origin=origin, columns={"preferences": _column(qrels, compared)})
 
 
-def graded_lines(data: bytes, label: str, fields: int) -> Iterator[Judgement]:
+def graded_lines(data: bytes, label: str, fields: int, notes: Notes) -> Iterator[Judgement]:
     """Lines of topic, group, sub-group, document and level; with four fields there is one sub-group.
 
-    >>> next(graded_lines(b"q1 ann d1 2", "qrels", 4))
+    >>> next(graded_lines(b"q1 ann d1 2", "qrels", 4, []))
     Judgement(topic='q1', group='ann', subgroup='0', document='d1', level=2.0)
     """
-    for line in trec_lines(data, label, fields):
+    for line in trec_lines(data, label, fields, notes):
         topic, group, *subgroup, document = line.ids
         yield Judgement(topic, group, subgroup[0] if subgroup else "0", document, line.grade)
 
@@ -119,18 +120,18 @@ class _Compared(NamedTuple):
     disputed: int
 
 
-def _of_text(data: bytes, label: str) -> Iterator[Statement]:
-    data = data.removeprefix(BYTE_ORDER_MARK)
+def _of_text(data: bytes, label: str, notes: Notes) -> Iterator[Statement]:
     if b"\0" in data:
         raise DataError("NUL byte", source=label, remedy="This is not text, or it is UTF-16: convert it to UTF-8.")
-    lines = [(number, line, line.split()) for number, line in enumerate(data.splitlines(), start=1) if line.strip()]
-    if not lines:
+    first = next((line for _, line in rows_of_text(data, lambda line: len(line.split()) in (3, 4, 5), [])), None)
+    if first is None:
         raise DataError("is empty", source=label)
-    fields = len(lines[0][2])
+    fields = len(first.split())
     if fields == 5:
-        yield from _of_levels(graded_lines(data, label, 5), label)
+        yield from _of_levels(graded_lines(data, label, 5, notes), label)
         return
-    for number, line, parts in lines:
+    for number, line in rows_of_text(data, lambda line: len(line.split()) == fields, notes):
+        parts = line.split()
         where: dict[str, Any] = {"source": label, "line": number, "text": decode(line)}
         if len(parts) != fields or fields not in (3, 4):
             what = f"{len(parts)} fields where preferences have {fields if fields in (3, 4) else '3, 4 or 5'}"

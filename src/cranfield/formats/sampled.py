@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, decode
+from cranfield.formats.base import decode, rows_of_text
 from cranfield.formats.columns import NOTHING, Told, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
@@ -101,18 +101,11 @@ def _of_text(data: bytes, label: str, notes: Notes) -> list[Row]:
     if b"\0" in data:
         raise DataError("NUL byte", source=label, remedy="This is not text, or it is UTF-16: convert it to UTF-8.")
     placed: list[tuple[list[str], Place]] = []
-    comments = 0
-    for number, line in enumerate(data.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        fields = line.split()
-        if len(fields) == 5:
-            placed.append(([decode(field) for field in fields], Place(label, number, decode(line.strip()))))
-        elif line.startswith(b"#"):
-            comments += 1
-        elif fields:
-            message = f"{len(fields)} fields where judgements of a sample need 5"
-            raise Place(label, number, decode(line.strip())).fault(message, f"Either {LAYOUTS}.")
-    if comments:
-        notes.append(("comments", f"{comments:,} lines starting with # were taken for comments"))
+    for number, line in rows_of_text(data, lambda line: len(line.split()) == 5, notes):
+        fields, place = [decode(field) for field in line.split()], Place(label, number, decode(line.strip()))
+        if len(fields) != 5:
+            raise place.fault(f"{len(fields)} fields where judgements of a sample need 5", f"Either {LAYOUTS}.")
+        placed.append((fields, place))
     if any(not WHOLE.fullmatch(fields[4]) for fields, _ in placed):
         return [_with_chance(fields, place) for fields, place in placed]
     return [_with_stratum(fields, place, iteration=placed[0][0][1]) for fields, place in placed]

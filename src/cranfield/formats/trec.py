@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield._core import CoreError, read_text
-from cranfield.formats.base import Format, Reading, Request, collapsed_note, text_error
+from cranfield.formats.base import (
+    Format,
+    Reading,
+    Request,
+    collapsed_note,
+    comments_note,
+    several_tags_note,
+    text_error,
+)
 from cranfield.formats.heads import END, metadata_lines
 
 
@@ -61,10 +69,9 @@ def read_fields(
     if comments:
         told = metadata_lines(data)
         comments -= len(told) if END in told[-1:] else 0  # no surprise
-    if comments:
-        notes += (("comments", f"{comments:,} lines starting with # were taken for comments"),)
+    notes += comments_note(comments)
     if several_tags:
-        notes += (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
+        notes += several_tags_note()
     if kind == "rank":
         notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
     return Reading(table, notes, tag)

@@ -77,7 +77,8 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if '"' in text or "," in text else text
+    held = text.lstrip().startswith("#") or '"' in text or "," in text  # a # in quotes does not start a comment
+    return '"' + text.replace('"', '""') + '"' if held else text
 
 
 def _json_lines(table: Table, tag: str) -> Iterator[str]:

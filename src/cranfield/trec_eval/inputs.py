@@ -81,7 +81,7 @@ def _unrepeated(table: AnyTable) -> AnyTable:
 
 def _read_groups(path: str, fields: int) -> list[Judgement]:
     source = open_source(path)
-    found = list(graded_lines(bytes(source.data), source.label, fields))
+    found = list(graded_lines(bytes(source.data), source.label, fields, []))
     if not found:
         raise DataError("is empty", source=source.label)
     return found
