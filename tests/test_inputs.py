@@ -333,3 +333,21 @@ def test_several_runs_in_every_form(tmp_path: Path) -> None:
 def test_other_types_are_refused_by_name(source: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a path, an open file, a dict of dicts, a data frame"):
         cranfield.read_run(source)
+
+
+def test_the_tag_of_a_run_is_read_in_every_format_that_has_one(tmp_path: Path) -> None:
+    for format in ("trec", "csv", "tsv", "jsonl", "parquet"):
+        cranfield.write_run({"q1": {"d1": 2.0, "d2": 1.0}}, tmp_path / "run", format=format, tag="bm25")
+        assert cranfield.read_run(tmp_path / "run").origin.tag == "bm25", format
+
+
+def test_of_several_tags_the_last_counts_and_a_note_is_made() -> None:
+    rows = [
+        '{"topic": "q", "document": "a", "score": 2, "run_id": "one"}',
+        '{"topic": "q", "document": "b", "score": 1}',
+    ]
+    both = "\n".join((*rows, '{"topic": "q", "document": "c", "score": 0, "run_id": 2}'))
+    read = cranfield.read_run(io.StringIO(both))
+    assert (read.origin.tag, "several-tags" in dict(read.origin.notes)) == ("2", True)
+    read = cranfield.read_run(io.StringIO("\n".join(rows)))
+    assert (read.origin.tag, "several-tags" in dict(read.origin.notes)) == ("one", False)

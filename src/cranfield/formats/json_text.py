@@ -17,6 +17,7 @@ from cranfield.formats.base import (
     collapsed_note,
     decode,
     row_error,
+    tagged,
 )
 from cranfield.formats.columns import require_columns
 from cranfield.formats.memory import read_mapping
@@ -91,6 +92,8 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
     keys: tuple[str, ...] | None = None
     wanted: list[str] = []
     kind: str = request.kind
+    tag_key: str | None = None
+    tags: list[Any] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -101,6 +104,7 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
             keys = tuple(entry)
             columns = require_columns(keys, request.kind, request.columns, f"{source}:{number}")
             wanted, kind = [keys[i] for i in (columns.topic, columns.document, columns.value)], columns.kind
+            tag_key = keys[columns.tag] if columns.tag >= 0 else None
         row = [entry[name] for name in wanted]
         fault = _fault(row, request)
         if fault:
@@ -108,11 +112,13 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
         for column, value in zip(rows, row, strict=True):
             column.append(value)
         numbers.append(number)
+        if tag_key is not None:
+            tags.append(entry[tag_key])
     try:
         table, _ = read_columns(rows[0], 1, rows[1], rows[2], kind, request.threads)
     except CoreError as error:
         raise _at_its_line(error, rows, numbers, lines, source, request) from None
-    return Reading(table, collapsed_note(table))
+    return tagged(Reading(table, collapsed_note(table)), tags)
 
 
 def _fault(row: list[Any], request: Request) -> str | None:

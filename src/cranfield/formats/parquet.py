@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.base import Format, Reading, Request
+from cranfield.formats.base import Format, Reading, Request, tagged
+from cranfield.formats.columns import require_columns
 from cranfield.formats.frames import read_frame
 
 
 def read_parquet(data: Any, source: str, request: Request) -> Reading:
-    return read_frame(parquet_table(data, source), source, request)
+    table = parquet_table(data, source)
+    reading = read_frame(table, source, request)
+    columns = require_columns(table.column_names, request.kind, request.columns, source)
+    return tagged(reading, table.column(columns.tag).to_pylist()) if columns.tag >= 0 else reading
 
 
 def parquet_table(data: Any, source: str) -> Any:
