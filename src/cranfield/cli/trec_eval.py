@@ -11,10 +11,11 @@ from cranfield.cli.progress import loading
 from cranfield.errors import CranfieldError, DataError
 from cranfield.trec_eval.inputs import read
 from cranfield.trec_eval.names import everything, wanted
-from cranfield.trec_eval.options import FORMATS, USAGE, VERSIONS, Options, Version, exit_code
+from cranfield.trec_eval.options import FILE, FORMATS, USAGE, VERSIONS, Options, Version, exit_code
 from cranfield.version import __version__
 
 DEFAULT = ("official",)
+FILE_FORMATS = ("format", "results_format")  # a wrong one is found when the file is to be read
 
 
 class LikeTrecEval(click.Command):
@@ -24,7 +25,8 @@ class LikeTrecEval(click.Command):
         try:
             return super().make_context(*arguments, **settings)
         except click.UsageError as error:
-            vars(error)["exit_code"] = USAGE
+            of_a_file = isinstance(error, click.BadParameter) and getattr(error.param, "name", "") in FILE_FORMATS
+            vars(error)["exit_code"] = FILE if of_a_file else USAGE
             raise
 
     def invoke(self, context: click.Context) -> Any:
@@ -141,14 +143,16 @@ def command(
     if explain_differences:
         from cranfield.trec_eval.differences import explained
 
-        text = explained(options, qrels, run)
-    else:
-        asked = wanted(options.measures, options.version)
-        # NumPy takes longer to load than most files take to read: both are done at once.
-        with loading("cranfield.trec_eval.evaluation"):
-            files = read(asked, options, qrels, run)
-        from cranfield.trec_eval.evaluation import evaluate
-        from cranfield.trec_eval.output import rendered
+        click.echo(explained(options, qrels, run), nl=False)
+        return
+    asked = wanted(options.measures, options.version)
+    # NumPy takes longer to load than most files take to read: both are done at once.
+    with loading("cranfield.trec_eval.evaluation"):
+        files = read(asked, options, qrels, run)
+    from cranfield.trec_eval.evaluation import evaluate
+    from cranfield.trec_eval.output import rendered
 
-        text = rendered(evaluate(asked, files, options), options)
-    click.echo(text, nl=False)
+    table = evaluate(asked, files, options)
+    click.echo(rendered(table, options), nl=False)
+    if table.stopped is not None:
+        raise table.stopped

@@ -134,7 +134,9 @@ def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     counted = np.flatnonzero(place > 0)
     cost_here[counted] = cost[(pool.offsets[judged.topic] + place.astype(np.int64) - 1)[counted]]
     behind = cost_here + judged.rank - place - judged.running(worth)
-    return ratio(judged.total(ratio(worth, np.log2(2 + np.where(worth != 0, behind, 0.0)))), pool.total(ideal))
+    # Gains of documents that are not judged can lead beyond the ideal, where the formula has no value: they count 0.
+    discount = np.log2(np.where((worth != 0) & (behind > -2), 2 + behind, 1.0))
+    return ratio(judged.total(ratio(worth, discount)), pool.total(ideal))
 
 
 @measure(trec="ndcg_rel", range=(-float("inf"), 1), may_hurt=True)

@@ -13,7 +13,7 @@ from cranfield.measures.registry import GEOMETRIC_FLOOR
 from cranfield.trec_eval.evaluation import evaluate, prepared, tabulated
 from cranfield.trec_eval.inputs import Files, read
 from cranfield.trec_eval.names import Wanted, wanted
-from cranfield.trec_eval.options import CalculationError, NoTopicsError, Options
+from cranfield.trec_eval.options import NoTopicsError, Options
 from cranfield.trec_eval.output import FRACTION, Table
 from cranfield.trec_eval.values import ours
 
@@ -49,25 +49,30 @@ def explained(options: Options, qrels: str, run: str) -> str:
     asked = wanted(options.measures, "10.0")
     known_to_nine = [one for one in asked if one.entry.since == "9.0"]
     files = read(asked, nine, qrels, run)  # with all rows: 10.0 can do with them too
+    stops: list[str] = []
     first, in_double, second = (
-        _values(lambda: evaluate(known_to_nine, files, nine)),
-        _values(lambda: tabulated(known_to_nine, prepared(files, nine, single=False), nine)),
-        _values(lambda: evaluate(asked, files, ten)),
+        _values("9.0", lambda: evaluate(known_to_nine, files, nine), stops),
+        _values("9.0", lambda: tabulated(known_to_nine, prepared(files, nine, single=False), nine), []),
+        _values("10.0", lambda: evaluate(asked, files, ten), stops),
     )
     native, facts = _native(asked, files, options)
     facts = replace(facts, single_precision=frozenset(n for n in first if first[n] != in_double.get(n)))
     lines = list(_lines(asked, (first, second, native), facts))
-    remarks = list(_remarks(asked, facts, stopped=not second))
+    remarks = [*stops, *_remarks(asked, facts)]
     if not lines and not remarks:
         return "All agree: trec_eval 9.0, trec_eval 10.0 and cranfield evaluate.\n"
     return "".join([LINE.format(*HEADER), *lines] if lines else []) + "".join(f"{remark}\n" for remark in remarks)
 
 
-def _values(table: Callable[[], Table]) -> Values:
-    """Everything printed, by name; nothing where trec_eval would stop."""
+def _values(version: str, table: Callable[[], Table], stops: list[str]) -> Values:
+    """Everything printed, by name; nothing where trec_eval would stop, which is told in `stops`."""
     try:
         made = table()
-    except (CalculationError, NoTopicsError):
+    except NoTopicsError:
+        return {}
+    if made.stopped is not None:
+        why = ". ".join(part.strip() for part in str(made.stopped).splitlines())
+        stops.append(f"{version} stops with exit code 4: {why}")
         return {}
     found: Values = {}
     for column in made.columns:
@@ -125,17 +130,16 @@ def _reason(one: Wanted, name: str, facts: Facts, differing: int) -> str:
     return "; ".join(reasons) or "the order of additions"
 
 
-def _remarks(asked: list[Wanted], facts: Facts, *, stopped: bool) -> Iterator[str]:
-    """What no figure shows: where a version stops, and where its output is undefined and the formula's is given."""
-    if stopped:
-        yield "10.0 stops with exit code 4: the run has no answer for some topics. -c would count them as 0."
+def _remarks(asked: list[Wanted], facts: Facts) -> Iterator[str]:
+    """What no figure shows: where the output of a version is undefined and the formula's is given."""
     if facts.missing and facts.options.complete:
         yield f"9.0 does not print the {facts.missing} topics without an answer, though it counts them."
     for one in asked:
         name, entry = one.names[0], one.entry
         if any(value != int(value) for key, value in one.pairs if key != "p"):
             yield f"{name}: trec_eval takes gains less than 1 apart for equal when it sorts them; given is the formula."
-        if entry.name in LEAKING and name != entry.name and facts.missing and facts.options.complete:
+        leaks = (entry.name in LEAKING and name != entry.name) or any(key == "-1" for key, _ in one.pairs)
+        if leaks and facts.missing and facts.options.complete:
             yield f"{name}: 10.0 makes up a document for a topic without an answer and counts it; given is the formula."
         if entry.name == "rbp":
             yield f"{name}: 10.0 scales gains by variables that it never sets; given is the formula."
@@ -150,6 +154,7 @@ RECALL = (
 REASONS = {
     "iprec_at_recall": RECALL,
     "11pt_avg": RECALL,
+    "ideal_dcg": "trec_eval shows the value of the topic before where a topic has only negative grades",
     "ndcg_rel": "trec_eval gives 0 where the sum is negative",
     "Rndcg": "trec_eval gives 0 where no document has the level of -l",
     "rbp": "10.0 scales gains by the highest grade of the topic, cranfield by that of all topics",

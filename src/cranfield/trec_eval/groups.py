@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cranfield.errors import DataError
 from cranfield.formats import read_qrels
 from cranfield.formats.preferences import Judgement
 from cranfield.judged import Floats, judge
 from cranfield.tables import Run
+from cranfield.trec_eval.inputs import as_bytes
 from cranfield.trec_eval.names import TABLE, Wanted
-from cranfield.trec_eval.options import CalculationError, Options
+from cranfield.trec_eval.options import Options
 from cranfield.trec_eval.values import Rankings, rankings, values_of
 
 SUFFIX = "_avgjg"
@@ -25,11 +27,14 @@ def averages(
     for line in lines:
         documents = assessors.setdefault(line.group, {}).setdefault(line.topic, {})
         if line.document in documents:
-            raise CalculationError(
+            raise DataError(
                 f"document '{line.document}' is given twice for topic '{line.topic}' and group '{line.group}'"
             )
         documents[line.document] = line.level
-    ranked = [rankings(judge(run, read_qrels(by_topic), options.policy), options) for by_topic in assessors.values()]
+    ranked = [
+        rankings(judge(run, read_qrels(assessors[name]), options.policy), options)
+        for name in sorted(assessors, key=as_bytes)  # the order in which they are added up
+    ]
     number = {topic: t for t, topic in enumerate(topics)}
     plain = {entry.name: entry for entry in TABLE}
 

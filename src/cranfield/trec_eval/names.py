@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from math import isfinite
 from typing import NamedTuple
 
-from cranfield.trec_eval.options import BadParametersError, UnknownMeasureError, Version
+from cranfield.trec_eval.options import BadParametersError, CalculationError, UnknownMeasureError, Version
+
+# A number is read as far as it goes and what follows is not looked at, as C does: 23.4 is the rank 23.
+WHOLE = re.compile(r"\s*([+-]?[0-9]+)", re.ASCII)
+DECIMAL = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = tuple(i / 10 for i in range(11))
@@ -121,10 +126,11 @@ def wanted(texts: Iterable[str], version: Version) -> list[Wanted]:
     for text in texts:
         name, dot, parameters = text.partition(".")
         members = [entry.name for entry in known if name == entry.name or name in entry.nicknames.split()]
-        if not members or (dot and (not parameters or members != [name])):
+        if not members or (dot and not parameters):
             raise UnknownMeasureError(f"unknown measure '{text}'", remedy=_hint(name, known, version))
         for member in members:
-            chosen[member] = chosen.get(member) or parameters
+            own = parameters if member == name else ""  # those of a group are nobody's
+            chosen[member] = chosen.get(member) or own
     return [_parsed(entry, chosen[entry.name]) for entry in known if entry.name in chosen]
 
 
@@ -155,33 +161,35 @@ def _parsed(entry: Entry, text: str) -> Wanted:
         shown = [f"{number}" if entry.takes == "ranks" else f"{number:3.2f}" for number in numbers]
         return Wanted(entry, numbers, pairs, tuple(f"{entry.name}_{number}" for number in shown))
     if entry.name == "utility" and len(numbers) != 4:
-        raise BadParametersError(f"{entry.name}.{text} needs four numbers")
+        raise CalculationError(f"{entry.name}.{text} needs four numbers")
     return Wanted(entry, numbers, pairs, (f"{entry.name}_{text}" if text else entry.name,))
 
 
 def _number(entry: Entry, text: str) -> float:
-    try:
-        number = int(text) if entry.takes == "ranks" else float(text)
-        if not isfinite(number):
-            raise ValueError
-    except ValueError:
-        kind = "a whole number" if entry.takes == "ranks" else "a number"
-        raise BadParametersError(f"{entry.name}: '{text}' is not {kind}") from None
-    if entry.takes == "ranks" and not 1 <= number < 2**62:
+    is_rank = entry.takes == "ranks"
+    number = _read(WHOLE if is_rank else DECIMAL, text)
+    if number is None:
+        raise BadParametersError(f"{entry.name}: '{text}' is not {'a whole number' if is_rank else 'a number'}")
+    if is_rank and not 1 <= number < 2**62:
         raise BadParametersError(f"{entry.name}: a cutoff must be a whole number from 1, not {text}")
     return number
 
 
 def _pair(entry: Entry, text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    try:
-        number = float(value)
-        if not isfinite(number):
-            raise ValueError
-        if entry.name not in ("rbp", "rbp_resid") or name != "p":
-            int(name)
-    except ValueError:
-        raise BadParametersError(f"{entry.name}: '{text}' is not of the form grade=gain") from None
-    if name == "p" and not 0 < number < 1:
+    number = None if "=" in value else _read(DECIMAL, value)
+    of_rank_biased = name == "p" and entry.name in ("rbp", "rbp_resid")
+    if number is None or not (of_rank_biased or WHOLE.fullmatch(name)):
+        raise BadParametersError(f"{entry.name}: '{text}' is not of the form grade=gain")
+    if of_rank_biased and not 0 < number < 1:
         raise BadParametersError(f"{entry.name}: p must be between 0 and 1, not {value}")
     return name, number
+
+
+def _read(pattern: re.Pattern[str], text: str) -> float | None:
+    """The number that a text starts with, None if it starts with none; a whole one stays whole."""
+    found = pattern.match(text)
+    if found is None:
+        return None
+    number = int(found[1]) if pattern is WHOLE else float(found[1])
+    return number if isfinite(number) else None

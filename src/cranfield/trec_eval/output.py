@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.trec_eval.names import Entry
-from cranfield.trec_eval.options import Options
+from cranfield.trec_eval.options import CalculationError, Options
 
 LINE = "{:<22}\t{}\t{}\n"
 FRACTION = "%6.4f"
@@ -26,18 +26,19 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Everything that may be printed."""
+    """Everything that may be printed: up to the topic at which trec_eval stops, if it does, and then no summary."""
 
     topics: list[str]
     columns: list[Column]
     run_name: str
     n_topics: int
+    stopped: CalculationError | None = None
 
 
 def rendered(table: Table, options: Options) -> str:
     """The whole output."""
     per_topic = _per_topic(table, options) if options.per_topic else ()
-    summary = _summary(table, options) if options.summary else ()
+    summary = _summary(table, options) if options.summary and table.stopped is None else ()
     return "".join((*per_topic, *summary))
 
 
@@ -58,7 +59,7 @@ def _summary(table: Table, options: Options) -> Iterator[str]:
         if summary == "text":
             yield LINE.format(column.name, "all", table.run_name)
         elif summary == "topics":
-            yield LINE.format(column.name, "all", table.n_topics)
+            yield _line(column, "all", _form(column.entry, options) % table.n_topics, options)
         elif column.total is not None:
             value = int(column.total) if _whole(column.entry, options) else column.total
             yield _line(column, "all", _form(column.entry, options) % value, options)
@@ -70,7 +71,7 @@ def _line(column: Column, topic: str, value: str, options: Options) -> str:
 
 
 def _whole(entry: Entry, options: Options) -> bool:
-    return entry.is_count and options.zscores is None
+    return (entry.is_count or entry.summary == "topics") and options.zscores is None
 
 
 def _form(entry: Entry, options: Options) -> str:

@@ -21,14 +21,12 @@ from cranfield.trec_eval.inputs import as_bytes
 from cranfield.trec_eval.names import TABLE, Wanted
 from cranfield.trec_eval.options import CalculationError, Options
 
-UNKNOWN = -1.0
-
 
 class Group(NamedTuple):
     """One person's preferences for a topic.
 
-    Documents are numbered in the order of the ranking, those not retrieved last; `levels` has UNKNOWN for what the
-    person did not look at. `single` says that one sub-group orders all documents.
+    Documents are numbered in the order of the ranking, those not retrieved last; `levels` has NaN for what the person
+    did not look at. `single` says that one sub-group orders all documents.
     """
 
     prefers: Mask  # [i, j]: i is preferred to j
@@ -50,19 +48,21 @@ class Group(NamedTuple):
     def share_of_balanced(self, kind: str) -> tuple[int, int]:
         """The same with as many non-relevant documents as relevant ones: some left out, or some made up."""
         n = self.retrieved if kind == "ret" else len(self.levels)
-        relevant, nonrelevant = self.levels > 0, self.levels == 0
+        relevant = self.levels > 0
+        nonrelevant = self.levels <= 0 if self.single else self.levels == 0
         wanted, found = int(relevant[:n].sum()), int(nonrelevant[:n].sum())
         if wanted >= found:
             fulfilled, possible = self.share(kind)
             made_up = wanted - found
             return fulfilled + int(relevant[: self.retrieved].sum()) * made_up, possible + int(relevant.sum()) * made_up
         if not self.single:
-            first = np.cumsum(nonrelevant) <= int(relevant.sum())
-            return self.share(kind, (self.levels != UNKNOWN) & (~nonrelevant | first))
-        # With one sub-group trec_eval also sets the non-relevant documents it keeps against all others of their kind.
-        kept = np.flatnonzero(nonrelevant)[:wanted]
-        fulfilled, possible = self.share(kind, relevant)
-        others = np.flatnonzero(self.levels != UNKNOWN)
+            return self.share(kind, ~nonrelevant | (np.cumsum(nonrelevant) <= int(relevant.sum())))
+        # With one sub-group trec_eval takes the documents it keeps from the lowest level, and sets them against all
+        # documents, also those of their own kind and themselves.
+        lowest = np.nanmin(self.levels)
+        kept = np.flatnonzero(self.levels == lowest)[:wanted]
+        fulfilled, possible = self.share(kind, self.levels > lowest)
+        others = np.flatnonzero(~np.isnan(self.levels))
         if kind == "ret":
             others, kept = others[others < n], kept[kept < n]
         above = (others[:, None] < kept) & (others[:, None] < self.retrieved)
@@ -78,16 +78,26 @@ class Compared(NamedTuple):
 
 
 def measures(
-    lines: Sequence[Judgement], topics: tuple[str, ...], run: Run, options: Options
+    lines: Sequence[Judgement],
+    topics: tuple[str, ...],
+    run: Run,
+    options: Options,
+    faults: dict[str, CalculationError],
 ) -> Callable[[Wanted], list[Floats]]:
-    """How to compute a measure of preferences."""
+    """How to compute a measure of preferences. Topics for which that cannot be done go into `faults`."""
     by_topic: dict[str, list[Judgement]] = {topic: [] for topic in topics}
     for line in lines:
         by_topic[line.topic].append(line)
     answers = run.to_dict(list(topics))
     names = [entry.name for entry in TABLE if entry.judgements == "prefs"]
     # All measures of a topic at once: its matrices have an entry for any two documents, and are then let go.
-    rows = [_values(names, of_topic, answers.get(topic, {}), options) for topic, of_topic in by_topic.items()]
+    rows = []
+    for topic, of_topic in by_topic.items():
+        try:
+            rows.append(_values(names, of_topic, answers.get(topic, {}), options))
+        except CalculationError as fault:
+            faults[topic] = fault
+            rows.append([0.0] * len(names))
     columns = dict(zip(names, np.array(rows).T, strict=True))
     return lambda one: [columns[one.entry.name]]
 
@@ -108,6 +118,8 @@ def _value(name: str, topic: Compared) -> float:
     if name == "pair":
         return _by_pair(topic, kind)
     shares = [g.share(kind) if name == "avgjg" else g.share_of_balanced(kind) for g in topic.groups]
+    if name == "avgjg_Rnonrel" and any(possible == 0 for _, possible in shares):
+        return 0.0  # trec_eval divides 0 by 0 for that group, and keeps only a sum above 0
     return sum(map(_ratio, shares)) / len(shares)
 
 
@@ -124,8 +136,10 @@ def _by_pair(topic: Compared, kind: str) -> float:
         expressed[n:, n:] = 0
     pairs = expressed > 0
     satisfied = np.divide(counts, expressed, out=np.zeros(counts.shape), where=pairs)[:n]
+    # Added up one after the other, pairs of which both are retrieved first, as trec_eval does.
+    terms = np.concatenate(([0.0], satisfied[:, :n].ravel(), satisfied[:, n:].ravel()))
     number = int(pairs.sum())
-    return float(satisfied.sum()) / number if number else 0.0
+    return float(np.add.accumulate(terms)[-1]) / number if number else 0.0
 
 
 def _compared(lines: list[Judgement], answer: dict[str, float], options: Options) -> Compared:
@@ -135,7 +149,7 @@ def _compared(lines: list[Judgement], answer: dict[str, float], options: Options
     retrieved = [document for document in ranking if document in judged]
     seen = set(retrieved)
     number = {document: i for i, document in enumerate(retrieved + sorted(judged - seen, key=as_bytes))}
-    ordered = sorted(lines, key=lambda line: (line.group, line.subgroup))
+    ordered = sorted(lines, key=lambda line: (as_bytes(line.group), as_bytes(line.subgroup)))
     groups = [
         _group(list(of_group), number, len(retrieved)) for _, of_group in groupby(ordered, key=lambda line: line.group)
     ]
@@ -148,7 +162,7 @@ def _compared(lines: list[Judgement], answer: dict[str, float], options: Options
 def _group(lines: list[Judgement], number: dict[str, int], retrieved: int) -> Group:
     size = len(number)
     prefers = np.zeros((size, size), dtype=bool)
-    levels = np.full(size, UNKNOWN)
+    levels = np.full(size, np.nan)
     subgroups = [list(of_subgroup) for _, of_subgroup in groupby(lines, key=lambda line: line.subgroup)]
     for of_subgroup in subgroups:
         level = np.full(size, np.nan)
@@ -157,7 +171,7 @@ def _group(lines: list[Judgement], number: dict[str, int], retrieved: int) -> Gr
             known = level[at] if len(subgroups) == 1 else levels[at]
             if len(subgroups) == 1 and known == known and known != line.level:
                 raise CalculationError(f"topic '{line.topic}': document '{line.document}' has two levels in one group")
-            if len(subgroups) > 1 and known != UNKNOWN and (known > 0) != (line.level > 0):
+            if len(subgroups) > 1 and ((known > 0 and line.level == 0) or (known == 0 and line.level > 0)):
                 raise CalculationError(
                     f"topic '{line.topic}': document '{line.document}' is relevant and also not for '{line.group}'"
                 )

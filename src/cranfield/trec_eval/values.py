@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,13 +14,15 @@ from cranfield.measures.arithmetic import ratio
 from cranfield.measures.gain import gains
 from cranfield.measures.interpolated import reached
 from cranfield.measures.registry import GEOMETRIC_FLOOR, Measure, all_measures, parse_measure
-from cranfield.measures.trec import precision_at, rank_biased
+from cranfield.measures.trec import precision_at
+from cranfield.trec_eval.inputs import byte_order
 from cranfield.trec_eval.names import Wanted
 from cranfield.trec_eval.options import Options
 
 # trec_eval's codes: not in the pool; in the pool and not judged. No grade of the judgements is NEVER.
 UNPOOLED, UNJUDGED, NEVER = -1.0, -2.0, -(2.0**60)
 PERSISTENCE = 0.9
+NOTHING = 1e-25
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +37,26 @@ class Rankings:
         return float(self.options.level)
 
     @cached_property
+    def with_leftovers(self) -> Judged:
+        """The same rankings, where a topic with no grade of 0 or more has those of the topic evaluated before it.
+
+        trec_eval counts grades in one place for all topics, and for such a topic does not clear it.
+        """
+        pool = self.judged.pool
+        nothing_judged = ~judged_at_all(pool)
+        if not nothing_judged.any():
+            return self.judged
+        source = np.arange(len(pool.topics))
+        order = evaluated(self.judged, self.options)
+        for before, topic in pairwise(order):
+            if nothing_judged[topic]:
+                source[topic] = source[before]
+        return replace(self.judged, pool=replace(pool.select(source), topics=pool.topics))
+
+    @cached_property
     def with_unpooled(self) -> Judged:
-        """The same rankings with documents that nobody pooled among the hits, for gains that count them."""
-        judged = self.judged
+        """With documents that nobody pooled among the hits, for gains that count them."""
+        judged = self.with_leftovers
         offsets = np.concatenate(([0], np.cumsum(judged.retrieved)))
         grade = np.full(offsets[-1], UNPOOLED)
         grade[offsets[judged.topic] + judged.rank - 1] = judged.grade
@@ -63,9 +83,21 @@ def values_of(wanted: Wanted, ranked: Rankings) -> list[Floats]:
     return OWN.get(wanted.entry.name, _registered_values)(wanted, ranked)
 
 
+def judged_at_all(pool: Pool) -> Mask:
+    """Which topics have a grade of 0 or more."""
+    return pool.total(pool.grades >= 0) > 0
+
+
+def evaluated(judged: Judged, options: Options) -> list[int]:
+    """Numbers of the topics in the order in which they come: 9.0 goes through those of the run, 10.0 of the qrels."""
+    order = byte_order(judged.topics)
+    return [t for t in order if judged.answered[t]] if options.version == "9.0" else order
+
+
 def _registered_values(wanted: Wanted, ranked: Rankings) -> list[Floats]:
     counts_unpooled = any(float(grade) == UNPOOLED for grade, _ in wanted.pairs)
-    judged = ranked.with_unpooled if counts_unpooled else ranked.judged
+    with_gains = ranked.with_unpooled if counts_unpooled else ranked.with_leftovers
+    judged = with_gains if wanted.entry.takes == "pairs" else ranked.judged
     return [measure.per_topic(judged) for measure in ours(wanted, ranked.options)]
 
 
@@ -123,19 +155,31 @@ def _logarithm(wanted: Wanted, ranked: Rankings) -> list[Floats]:
 
 
 def _interpolated(wanted: Wanted, ranked: Rankings) -> list[Floats]:
+    return reached(ranked.judged, ranked.level, _needed(wanted, ranked))
+
+
+def _needed(wanted: Wanted, ranked: Rankings) -> list[Floats]:
+    """For each recall level how many relevant documents reach it, by the version's rule."""
     relevant = ranked.judged.n_relevant(ranked.level)
     wholes = [level * relevant for level in wanted.numbers]
     if ranked.options.version == "9.0":
-        needed = [np.trunc(whole + 0.9) for whole in wholes]
-    else:
-        needed = [np.trunc(whole + np.copysign(0.5, whole)) for whole in wholes]  # away from zero, as lround does
-    return reached(ranked.judged, ranked.level, needed)
+        return [np.trunc(whole + 0.9) for whole in wholes]
+    return [np.trunc(whole + np.copysign(0.5, whole)) for whole in wholes]  # away from zero, as lround does
 
 
 def _interpolated_average(wanted: Wanted, ranked: Rankings) -> list[Floats]:
-    curves = _interpolated(wanted, ranked)
-    # From the highest recall down: in another order the fourth decimal may come out otherwise.
-    return [sum(reversed(curves), np.zeros(len(ranked.judged.topics))) / len(curves)]
+    # From the last level down: in another order the fourth decimal may come out otherwise. trec_eval expects levels in
+    # ascending order and does not sort them; one too high for its place counts as recall 0, as do all before it.
+    found = ranked.judged.total(ranked.judged.hits(ranked.level))
+    beyond, open_to, lost = np.ones(len(found), dtype=bool), found, np.zeros(len(found), dtype=bool)
+    needed: list[Floats] = []
+    for count in reversed(_needed(wanted, ranked)):
+        beyond &= count > found
+        lost |= ~beyond & ((count > open_to) | (count < 1))
+        open_to = np.where(beyond | lost, open_to, count)
+        needed.append(np.where(lost, 0.0, count))
+    curves = reached(ranked.judged, ranked.level, needed)
+    return [sum(curves, np.zeros(len(found))) / len(curves)]
 
 
 def _precision_at_multiples(wanted: Wanted, ranked: Rankings) -> list[Floats]:
@@ -151,7 +195,8 @@ def _rank_biased(wanted: Wanted, ranked: Rankings) -> list[Floats]:
     scaled = (least < 0) | (most > 1)  # only then are gains brought to 0 to 1
     shift, width = np.where(scaled, least, 0.0)[judged.topic], np.where(scaled, most - least, 1.0)[judged.topic]
     known = (judged.grade >= 0) | np.isin(judged.grade, list(gain))
-    return [rank_biased(judged, ratio(gains(judged.grade, gain) - shift, width) * known, p)]
+    worth = ratio(gains(judged.grade, gain) - shift, width) * known
+    return [(1 - p) * judged.total(worth * _powers(p, judged)[judged.rank - 1])]
 
 
 def _extreme_gains(pool: Pool, gain: Mapping[float, float]) -> tuple[Floats, Floats]:
@@ -170,12 +215,29 @@ def _extreme_gains(pool: Pool, gain: Mapping[float, float]) -> tuple[Floats, Flo
 
 
 def _residual(wanted: Wanted, ranked: Rankings) -> list[Floats]:
-    judged = ranked.judged
     p, _ = persistence(wanted)
-    known = judged.hits(0)
-    everything_judged: Mask = judged.total(known) == judged.retrieved
+    power = _powers(p, ranked.judged)
+    # What stands so deep that its weight is nothing beside that of rank 1 is not looked at.
+    unjudged = ranked.judged.cut(max(int(np.count_nonzero(power > NOTHING)), 1)).unjudged
+    below, within = power[ranked.judged.retrieved], unjudged.total(power[unjudged.rank - 1])
     # trec_eval forgets what lies below the list when all of the list is judged.
-    return [np.where(everything_judged, 0.0, 1 - rank_biased(judged, known.astype(np.float64), p))]
+    everything_judged: Mask = ranked.judged.total(ranked.judged.hits(0)) == ranked.judged.retrieved
+    return [np.where(everything_judged, 0.0, below + (1 - p) * within)]
+
+
+def _powers(p: float, judged: Judged) -> Floats:
+    """p⁰, p¹, … to the length of the longest list, each made from the one before: as in trec_eval, to the last bit."""
+    factors = np.full(int(judged.retrieved.max(initial=0)) + 1, p)
+    factors[0] = 1.0
+    return np.multiply.accumulate(factors)
+
+
+def _harmonic(wanted: Wanted, ranked: Rankings) -> list[Floats]:
+    """(x + 1) P R / (x P + R), in trec_eval's order: which way a half is rounded depends on it."""
+    judged, x = ranked.judged, wanted.numbers[0]
+    found = judged.total(judged.hits(ranked.level))
+    precision, recall = ratio(found, judged.retrieved), ratio(found, judged.n_relevant(ranked.level))
+    return [ratio((x + 1.0) * precision * recall, x * precision + recall)]
 
 
 def persistence(wanted: Wanted) -> tuple[float, dict[float, float]]:
@@ -206,4 +268,5 @@ OWN: dict[str, Callable[[Wanted, Rankings], list[Floats]]] = {
     "Rndcg": _at_gain_levels,
     "rbp": _rank_biased,
     "rbp_resid": _residual,
+    "set_F": _harmonic,
 }

@@ -8,6 +8,7 @@ from cranfield.errors import DataError
 from cranfield.formats.base import decode
 from cranfield.formats.sources import open_source
 from cranfield.judged import Floats
+from cranfield.trec_eval.names import DECIMAL
 
 UNKNOWN = -1000000.0
 Reference = dict[tuple[str, str], tuple[float, float]]  # (topic, measure): mean and standard deviation
@@ -19,8 +20,9 @@ def read_zscores(path: str) -> Reference:
     found: Reference = {}
     for number, line in enumerate(bytes(source.data).splitlines(), start=1):
         try:
-            topic, name, mean, deviation = map(decode, line.split())
-            found[topic, name] = float(mean), float(deviation)
+            topic, name, *numbers = map(decode, line.split())
+            mean, deviation = (float(text) for text in numbers if DECIMAL.fullmatch(text))
+            found[topic, name] = mean, deviation
         except ValueError:
             raise DataError(
                 "a line of z-scores must be: topic, measure, mean, standard deviation",
