@@ -84,8 +84,8 @@ def with_quiet(command: click.Command) -> click.Command:
 def cli(quiet: bool) -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
-    Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data; `trec_eval` has
-    its own.
+    Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data, 4 `gate` cannot
+    tell; `trec_eval` has its own.
 
     \b
     Examples:

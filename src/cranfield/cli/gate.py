@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -11,7 +11,10 @@ from cranfield.cli import options
 from cranfield.errors import UsageError
 from cranfield.formats.columns import Layout
 
-FAILED = 1
+if TYPE_CHECKING:
+    from cranfield.gating import Thresholds
+
+EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 
 
 @click.command("gate")
@@ -19,23 +22,61 @@ FAILED = 1
 @click.argument("baseline")
 @click.argument("candidate")
 @options.measures
-@click.option("--tolerance", type=click.FloatRange(0), help="Fail if a measure falls by more than this.")
 @click.option(
-    "--significant/--no-significant", default=True, show_default=True, help="Fail if a measure falls significantly."
+    "--require",
+    type=click.Choice(["no-evidence-of-harm", "non-inferior", "better"]),
+    default="no-evidence-of-harm",
+    show_default=True,
+    help="What is tested, one-sided, on each measure by itself: that it does not get worse significantly; that it gets "
+    "worse by less than --margin, surely; or that it gets better significantly. All measures must pass.",
+)
+@click.option(
+    "--margin",
+    metavar="LOSS",
+    help="For non-inferior: the largest loss that does not matter, 0.01 or 2% of the baseline's mean. The one-sided "
+    "interval of the difference must exclude it.",
+)
+@click.option("--tolerance", type=click.FloatRange(0), help="Fail if a measure's mean gets worse by more than this.")
+@click.option(
+    "--significant/--no-significant", default=True, show_default=True, help="Whether what --require says is tested."
 )
 @click.option("--minimum", type=float, help="Fail if a measure is below this.")
+@click.option("--maximum", type=float, help="Fail if a measure is above this: for losses, as E@10, and counts.")
 @click.option(
     "--topic",
     "protected",
     multiple=True,
     metavar="ID[=FALL]",
-    help="Fail if this topic falls, by more than FALL if given; may be repeated.",
+    help="Fail if this topic gets worse, by more than FALL if given; may be repeated.",
 )
 @options.alpha
+@click.option(
+    "--cannot-tell",
+    "cannot_tell",
+    type=click.Choice(["pass", "fail"]),
+    help="What it counts as if topics are too few to tell; by default neither, and the exit code is 4.",
+)
 @click.option("--config", metavar="FILE", help="Measures and thresholds from a TOML file, not the options above.")
-@click.option("--test", "test", metavar="NAME", default="t", show_default=True, help="Test of significance.")
-@click.option("--summary", metavar="FILE", help="Also append the Markdown summary to this file.")
-@options.output_format(("table", "markdown", "json"))
+@click.option(
+    "--test",
+    "test",
+    metavar="NAME",
+    default="randomisation",
+    show_default=True,
+    help="Test that decides: randomisation, t, wilcoxon or sign; of the last three half the two-sided p counts. Where "
+    "t has no answer, as for a constant difference, exact randomisation decides.",
+)
+@click.option(
+    "--resamples", type=click.IntRange(99), default=100_000, show_default=True, help="Resamples where p is not exact."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of these resamples.")
+@click.option(
+    "--summary", metavar="FILE", help="Also append the Markdown summary to this file, as $GITHUB_STEP_SUMMARY."
+)
+@click.option(
+    "--ledger", metavar="FILE", help="Keep a list of all comparisons made, and say how many were made before."
+)
+@options.output_format(("table", "markdown", "junit", "json"))
 @options.policy
 @options.input_format
 @options.threads
@@ -46,19 +87,30 @@ def command(
     output_format: str,
     config: str | None,
     test: str,
+    resamples: int,
+    seed: int,
     summary: str | None,
+    ledger: str | None,
     input_format: Layout | str | None,
     threads: int | None,
     **given: Any,
 ) -> None:
-    """May CANDIDATE replace BASELINE? Exit code 1 if not: for continuous integration.
+    """May CANDIDATE replace BASELINE? For continuous integration.
 
-    A TOML file sets thresholds for each measure: alpha = 0.05, then [measures."nDCG@10"] with tolerance, significant,
-    minimum, and [topics] with ID = the most it may fall.
+    Three answers: pass (exit code 0), fail (1), and cannot tell (4), where the topics are so few that the test could
+    never find what it looks for. Each measure is tested at alpha by itself, so that asking for more measures never
+    lets a candidate pass that failed before; how often chance alone fails one is printed. A loss, as E@10, gets worse
+    when it rises. A measure of which no value is better, as NumRet, counts only against --minimum or --maximum. With
+    -f junit a check that fails is a failure, one that cannot tell an error (skipped with --cannot-tell pass).
+
+    A TOML file sets thresholds for each measure: alpha = 0.05, require, margin and cannot-tell, then
+    [measures."nDCG@10"] with require, margin, tolerance, significant, minimum, maximum, and [topics] with ID = how much
+    worse it may get.
 
     \b
     Examples:
       $ cranfield gate qrels.txt bm25.run dense.run -m nDCG@10 --tolerance 0.01
+      $ cranfield gate qrels.txt bm25.run dense.run --require non-inferior --margin 2%
       $ cranfield gate qrels.txt bm25.run dense.run --topic 1=0.2 -f markdown
     """
     policy = options.taken_policy(given)
@@ -67,6 +119,7 @@ def command(
     from cranfield.formats.output import append
     from cranfield.gating import gate
     from cranfield.report.gate_tables import render
+    from cranfield.statistics.base import Sampling
 
     verdict = gate(
         qrels,
@@ -74,42 +127,52 @@ def command(
         candidate,
         _thresholds(config, **given),
         policy=policy,
-        read={"format": input_format, "threads": threads},
-        tests=[test],
+        read={
+            "format": input_format,
+            "threads": threads,
+            "digest": "xxh3_128" if output_format == "json" or ledger else None,
+        },
+        test=test,
+        sampling=Sampling(seed, resamples, threads),
     )
     options.warn(verdict.warnings)
     click.echo(render(verdict, output_format), nl=False)
     if summary is not None:
         append(summary, render(verdict, "markdown"))
-    if not verdict.passed:
-        raise SystemExit(FAILED)
+    raise SystemExit(EXIT_CODES[verdict.answer])
+
+
+# What a file sets; the other options may stand beside it.
+_OF_CONFIG = (
+    *("measures", "require", "margin", "tolerance", "significant", "minimum", "maximum"),
+    *("protected", "alpha", "cannot_tell"),
+)
 
 
 def _only_config(context: click.Context) -> None:
     """Refuses thresholds beside those of a file, which would not count."""
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if given and parameter.name in ("measures", "tolerance", "significant", "minimum", "protected", "alpha"):
+        if given and parameter.name in _OF_CONFIG:
             raise UsageError(f"{parameter.opts[0]} or --config, not both: thresholds are in the file or on the line")
 
 
 def _thresholds(
     config: str | None,
     measures: tuple[str, ...],
-    tolerance: float | None,
-    significant: bool,
-    minimum: float | None,
     protected: tuple[str, ...],
     alpha: float,
-) -> Any:
+    cannot_tell: Literal["pass", "fail"] | None,
+    **rule: Any,
+) -> Thresholds:
     from cranfield.gating import DEFAULT_MEASURE, Rule, Thresholds
     from cranfield.measures import as_measures
 
     if config is not None:
         return Thresholds.of_document(options.read_toml(config), config)
-    rule = Rule(tolerance, significant, minimum)
+    rules = dict.fromkeys(map(str, as_measures(measures or DEFAULT_MEASURE)), Rule(**rule))
     falls = dict(_fall(topic) for topic in protected)
-    return Thresholds({str(measure): rule for measure in as_measures(measures or DEFAULT_MEASURE)}, falls, alpha)
+    return Thresholds(rules, falls, alpha, cannot_tell or "cannot tell")
 
 
 def _fall(text: str) -> tuple[str, float]:

@@ -102,6 +102,8 @@ using IndexPairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_conti
 
 Matrix matrix(const Rows& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
 
+Side side(bool one_sided) { return one_sided ? Side::above : Side::both; }
+
 void check_size(const Numbers& numbers, std::size_t size) {
     if (numbers.size() != size) throw nb::value_error("as many numbers are needed as there are rows");
 }
@@ -335,12 +337,15 @@ NB_MODULE(_core, m) {
 
     m.def(
         "flipped_sums",
-        [](Rows scores, IndexPairs pairs, Numbers threshold, std::uint64_t seed, std::size_t resamples, unsigned threads) {
+        [](Rows scores, IndexPairs pairs, Numbers threshold, std::uint64_t seed, std::size_t resamples, unsigned threads,
+           bool one_sided) {
             const auto checked = pairs_of(pairs, scores);
             check_size(threshold, checked.size());
-            return computed([&] { return flipped_sums(matrix(scores), checked, threshold.data(), {seed, resamples, threads}); });
+            return computed([&] {
+                return flipped_sums(matrix(scores), checked, threshold.data(), {seed, resamples, threads}, side(one_sided));
+            });
         },
-        "scores"_a, "pairs"_a, "threshold"_a, "seed"_a, "resamples"_a, "threads"_a);
+        "scores"_a, "pairs"_a, "threshold"_a, "seed"_a, "resamples"_a, "threads"_a, "one_sided"_a = false);
     m.def(
         "flipped_maxima",
         [](Rows scores, IndexPairs pairs, Numbers weight, Numbers threshold, std::uint64_t seed, std::size_t resamples,
@@ -361,11 +366,13 @@ NB_MODULE(_core, m) {
         "scores"_a, "seed"_a, "resamples"_a, "threads"_a);
     m.def(
         "exact_flips",
-        [](Rows differences, Numbers tolerance, std::size_t budget, unsigned threads) {
+        [](Rows differences, Numbers tolerance, std::size_t budget, unsigned threads, bool one_sided) {
             check_size(tolerance, differences.shape(0));
-            return computed([&] { return exact_flips(matrix(differences), tolerance.data(), budget, threads); });
+            return computed([&] {
+                return exact_flips(matrix(differences), tolerance.data(), budget, threads, side(one_sided));
+            });
         },
-        "differences"_a, "tolerance"_a, "budget"_a, "threads"_a);
+        "differences"_a, "tolerance"_a, "budget"_a, "threads"_a, "one_sided"_a = false);
 
     nb::class_<Ranked>(m, "Ranked");
     nb::class_<Gathered>(m, "Gathered")

@@ -147,7 +147,7 @@ private:
     std::vector<Cell> total_;
 };
 
-template <typename Cell>
+template <typename Cell, Side side>
 std::vector<std::int64_t> count_flipped_sums(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold,
                                              const Draws& draws) {
     using Count = std::conditional_t<sizeof(Cell) == 4, std::int32_t, std::int64_t>;  // as wide as a cell: it stays in its lane
@@ -165,7 +165,10 @@ std::vector<std::int64_t> count_flipped_sums(const Matrix& scores, const std::ve
                     const Cell* const b = sums.data() + static_cast<std::size_t>(pairs[i].second) * lanes;
                     const Cell limit = least[i];
                     Count count = 0;
-                    for (std::size_t lane = 0; lane < used; ++lane) count += std::abs(a[lane] - b[lane]) >= limit;
+                    for (std::size_t lane = 0; lane < used; ++lane) {
+                        const Cell sum = a[lane] - b[lane];
+                        count += (side == Side::both ? std::abs(sum) : sum) >= limit;
+                    }
                     counts[i] += count;
                 }
             };
@@ -195,11 +198,18 @@ bool whole_and_small(const Matrix& scores) {
     return most < 1 << 28;  // four times that, the difference of two doubled sums, still fits into 32 bits
 }
 
+template <Side side>
+std::vector<std::int64_t> count_sums_of(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold, const Draws& draws) {
+    if (whole_and_small(scores)) return count_flipped_sums<std::int32_t, side>(scores, pairs, threshold, draws);
+    return count_flipped_sums<double, side>(scores, pairs, threshold, draws);
+}
+
 }  // namespace
 
-std::vector<std::int64_t> flipped_sums(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold, const Draws& draws) {
-    if (whole_and_small(scores)) return count_flipped_sums<std::int32_t>(scores, pairs, threshold, draws);
-    return count_flipped_sums<double>(scores, pairs, threshold, draws);
+std::vector<std::int64_t> flipped_sums(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold, const Draws& draws,
+                                       Side side) {
+    return side == Side::both ? count_sums_of<Side::both>(scores, pairs, threshold, draws)
+                              : count_sums_of<Side::above>(scores, pairs, threshold, draws);
 }
 
 std::vector<std::int64_t> flipped_maxima(const Matrix& scores, const std::vector<Pair>& pairs, const double* weight,
@@ -264,14 +274,14 @@ std::vector<double> permuted_ranges(const Matrix& scores, const Draws& draws) {
 namespace {
 
 // Everything about one pair's differences that flips leave alone. With W the sum of the sizes that turn negative, the
-// flipped sum is T - 2W: as far above zero as the observed one if W is at most `reach`, and as far below as often.
+// flipped sum is T - 2W: as far up as the observed one if W is at most `reach`, and as far down as often.
 struct Sizes {
     std::vector<double> sorted;  // without zeros, which no flip changes
     double reach = 0;
-    bool certain = false;  // the observed sum is zero: every sum is as far from it
+    bool certain = false;  // every sum is as far out as the observed one
     bool whole = false;
 
-    Sizes(const double* differences, std::size_t topics, double tolerance) : whole(tolerance == 0) {
+    Sizes(const double* differences, std::size_t topics, double tolerance, Side side) : whole(tolerance == 0) {
         double sum = 0, total = 0;
         for (std::size_t topic = 0; topic < topics; ++topic) {
             const double size = std::abs(differences[topic]);
@@ -280,8 +290,8 @@ struct Sizes {
             if (size > 0) sorted.push_back(size);
         }
         std::sort(sorted.begin(), sorted.end());
-        certain = std::abs(sum) <= tolerance || sorted.empty();
-        reach = (total - std::abs(sum) + tolerance) / 2;
+        certain = sorted.empty() || (side == Side::both && std::abs(sum) <= tolerance);
+        reach = (total - (side == Side::both ? std::abs(sum) : sum) + tolerance) / 2;
         if (whole) reduce();
     }
 
@@ -429,27 +439,28 @@ double chance_by_meeting(const Sizes& sizes) {
 
 constexpr double cells_a_sum = 64;  // what it takes to list and meet a sum, measured in cells filled
 
-double exact_flip(const Sizes& sizes, double budget, ChancesOfSums& one, ChancesOfSums& other) {
+double exact_flip(const Sizes& sizes, Side side, double budget, ChancesOfSums& one, ChancesOfSums& other) {
     if (sizes.certain) return 1;
     const auto [left, right] = sizes.hands();
     const double meeting = cells_a_sum * std::ldexp(1, static_cast<int>(left.size()));
     const double counting = sizes.whole ? cells_to_fill(left, sizes.reach) + cells_to_fill(right, sizes.reach)
                                         : std::numeric_limits<double>::infinity();
     if (std::min(meeting, counting) > budget) return std::numeric_limits<double>::quiet_NaN();
-    const double chance = 2 * (counting <= meeting ? chance_by_counting(sizes, one, other) : chance_by_meeting(sizes));
+    const double above = counting <= meeting ? chance_by_counting(sizes, one, other) : chance_by_meeting(sizes);
+    const double chance = side == Side::both ? 2 * above : above;
     return std::min(1.0, std::max(chance, std::numeric_limits<double>::min()));
 }
 
 }  // namespace
 
-std::vector<double> exact_flips(const Matrix& differences, const double* tolerance, std::size_t budget, unsigned threads) {
+std::vector<double> exact_flips(const Matrix& differences, const double* tolerance, std::size_t budget, unsigned threads, Side side) {
     std::vector<double> chances(differences.systems);
     constexpr std::size_t rows_a_task = 32;
     parallel_for((differences.systems + rows_a_task - 1) / rows_a_task, threads, [&](std::size_t task) {
         ChancesOfSums one, other;
         for (std::size_t row = task * rows_a_task; row < std::min((task + 1) * rows_a_task, differences.systems); ++row) {
-            const Sizes sizes(differences.row(row), differences.topics, tolerance[row]);
-            chances[row] = exact_flip(sizes, static_cast<double>(budget), one, other);
+            const Sizes sizes(differences.row(row), differences.topics, tolerance[row], side);
+            chances[row] = exact_flip(sizes, side, static_cast<double>(budget), one, other);
         }
     });
     return chances;

@@ -25,12 +25,16 @@ struct Draws {
     unsigned threads;
 };
 
-// For each pair the number of resamples in which the signs of its differences, flipped topic by topic, give a sum of at
-// least threshold[pair] on either side of zero. A topic's sign is shared by all pairs. Sums are exact where scores are
-// whole numbers.
-std::vector<std::int64_t> flipped_sums(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold, const Draws& draws);
+// Which sums count as far out: those on either side of zero, or those above it alone.
+enum class Side { both, above };
 
-// The same where a pair's sum is multiplied by its weight, and compared is the largest among the pairs up to its own in
+// For each pair the number of resamples in which the signs of its differences, flipped topic by topic, give a sum of at
+// least threshold[pair], on either side of zero or above it. A topic's sign is shared by all pairs. Sums are exact where scores are
+// whole numbers.
+std::vector<std::int64_t> flipped_sums(const Matrix& scores, const std::vector<Pair>& pairs, const double* threshold, const Draws& draws,
+                                       Side side);
+
+// The same, on either side, where a pair's sum is multiplied by its weight, and compared is the largest among the pairs up to its own in
 // the order given: successive maxima, as step-down tests need.
 std::vector<std::int64_t> flipped_maxima(const Matrix& scores, const std::vector<Pair>& pairs, const double* weight,
                                          const double* threshold, const Draws& draws);
@@ -38,9 +42,10 @@ std::vector<std::int64_t> flipped_maxima(const Matrix& scores, const std::vector
 // For each resample, in which every topic's scores are dealt to the systems anew: largest minus smallest sum of a system.
 std::vector<double> permuted_ranges(const Matrix& scores, const Draws& draws);
 
-// For each row of differences the exact chance that their sum, with signs flipped at random, is as far from zero as it is.
+// For each row of differences the exact chance that their sum, with signs flipped at random, is as far from zero as it is;
+// or, for one side, at least as large as it is.
 // Sums closer together than tolerance[row] count as equal; tolerance 0 says that the row has whole numbers.
 // NaN where that takes more than `budget` steps.
-std::vector<double> exact_flips(const Matrix& differences, const double* tolerance, std::size_t budget, unsigned threads);
+std::vector<double> exact_flips(const Matrix& differences, const double* tolerance, std::size_t budget, unsigned threads, Side side);
 
 }  // namespace cranfield

@@ -1,15 +1,21 @@
-"""A gate's verdict as text: for a terminal, for a pull request, for machines."""
+"""A gate's verdict as text: for a terminal, for a pull request, for test reports, for machines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from math import isinf
+from typing import TYPE_CHECKING, Any
 
-from cranfield.report.comparison_tables import pairs_grid
+from cranfield.report.comparison_tables import interval_header, shown_p
 from cranfield.report.grid import WRITERS, Grid
 
 if TYPE_CHECKING:
-    from cranfield.gating import Verdict
+    from xml.etree.ElementTree import Element
+
+    from cranfield.gating import Answer, Check, Evidence, Verdict
+
+SCHEMA = "cranfield.gate/2"
+_SIGNS: Mapping[Answer, str] = {"pass": "✅", "fail": "❌", "cannot tell": "❔"}
 
 
 def render(verdict: Verdict, format: str) -> str:
@@ -19,43 +25,154 @@ def render(verdict: Verdict, format: str) -> str:
 
 def checks_grid(verdict: Verdict) -> Grid:
     """What was checked."""
-    rows = [["pass" if check.passed else "FAIL", check.what, check.detail] for check in verdict.checks]
+    shown = {"fail": "FAIL"}
+    rows = [[shown.get(check.answer, check.answer), check.what, check.detail] for check in verdict.checks]
     return Grid(["", "check", "found"], rows, labels=3)
 
 
-def headline(verdict: Verdict) -> str:
-    """The verdict in a line."""
-    failed = sum(not check.passed for check in verdict.checks)
-    return (
-        f"The candidate passes all {len(verdict.checks)} checks."
-        if not failed
-        else f"The candidate fails {failed} of {len(verdict.checks)} checks."
-    )
+def measures_grid(verdict: Verdict) -> Grid:
+    """Every measure of both runs, with what its test gave if it was tested."""
+    evidence = {check.measure: check.evidence for check in verdict.checks if check.evidence is not None}
+    header = ["measure", "topics", "baseline", "candidate", "difference", "better/same/worse"]
+    header += [f"one-sided {interval_header(verdict.thresholds.alpha)}", "p"]
+    rows = []
+    for means in verdict.means:
+        counts = "–" if means.better is None else f"{means.better}/{means.same}/{means.worse}"
+        row = [means.measure.label, f"{means.topics}", f"{means.baseline:.4f}", f"{means.candidate:.4f}"]
+        row += [f"{means.candidate - means.baseline:+z.4f}", counts]
+        found = evidence.get(str(means.measure))
+        rows.append(row + (["–", "–"] if found is None else [_interval(found), shown_p(found.p)]))
+    return Grid(header, rows)
+
+
+def _interval(found: Evidence) -> str:
+    if found.low is None or found.high is None or (isinf(found.low) and isinf(found.high)):
+        return "–"
+    return f"at most {found.high:+z.4f}" if isinf(found.low) else f"at least {found.low:+z.4f}"
 
 
 def _table(verdict: Verdict) -> str:
-    return f"{headline(verdict)}\n\n{WRITERS['table'](checks_grid(verdict))}"
+    import textwrap
+
+    promise = f"\n{textwrap.fill(verdict.promise, 100)}\n" if verdict.promise else ""
+    grids = "\n".join(WRITERS["table"](grid) for grid in (checks_grid(verdict), measures_grid(verdict)))
+    return f"{verdict.headline}\n\n{grids}{promise}"
 
 
 def _markdown(verdict: Verdict) -> str:
-    """A summary fit for a pull request: the verdict, the checks, and the comparison folded away."""
-    sign = "✅" if verdict.passed else "❌"
-    details = "\n".join(
-        f"{panel.label}\n\n{WRITERS['markdown'](pairs_grid(verdict.comparison, panel))}"
-        for panel in verdict.comparison.panels
-    )
+    """A summary fit for a pull request: the verdict, the checks, and the measures folded away."""
+    checks = checks_grid(verdict)
+    signed = [
+        [f"{_SIGNS[check.answer]} {row[0]}", *row[1:]] for check, row in zip(verdict.checks, checks.rows, strict=True)
+    ]
+    promise = f"\n{verdict.promise}\n" if verdict.promise else ""
     return (
-        f"### {sign} Retrieval quality\n\n{headline(verdict)}\n\n{WRITERS['markdown'](checks_grid(verdict))}\n"
-        f"<details><summary>Comparison</summary>\n\n{details}\n</details>\n"
+        f"### {_SIGNS[verdict.answer]} Retrieval quality\n\n{verdict.headline}\n\n"
+        f"{WRITERS['markdown'](checks._replace(rows=signed))}\n"
+        f"<details><summary>Measures</summary>\n\n{WRITERS['markdown'](measures_grid(verdict))}{promise}\n</details>\n"
     )
+
+
+def _junit(verdict: Verdict) -> str:
+    """The report that continuous integration reads: a test case a check.
+
+    A check that fails is a failure, one that cannot tell an error; or skipped, or a failure, as it counts.
+    """
+    from xml.etree import ElementTree
+
+    kinds = [_junit_kind(verdict, check) for check in verdict.checks]
+    totals = {
+        "tests": f"{len(kinds)}",
+        "failures": f"{kinds.count('failure')}",
+        "errors": f"{kinds.count('error')}",
+        "skipped": f"{kinds.count('skipped')}",
+    }
+    suites = ElementTree.Element("testsuites", {"name": "cranfield gate", **totals})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "cranfield gate", **totals})
+    for check, kind in zip(verdict.checks, kinds, strict=True):
+        _add_case(suite, check, kind)
+    said = f"{verdict.headline} {verdict.promise}".strip()
+    ElementTree.SubElement(suite, "system-out").text = _xml_text(said)
+    ElementTree.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
+
+
+def _junit_kind(verdict: Verdict, check: Check) -> str | None:
+    if check.answer == "cannot tell":
+        return {"pass": "skipped", "fail": "failure", "cannot tell": "error"}[verdict.counted(check.answer)]
+    return "failure" if check.answer == "fail" else None
+
+
+def _add_case(suite: Element, check: Check, kind: str | None) -> None:
+    from xml.etree.ElementTree import SubElement
+
+    name = _xml_text(check.what)
+    case = SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": name, "time": "0"})
+    found = _xml_text(check.detail)
+    if kind is None:
+        SubElement(case, "system-out").text = found
+        return
+    said = {"message": f"{check.answer}: {found}"} | ({} if kind == "skipped" else {"type": check.rule})
+    SubElement(case, kind, said).text = None if kind == "skipped" else f"{name}: {found}"
+
+
+def _xml_text(text: str) -> str:
+    """A text without the characters that XML cannot have, which are shown by their number.
+
+    >>> _xml_text("a\\x07b")
+    'a\\\\x07b'
+    """
+    return "".join(c if c.isprintable() or c in "\t\n" else ascii(c)[1:-1] for c in text)
 
 
 def _json(verdict: Verdict) -> str:
     import json
 
-    checks = [{"what": check.what, "passed": check.passed, "detail": check.detail} for check in verdict.checks]
-    document = {"schema": "cranfield.gate/1", "passed": verdict.passed, "checks": checks}
-    return json.dumps(document | {"comparison": verdict.comparison.to_dict()}, allow_nan=False, indent=1) + "\n"
+    return json.dumps(to_document(verdict), allow_nan=False, indent=1) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Verdict], str]] = {"table": _table, "markdown": _markdown, "json": _json}
+def to_document(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain Python that json can write; docs/json.md documents it."""
+    from cranfield.report.comparison_json import finite
+    from cranfield.report.json_form import provenance, warnings
+
+    asked = verdict.thresholds
+    document: dict[str, Any] = finite(
+        {
+            "schema": SCHEMA,
+            **provenance(verdict.results),
+            "answer": verdict.answer,
+            "passed": verdict.passed,
+            "alpha": asked.alpha,
+            "cannot_tell": asked.cannot_tell,
+            "test": verdict.test,
+            "resamples": verdict.sampling.resamples,
+            "seed": verdict.sampling.seed,
+            "promise": verdict.promise,
+            "checks": [
+                {
+                    "measure": check.measure,
+                    "rule": check.rule,
+                    "what": check.what,
+                    "answer": check.answer,
+                    "detail": check.detail,
+                    "evidence": None if check.evidence is None else check.evidence._asdict(),
+                }
+                for check in verdict.checks
+            ],
+            "measures": [
+                means._asdict() | {"measure": str(means.measure), "direction": means.measure.better}
+                for means in verdict.means
+            ],
+            "warnings": warnings(verdict),
+        }
+    )
+    return document
+
+
+FORMATS: Mapping[str, Callable[[Verdict], str]] = {
+    "table": _table,
+    "markdown": _markdown,
+    "junit": _junit,
+    "json": _json,
+}

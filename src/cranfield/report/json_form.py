@@ -10,6 +10,7 @@ from cranfield.version import __version__
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
+    from cranfield.gating import Verdict
     from cranfield.results import Results
 
 SCHEMA = "cranfield.evaluate/1"
@@ -63,6 +64,6 @@ def provenance(of: Results | Comparison) -> dict[str, Any]:
     }
 
 
-def warnings(of: Results | Comparison) -> list[dict[str, Any]]:
+def warnings(of: Results | Comparison | Verdict) -> list[dict[str, Any]]:
     """What is odd about it."""
     return [{"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in of.warnings]

@@ -57,11 +57,16 @@ def randomisation(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcom
     return Outcome(mean_differences(scores, pairs), p, error, notes_on(scores, pairs))
 
 
-def exact_p(scores: Floats, pairs: Integers, sampling: Sampling, affordable: int = AFFORDABLE) -> Floats:
+def exact_p(
+    scores: Floats, pairs: Integers, sampling: Sampling, affordable: int = AFFORDABLE, *, one_sided: bool = False
+) -> Floats:
     """The share of all flips that are as extreme, NaN for a pair for which that would take too many steps.
 
-    >>> exact_p(np.array([[3.0, 2.0, 4.0], [1.0, 1.0, 1.0]]), np.array([[0, 1]]), Sampling())
-    array([0.25])
+    One-sided, those are as extreme under which the first system is ahead of the second by at least as much as it is.
+
+    >>> scores, pair = np.array([[3.0, 2.0, 4.0], [1.0, 1.0, 1.0]]), np.array([[0, 1]])
+    >>> exact_p(scores, pair, Sampling()), exact_p(scores, pair, Sampling(), one_sided=True)
+    (array([0.25]), array([0.125]))
     """
     denominator = np.array([common_denominator(row) for row in scores], dtype=np.int64)
     threads = thread_count(sampling.threads)
@@ -75,21 +80,22 @@ def exact_p(scores: Floats, pairs: Integers, sampling: Sampling, affordable: int
         one, other = scores[first] * scale, scores[second] * scale
         one[whole], other[whole] = np.rint(one[whole]), np.rint(other[whole])
         tolerance = np.where(whole, 0.0, ROUNDING * added_up)
-        return _core.exact_flips(one - other, tolerance, affordable, threads)
+        return _core.exact_flips(one - other, tolerance, affordable, threads, one_sided)
 
     return np.concatenate([of_block(block) for block in in_blocks(pairs, scores.shape[1])])
 
 
-def monte_carlo_p(scores: Floats, pairs: Integers, sampling: Sampling) -> Floats:
-    """The p-values from flips drawn at random; all pairs see the same flips.
+def monte_carlo_p(scores: Floats, pairs: Integers, sampling: Sampling, *, one_sided: bool = False) -> Floats:
+    """The p-values from flips drawn at random; all pairs see the same flips. One-sided as in `exact_p`.
 
     >>> scores = np.array([[0.4, 0.5, 0.3, 0.6], [0.3, 0.3, 0.3, 0.2]])
     >>> monte_carlo_p(scores, np.array([[0, 1]]), Sampling(resamples=9_999)).round(2)
     array([0.25])
     """
     given = summands(scores)
-    threshold = np.abs(given.sums(pairs)) - given.rounding[pairs].sum(axis=1)
-    count = _core.flipped_sums(given.values, pairs, threshold, *draws(sampling))
+    sums = given.sums(pairs)
+    threshold = (sums if one_sided else np.abs(sums)) - given.rounding[pairs].sum(axis=1)
+    count = _core.flipped_sums(given.values, pairs, threshold, *draws(sampling), one_sided)
     return (1 + count) / (1 + sampling.resamples)
 
 
