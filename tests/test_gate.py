@@ -16,7 +16,7 @@ from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, write
 
 from cranfield import DataError, Policy, UsageError, measure
-from cranfield.gating import ANSWERS, Answer, Check, Rule, Thresholds, Verdict, gate
+from cranfield.gating import ANSWERS, Answer, Check, Rule, Thresholds, Verdict, as_comparison, gate
 from cranfield.gating.deciding import Both, measure_checks
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
@@ -690,3 +690,40 @@ def test_a_check_says_what_it_found() -> None:
     verdict = gate(QRELS, RUNS["poor"], RUNS["good"], Thresholds({"AP": Rule(minimum=0.1, significant=False)}))
     mean = verdict.means[0].candidate
     assert verdict.checks == (Check("AP", "minimum", "AP is at least 0.1", "pass", f"{mean:.4f}"),)
+
+
+def test_the_ledger_counts_what_was_tested(files: dict[str, str], tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.jsonl"
+    given = ("-m", "AP", "-m", "NumRet", "-m", "E@10", "--ledger", str(ledger))
+    assert "made on these judgements before" not in gated(files, "good", "poor", *given).stderr
+    (entry,) = map(json.loads, ledger.read_text().splitlines())
+    assert (entry["comparisons"], entry["significant"], entry["measures"]) == (2, 2, ["AP", "E@10"])
+    again = gated(files, "good", "good", *given)
+    assert "2 comparisons were made on these judgements before, in 1 session; 2 significant" in again.stderr
+    assert [json.loads(line)["significant"] for line in ledger.read_text().splitlines()] == [2, 0]
+    assert gated(files, "good", "poor", "--no-significant", "--minimum", "0", "--ledger", str(ledger)).exit == 0
+    assert len(ledger.read_text().splitlines()) == 2  # nothing was tested
+
+
+def test_a_ledger_counts_one_sided_significance() -> None:
+    """Of 5 topics all the worse, p is .031 on one side and .062 on both."""
+    qrels = {str(t): {"d1": 1} for t in range(5)}
+    good, bad = ({t: {"d1": score, "d2": 2.0} for t in qrels} for score in (3.0, 1.0))
+    verdict = gate(qrels, good, bad, Thresholds({"RR": HARM}))
+    made = as_comparison(verdict, [parse_measure("RR")], "randomisation")
+    assert made is not None
+    assert [pair.significant for pair in made.rows()] == [True]
+    one = gate({"0": qrels["0"]}, good, bad, Thresholds({"RR": HARM}))
+    assert as_comparison(one, [parse_measure("RR")], "randomisation") is None
+
+
+def test_a_candidate_that_shows_more_unjudged_documents_is_warned_of() -> None:
+    def warned(candidate: Any) -> list[str]:
+        verdict = gate(QRELS, RUNS["good"], candidate, Thresholds({"P@10": HARM}))
+        return [warning.message for warning in verdict.warnings if warning.code == "uneven-judging"]
+
+    unjudged = {topic: {f"x{n}": 100.0 - n for n in range(5)} | answer for topic, answer in RUNS["good"].items()}
+    assert warned(RUNS["fair"]) == []
+    (message,) = warned(unjudged)
+    assert "candidate" in message
+    assert message.index("candidate") < message.index("baseline")

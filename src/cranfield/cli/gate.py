@@ -12,7 +12,8 @@ from cranfield.errors import UsageError
 from cranfield.formats.columns import Layout
 
 if TYPE_CHECKING:
-    from cranfield.gating import Thresholds
+    from cranfield.findings import Finding
+    from cranfield.gating import Thresholds, Verdict
 
 EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 
@@ -135,11 +136,29 @@ def command(
         test=test,
         sampling=Sampling(seed, resamples, threads),
     )
-    options.warn(verdict.warnings)
+    options.warn([*verdict.warnings, *_entered(ledger, verdict)])
     click.echo(render(verdict, output_format), nl=False)
     if summary is not None:
         append(summary, render(verdict, "markdown"))
     raise SystemExit(EXIT_CODES[verdict.answer])
+
+
+def _entered(path: str | None, verdict: Verdict) -> list[Finding]:
+    """Adds what was tested to a ledger; what it tells of earlier comparisons."""
+    if path is None:
+        return []
+    from datetime import UTC, datetime
+
+    from cranfield.gating import as_comparison
+    from cranfield.ledger import entered
+
+    tested = {check.measure for check in verdict.checks if check.evidence is not None}
+    measures = [means.measure for means in verdict.means if str(means.measure) in tested]
+    comparison = as_comparison(verdict, measures, verdict.test)
+    if comparison is None:
+        return []
+    told = entered(path, comparison, datetime.now(UTC).isoformat(timespec="seconds"))
+    return [] if told is None else [told]
 
 
 # What a file sets; the other options may stand beside it.

@@ -1,6 +1,6 @@
 """`gate`: may a candidate replace the baseline? Pass, fail or cannot tell, with the reasons."""
 
-from cranfield.gating.deciding import gate
+from cranfield.gating.deciding import as_comparison, gate
 from cranfield.gating.rules import DEFAULT_MEASURE, REQUIREMENTS, Margin, Rule, Thresholds
 from cranfield.gating.verdict import ANSWERS, Answer, Check, Evidence, Means, Verdict
 
@@ -16,5 +16,6 @@ __all__ = [
     "Rule",
     "Thresholds",
     "Verdict",
+    "as_comparison",
     "gate",
 ]

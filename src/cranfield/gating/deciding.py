@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import inf, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparing import check_comparable
+from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
+from cranfield.comparison import Comparison
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
@@ -62,17 +64,39 @@ def gate(
     if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in asked.rules.values()):
         raise UsageError(f"a margin is about the mean, and {test} is not: take {' or '.join(ABOUT_THE_MEAN)}")
     runs = {"baseline": baseline, "candidate": candidate}
-    results = evaluate(qrels, runs, measures, policy=policy, **dict(read or {}))
-    compared = [_both(results, number) for number in range(len(measures))]
+    wanted = [*measures, *judged_shares(measures)]
+    results = evaluate(qrels, runs, wanted, policy=policy, **dict(read or {}))
+    compared = [_both(results, measure) for measure in measures]
     checks = [
         check
         for both, rule in zip(compared, asked.rules.values(), strict=True)
         for check in measure_checks(both, rule, asked.alpha, test, sampling)
     ]
     checks += _topic_checks(compared, asked.topics)
-    warnings = (*results.warnings, *_undecided(compared, asked), *_doubts(checks, asked.alpha, sampling))
     means = tuple(both.means() for both in compared)
-    return Verdict(tuple(checks), means, asked, test, sampling, results, warnings)
+    found = Verdict(tuple(checks), means, asked, test, sampling, results, results.warnings)
+    doubts = (*_undecided(compared, asked), *_doubts(checks, asked.alpha, sampling), *_uneven_judging(found))
+    return replace(found, warnings=(*results.warnings, *doubts))
+
+
+def as_comparison(verdict: Verdict, measures: Iterable[Measure], test: str) -> Comparison | None:
+    """What a verdict rests on as `compare` has it, for what is made of comparisons; None where topics are fewer than 2.
+
+    Its test has two sides, so that it is significant at twice alpha where a one-sided one is at alpha.
+    """
+    enough = {means.measure for means in verdict.means if means.topics > 1}
+    chosen = [measure for measure in measures if measure in enough]
+    if not chosen:
+        return None
+    question = Question(
+        baseline="baseline",
+        tests=(test,),
+        correction="none",
+        alpha=min(2 * verdict.thresholds.alpha, 1 - ROUNDING),
+        sampling=verdict.sampling,
+    )
+    runs = {name: [name] for name in ("candidate", "baseline")}
+    return compare_results({"": Evaluated(verdict.results, runs)}, chosen, question)
 
 
 class Both(NamedTuple):
@@ -222,8 +246,8 @@ def _reasons(answer: Answer, evidence: Evidence, alpha: float) -> Iterator[str]:
         yield "the same score on every topic"
 
 
-def _both(results: Results, number: int) -> Both:
-    measure, scores = results.measures[number], results.scores[:, number]
+def _both(results: Results, measure: Measure) -> Both:
+    scores = results.scores[:, results.measures.index(measure)]
     kept = ~np.isnan(scores).any(axis=0)
     if not kept.any():
         raise DataError(
@@ -253,6 +277,12 @@ def _undecided(compared: list[Both], asked: Thresholds) -> Iterator[Finding]:
         if both.measure.sign == 0 and not rule.has_limit:
             message = "no value is better than another: it is shown and decides nothing without a minimum or a maximum"
             yield Finding("no-direction", str(both.measure), message, doubtful=False)
+
+
+def _uneven_judging(verdict: Verdict) -> Iterator[Finding]:
+    """A candidate that shows more unjudged documents may be better than it looks: the guard that `compare` has."""
+    made = as_comparison(verdict, [means.measure for means in verdict.means], "t")
+    yield from (warning for warning in (made.warnings if made else ()) if warning.code == "uneven-judging")
 
 
 def _doubts(checks: list[Check], alpha: float, sampling: Sampling) -> Iterator[Finding]:
