@@ -178,6 +178,21 @@ def test_interval_and_answer_say_the_same(whole: list[int], rule: Rule, alpha: f
         assert found.low >= limit - 1e-9 if found.p < alpha else found.low <= limit + 1e-9
 
 
+def test_interval_and_answer_say_the_same_next_to_alpha_though_the_interval_is_drawn() -> None:
+    gains = np.random.default_rng(3).normal(-0.1, 0.2, 20)
+    evidence = check_of(gains).evidence
+    assert evidence is not None
+    assert evidence.method == "exact"
+    for factor, answer in ((1.001, "fail"), (0.999, "pass")):
+        check = check_of(gains, alpha=evidence.p * factor)
+        assert check.answer == answer
+        assert check.evidence is not None
+        assert check.evidence.high is not None
+        assert check.evidence.high <= 0 if answer == "fail" else check.evidence.high >= 0
+    loosely, strictly = (check_of([-0.2] * 5, alpha=alpha).answer for alpha in (0.03126, 2**-5))
+    assert (loosely, strictly) == ("fail", "cannot tell")  # p must be below alpha
+
+
 def twin(measure: Measure) -> Measure:
     """The measure whose values are the other's with the sign turned, and of which the others are better."""
     definition = measure.definition._replace(better=OPPOSITE[measure.better])  # type: ignore[arg-type]
@@ -329,7 +344,7 @@ def test_a_measure_without_a_better_side_counts_against_a_figure_alone() -> None
     ]
     assert "NumRet" in render(shown, "table")
     held = gate(QRELS, RUNS["good"], RUNS["good"], Thresholds({"NumRet": Rule(minimum=31)}))
-    assert [(check.what, check.answer) for check in held.checks] == [("NumRet is at least 31", "fail")]
+    assert [(check.what, check.answer) for check in held.checks] == [("NumRet a topic is at least 31", "fail")]
     assert not [warning for warning in held.warnings if warning.code == "no-direction"]
     for thresholds in ({"rules": {"NumRet": Rule(tolerance=3)}}, {"rules": {"NumRet": HARM}, "topics": {"5": 1}}):
         with pytest.raises(UsageError, match="no value of NumRet is better than another"):

@@ -41,8 +41,8 @@ EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 @click.option(
     "--significant/--no-significant", default=True, show_default=True, help="Whether what --require says is tested."
 )
-@click.option("--minimum", type=float, help="Fail if a measure is below this.")
-@click.option("--maximum", type=float, help="Fail if a measure is above this: for losses, as E@10, and counts.")
+@click.option("--minimum", type=float, help="Fail if a measure's mean over topics is below this.")
+@click.option("--maximum", type=float, help="Fail if it is above this: for losses, as E@10, and counts.")
 @click.option(
     "--topic",
     "protected",

@@ -150,16 +150,17 @@ class Both(NamedTuple):
 def measure_checks(both: Both, rule: Rule, alpha: float, test: str, sampling: Sampling) -> Iterator[Check]:
     """Everything that a rule asks of a measure."""
     measure, mean = both.measure, both.mean[1]
+    figure = f"{measure} a topic" if measure.parameters["agg"] == "sum" else f"{measure}"  # `evaluate` shows the sum
     if measure.sign and rule.tolerance is not None:
         what = f"{measure} {both.harm}s by at most {rule.tolerance:g}"
         yield Check(str(measure), "tolerance", what, _kept(both.gain, -rule.tolerance), both.moved)
     if measure.sign and rule.significant:
         yield _tested(both, rule, alpha, test, sampling)
     if rule.minimum is not None:
-        what = f"{measure} is at least {rule.minimum:g}"
+        what = f"{figure} is at least {rule.minimum:g}"
         yield Check(str(measure), "minimum", what, _kept(mean, rule.minimum), f"{mean:.4f}")
     if rule.maximum is not None:
-        what = f"{measure} is at most {rule.maximum:g}"
+        what = f"{figure} is at most {rule.maximum:g}"
         yield Check(str(measure), "maximum", what, _kept(-mean, -rule.maximum), f"{mean:.4f}")
 
 
