@@ -687,7 +687,8 @@ def test_the_command_writes_a_summary_and_reads_a_file(files: dict[str, str], tm
         assert "or --config, not both" in both.stderr
     config.write_text("alpha = \n")
     assert "is not TOML" in gated(files, "poor", "good", "--config", str(config)).stderr
-    assert gated(files, "poor", "good", "--topic", "7=x").exit == 2
+    for fall in ("x", "0_1", "１", "nan", "-1"):
+        assert gated(files, "poor", "good", "--topic", f"7={fall}").exit == 2
     assert gated(files, "poor", "good", "--margin", "1%").exit == 2
     assert gated(files, "poor", "good", "--require", "non-inferior").exit == 2
 

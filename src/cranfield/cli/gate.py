@@ -202,6 +202,8 @@ def _fall(text: str) -> tuple[str, float]:
     """
     topic, _, fall = text.partition("=")
     try:
+        if not fall.isascii() or "_" in fall:  # which Python would take for numbers
+            raise ValueError
         return topic, float(fall or 0)
     except ValueError:
         raise UsageError(f"--topic {text}: '{fall}' is not a number") from None
