@@ -19,8 +19,9 @@ import cranfield.measures
 PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
-    ("version", "errors", "_core"),
+    ("version", "errors", "numerals", "touched", "_core"),
     ("policy", "resources", "tables"),
+    ("calling",),
     ("formats", "texts"),
     ("writing", "converting"),
     ("efficiency", "metadata"),

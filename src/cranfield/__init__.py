@@ -9,11 +9,12 @@ Everything public can be reached from here; modules load when first used, so tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from cranfield.version import __version__
 
+TYPE_CHECKING = False  # as typing has it, which takes a while to load
 if TYPE_CHECKING:
+    from typing import Any
+
     from cranfield.checking import check
     from cranfield.comparing import compare, compare_collections
     from cranfield.comparison import Comparison
@@ -202,12 +203,22 @@ __all__ = [
 ]
 
 
+_CHECKED: dict[str, Any] = {}  # functions as callers outside meet them
+
+
 def __getattr__(name: str) -> Any:
     from importlib import import_module
     from importlib.util import find_spec
 
+    if name in _CHECKED:
+        return _CHECKED[name]
     if name in _WHERE:
-        return getattr(import_module(f"cranfield.{_WHERE[name]}"), name)
+        found = getattr(import_module(f"cranfield.{_WHERE[name]}"), name)
+        if not hasattr(found, "__code__"):  # a class
+            return found
+        from cranfield.calling import checked
+
+        return _CHECKED.setdefault(name, checked(found, __name__))
     if name.startswith("_") or find_spec(f"cranfield.{name}") is None:
         raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
     return import_module(f"cranfield.{name}")

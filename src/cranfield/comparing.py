@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield import guards
+from cranfield.calling import built
 from cranfield.comparison import Comparison, FigureColumn, Folds, Macro, Panel
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
@@ -115,7 +116,7 @@ def compare_collections(
     >>> [panel.label for panel in found.panels], found.macro[0].difference.round(4)
     (['RR on web', 'RR on news'], array([0.4062]))
     """
-    asked = Question(**question)
+    asked = built(Question, question, "compare")
     wanted = as_measures(measures)
     check_comparable(wanted)
     if asked.risk is not None:

@@ -108,6 +108,8 @@ def _convert_collection(
                 "a collection is written as a folder in BEIR's form; to write a part of it, name it: --kind documents, "
                 "topics or qrels (kind= in Python)"
             )
+        if isinstance(source, str | os.PathLike) and os.path.isdir(where) and os.path.samefile(source, where):
+            raise UsageError(f"{os.fspath(where)} is the collection itself: name another folder to write it to")
         collection = read_collection(source, ids=ids)
         return _all_notes(collection) + write_collection(collection, where, lossy=lossy)
     write: dict[str, Any] = {"topics": write_topics, "qrels": write_qrels, "documents": write_documents}

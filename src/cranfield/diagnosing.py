@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.formats import read_qrels, read_run
 from cranfield.measures import Measure, as_measures
+from cranfield.numerals import decimal
 from cranfield.policy import Policy
 from cranfield.results import Results
 from cranfield.statistics.base import Floats, Sampling
@@ -233,15 +233,10 @@ def moved(qrels: Qrels, run: Run, other: Run, topic: str, depth: int) -> list[Mo
 
 def read_attributes(source: str) -> dict[str, dict[str, str]]:
     """A table of topic attributes: CSV or TSV with a header, whose first column (or the one called topic) is the id."""
-    import csv
-    import io
-
-    from cranfield.formats.sources import open_source
+    from cranfield.formats.sources import open_source, table_rows
 
     opened = open_source(source)
-    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    rows, delimiter = table_rows(opened)
     if len(rows) < 2 or len(rows[0]) < 2:
         raise DataError(
             "is not a table of topic attributes",
@@ -273,11 +268,9 @@ def _groups(values: list[str]) -> list[tuple[str, list[int]]]:
     """Topics by value; numbers of many values by thirds."""
     known = [(i, value) for i, value in enumerate(values) if value.lower() not in ("", "nan")]
     distinct = dict.fromkeys(value for _, value in known)
-    try:
-        numbers = {i: float(value) for i, value in known}
-    except ValueError:
-        numbers = {}
-    if not all(map(isfinite, numbers.values())):  # "inf" is a word here
+    read = {i: decimal(value) for i, value in known}  # "inf" is a word here
+    numbers = {i: number for i, number in read.items() if number is not None}
+    if len(numbers) < len(read):
         numbers = {}
     if not numbers or len(distinct) <= MOST_VALUES:
         order = sorted(distinct, key=float) if numbers else list(distinct)

@@ -23,6 +23,16 @@ class UsageError(CranfieldError, ValueError):
     """
 
 
+class ArgumentError(UsageError, TypeError):
+    """An argument under a name that there is not, or of a type of which nothing can be made. As in Python, a TypeError.
+
+    >>> import cranfield
+    >>> cranfield.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}, "RR", tread=2)
+    Traceback (most recent call last):
+    cranfield.errors.ArgumentError: evaluate has no argument 'tread'; did you mean threads?
+    """
+
+
 class DataError(CranfieldError, ValueError):
     """The input is not what it must be. Exit code 3 on the command line.
 
@@ -75,7 +85,7 @@ def some(names: Sequence[str], most: int = 5) -> str:
     >>> some(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    shown = ", ".join(shorten(name, 40) for name in names[:most])
+    shown = ", ".join(shorten(str(name), 40) for name in list(names)[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 

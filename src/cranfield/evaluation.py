@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield import findings
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import ArgumentError, DataError, UsageError, some
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.base import Judging
 from cranfield.formats.columns import Layout
@@ -289,7 +289,7 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
             or hasattr(first, "__arrow_c_stream__")
         )
         if runs and not known:
-            raise TypeError(
+            raise ArgumentError(
                 f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}"
             )
         return not runs

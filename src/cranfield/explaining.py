@@ -85,14 +85,16 @@ def explain(
     tables = [read_run(run, name=name, **reading) for name, run in sources]
     names = distinct_names([(table.name, table.origin.path) for table in tables])
     explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
+    told: list[findings.Finding] = []
     for name, table in zip(names, tables, strict=True):
-        plain = _ranking(table, judged_by, topic, policy)
+        plain, more = _ranking(table, judged_by, topic, policy)
+        told += more
         for measure in wanted:
             ranking = plain
             if measure.definition.needs == "lengths":
-                ranking = _ranking(table, with_lengths(judged_by, table, length_of), topic, policy)
+                ranking, _ = _ranking(table, with_lengths(judged_by, table, length_of), topic, policy)
             explained[measure].append(_account(name, measure, ranking, shown))
-    told = findings.unreachable_grade(wanted, plain.judged.pool, judged_by.name)
+    told += findings.unreachable_grade(wanted, plain.judged.pool, judged_by.name)
     grades = judged_by.of(topic)
     return Explanation(
         topic,
@@ -117,6 +119,8 @@ def _check_policy(policy: Policy) -> None:
 
 
 def _check_topic(topic: str, known: Sequence[str]) -> None:
+    if not isinstance(topic, str):
+        raise UsageError(f"a topic is named by its id as text, '{topic}', not {topic!r}")
     if topic not in known:
         from difflib import get_close_matches
 
@@ -125,18 +129,22 @@ def _check_topic(topic: str, known: Sequence[str]) -> None:
         raise UsageError(f"no topic '{topic}' in the judgements; {others}")
 
 
-def _ranking(run: Run, qrels: Qrels, topic: str, policy: Policy) -> _Ranking:
-    """A run's answer to a topic, with every document in it."""
-    judged = arranged(joined(run, qrels, policy.ties), policy).select(np.array([qrels.topics.index(topic)]))
+def _ranking(run: Run, qrels: Qrels, topic: str, policy: Policy) -> tuple[_Ranking, list[findings.Finding]]:
+    """A run's answer to a topic, with every document in it, and what is odd about the run as a whole."""
+    all_topics = joined(run, qrels, policy.ties)
+    if not all_topics.answered.any():
+        raise findings.no_common_topic(run, qrels.topics)
+    odd = findings.nothing_judged(run, all_topics)
+    judged = arranged(all_topics, policy).select(np.array([qrels.topics.index(topic)]))
     grades, retrieved = qrels.of(topic), run.of(topic)
     if not retrieved:
         none = np.zeros(0, dtype=np.int64)
-        return _Ranking(judged, tuple(grades), (), (none, none))
+        return _Ranking(judged, tuple(grades), (), (none, none)), odd
     every = read_qrels({topic: dict.fromkeys(retrieved, 0.0)})
     whole = joined(run, every, policy.ties)  # in which every document is a hit, and so in the order of ties
     names = np.array(list(every.of(topic)), dtype=object)[whole.row]
     unjudged = tuple(name for name in names if name not in grades)
-    return _Ranking(judged, tuple(grades), unjudged, (whole.tie_first, whole.tie_size))
+    return _Ranking(judged, tuple(grades), unjudged, (whole.tie_first, whole.tie_size)), odd
 
 
 def _account(run: str, measure: Measure, ranking: _Ranking, shown: int | None) -> tuple[Account, _Places]:

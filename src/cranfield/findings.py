@@ -71,12 +71,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
     """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
     policy = policy or Policy()
     if not judged.answered.any():
-        theirs, ours = some(run.topics, 3), some(list(judged.topics), 3)
-        raise DataError(
-            f"no topic in common with the judgements: the run has {theirs}, the judgements have {ours}",
-            source=run.origin.path or run.name,
-            remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
-        )
+        raise no_common_topic(run, judged.topics)
     found = [
         Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
@@ -91,9 +86,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
     if extra:
         message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
         found.append(Finding("extra-topics", run.name, message, doubtful=False))
-    if len(judged.rank) == 0:
-        message = "not one retrieved document is judged: are document ids written the same way in both files?"
-        found.append(Finding("nothing-judged", run.name, message))
+    found += nothing_judged(run, judged)
     disagree = int(run.table.rank_disagreements().sum())
     if disagree:
         message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
@@ -104,6 +97,24 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
         message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
         found.append(Finding("ties", run.name, message))
     return found
+
+
+def no_common_topic(run: Run, judged: Sequence[str]) -> DataError:
+    """What to say of a run that answers none of the judged topics: 0.0 would read as a bad system."""
+    return DataError(
+        f"no topic in common with the judgements: the run has {some(run.topics, 3)}, the judgements have "
+        f"{some(list(judged), 3)}",
+        source=run.origin.path or run.name,
+        remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
+    )
+
+
+def nothing_judged(run: Run, judged: Judged) -> list[Finding]:
+    """Says so if no document of a run is judged."""
+    if len(judged.rank):
+        return []
+    message = "not one retrieved document is judged: are document ids written the same way in both files?"
+    return [Finding("nothing-judged", run.name, message)]
 
 
 def of_sampling(run: Run, measures: Sequence[object], errors: Floats, policy: Policy) -> list[Finding]:

@@ -7,13 +7,13 @@ with a JSON object a line, keeps count, so that a reader can see the comparisons
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from cranfield.comparison import Comparison
 from cranfield.errors import DataError, plural
 from cranfield.findings import Finding
-from cranfield.formats.output import append
+from cranfield.formats.json_text import parse
+from cranfield.formats.output import append, so_far
 
 SCHEMA = "cranfield.ledger/1"
 
@@ -32,7 +32,7 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
         "comparisons": comparison.comparisons,
         "significant": sum(pair.significant for pair in comparison.rows()),
     }
-    text = _text(path)
+    text = so_far(path)
     before = [old for old in _entries(path, text) if old.get("judgements") == entry["judgements"]]
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
@@ -47,20 +47,11 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
     return Finding("asked-before", "ledger", message)
 
 
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", source=path) from None
-
-
 def _entries(path: str, text: str) -> list[dict[str, Any]]:
     entries = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            entry = json.loads(line)
+            entry = parse(line, path, number)
             if entry["schema"] != SCHEMA or not all(type(entry[key]) is int for key in ("comparisons", "significant")):
                 raise ValueError
         except (ValueError, TypeError, KeyError):

@@ -16,7 +16,9 @@ from typing import Any
 from cranfield.efficiency import Efficiency
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import distinct_names, stem
+from cranfield.formats.base import decode
 from cranfield.formats.heads import END, START, metadata_lines
+from cranfield.formats.json_text import parse
 from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
 from cranfield.resources import FIGURES, check_figures
@@ -102,10 +104,7 @@ def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:
     beside = metadata_path(run)
     if beside.exists():
         source = str(beside)
-        try:
-            found = json.loads(beside.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise DataError(f"is not JSON: {error}", source=source) from None
+        found = parse(decode(bytes(open_source(source).data)), source, None)
     else:
         source = os.fspath(run)
         lines = metadata_lines(open_source(source).data)
@@ -221,5 +220,6 @@ def _read_yaml(text: str, source: str) -> Any:
         ) from None
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise DataError(f"has metadata that are not YAML: {error}", source=source) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that there is not
+        told = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(f"has metadata that are not YAML: {told}", source=source) from None

@@ -8,6 +8,7 @@ from math import isclose
 from typing import Any, NamedTuple
 
 from cranfield import findings
+from cranfield.calling import built
 from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
 from cranfield.comparison import Comparison, Panel
 from cranfield.curves import Collected, Curves, by_cutoff, collect, first_documents, interpolated
@@ -148,7 +149,7 @@ def gather(
     comparison = None
     if len(evaluated.runs) > 1:
         each = {"": Evaluated(evaluated, {run: [run] for run in evaluated.runs})}
-        comparison = compare_results(each, wanted, Question(**question))
+        comparison = compare_results(each, wanted, built(Question, question, "gather"))
     told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(collected)]
     longest = max(int(run.table.counts().max()) for run in collected.runs)
     return Report(

@@ -17,6 +17,7 @@ from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topi
 from cranfield.tables import Qrels
 
 SCHEMA = "cranfield.splits/1"
+MOST_LISTED = 10_000_000  # topics in all parts of all splits, which are held in memory and written out
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ def split(
     if (folds is None) == (test_share is None):
         raise UsageError("give a number of folds or a share of topics for testing, one of the two")
     ids = _topic_ids(topics, format)
+    listed = len(ids) * (folds or 1) * repeats
+    if listed > MOST_LISTED:
+        raise UsageError(
+            f"{repeats:,} repeats would list topics {listed:,} times, more than {MOST_LISTED:,}: ask for fewer"
+        )
     if folds is not None:
         made = k_folds(ids, folds, seed=seed, repeats=repeats, difficulty=difficulty)
     else:
@@ -171,17 +177,11 @@ def _checked_fold(fold: Any, name: str, label: str, known: set[str] | None) -> S
 
 
 def _read_json(source: Any) -> tuple[str, Any]:
-    import json
+    from cranfield.formats.base import decode
+    from cranfield.formats.json_text import parse
 
     opened = open_source(source)
-    text = bytes(opened.data).decode("utf-8", "surrogateescape")
-    try:
-        return opened.label, json.loads(text)
-    except json.JSONDecodeError as error:
-        line = text.splitlines()[error.lineno - 1] if text.strip() else ""
-        raise DataError(
-            f"is not JSON: {error.msg} in column {error.colno}", source=opened.label, line=error.lineno, text=line
-        ) from None
+    return opened.label, parse(decode(bytes(opened.data)), opened.label, None)
 
 
 def _topic_ids(topics: Any, format: Layout | str | None) -> tuple[str, ...]:

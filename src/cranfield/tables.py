@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cranfield.errors import UsageError
+from cranfield.numerals import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cranfield._core import Table
 
+MOST_THREADS = 1024
 AnyTable = TypeVar("AnyTable", bound="_Judgeable")
 
 
@@ -25,11 +27,14 @@ def thread_count(threads: int | None = None) -> int:
     """
     if threads is None:
         wanted = os.environ.get("CRANFIELD_THREADS", "")
-        if wanted and not wanted.isdecimal():
-            raise UsageError(f"CRANFIELD_THREADS must be a whole number, not {wanted!r}")
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        threads = int(wanted or available)
-    return max(1, threads)
+        threads = whole(wanted) if wanted else available
+        if threads is None or threads < 0:
+            raise UsageError(f"CRANFIELD_THREADS must be a whole number, not {wanted!r}")
+        return max(1, min(threads, MOST_THREADS))
+    if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads < 1:
+        raise UsageError(f"threads must be a whole number from 1, or None for every core, not {threads!r}")
+    return min(int(threads), MOST_THREADS)
 
 
 class Origin(NamedTuple):

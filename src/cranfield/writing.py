@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
+from cranfield import touched
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import read_qrels, read_run, suffix_of, writers
 from cranfield.formats.base import is_comment
@@ -111,6 +112,10 @@ def write_collection(collection: Any, folder: str | os.PathLike[str], *, lossy: 
     """
     whole: Collection = read_collection(collection)
     root = Path(folder)
+    if "\0" in str(root):
+        raise DataError("cannot be written: a name has no NUL in it", source=shorten(str(root)))
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        touched.writes(str(root / name))
     lost: tuple[str, ...] = ()
     try:
         root.parent.mkdir(parents=True, exist_ok=True)

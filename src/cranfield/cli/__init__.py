@@ -5,16 +5,19 @@ Commands load when they are called for, and heavy libraries inside them: `cranfi
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
+from copy import copy
 from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
+from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.errors import CranfieldError, DataError, UsageError
 from cranfield.version import __version__
 
@@ -40,12 +43,18 @@ COMMANDS = (
     "split",
     "trec_eval",
 )
-USAGE, BAD_DATA = 2, 3
+USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are told all the same."
 
 
 class LazyGroup(click.Group):
     """Imports the module of a command when the command is needed."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError:  # click would make exit code 1 of it, which is the no of `gate`
+            sys.exit(NOBODY_READS)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,6 +64,8 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"cranfield.cli.{name}").command
         assert isinstance(command, click.Command)
+        for parameter in command.params:
+            parameter.type = plain_numbers(parameter.type)
         return with_quiet(command)
 
 
@@ -78,14 +89,35 @@ def with_quiet(command: click.Command) -> click.Command:
     return command
 
 
+def plain_numbers(kind: click.ParamType[Any]) -> click.ParamType[Any]:
+    """The same type, but numbers are written as in files: click, as Python, takes 1_0, and nan for any range."""
+    takes = (click.types.IntParamType, click.types.FloatParamType)
+    if not isinstance(kind, takes) or "convert" in vars(kind):
+        return kind
+    from cranfield.numerals import decimal, whole
+
+    read = whole if isinstance(kind, click.types.IntParamType) else decimal
+    plain = copy(kind)
+
+    def convert(value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if isinstance(value, str) and read(value) is None:
+            what = "whole number" if read is whole else "number"
+            kind.fail(f"{value!r} is not a {what}: digits are 0 to 9, with nothing between them.", parameter, context)
+        return kind.convert(value, parameter, context)
+
+    vars(plain)["convert"] = convert
+    return plain
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--quiet", is_flag=True, help=QUIET)
 @click.version_option(__version__, message="cranfield %(version)s")
-def cli(quiet: bool) -> None:
+@click.pass_context
+def cli(context: click.Context, quiet: bool) -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
     Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data, 4 `gate` cannot
-    tell; `trec_eval` has its own.
+    tell, 130 interrupted; `trec_eval` has its own.
 
     \b
     Examples:
@@ -93,23 +125,32 @@ def cli(quiet: bool) -> None:
       $ cranfield measures nDCG
       $ cranfield check qrels.txt bm25.run
     """
+    from cranfield.touched import one_command
+
+    context.with_resource(one_command())
 
 
 def entry() -> None:
     """The `cranfield` program: `main`, then out at once, without taking apart what the system frees anyway."""
     code: object = 0
     try:
+        stop_on_signals()
         main()
     except SystemExit as exit:
         code = exit.code
+    except Stopped as stopped:
+        code = stopped.exit_code
+    except KeyboardInterrupt:  # before signals were heeded
+        code = 130
     os._exit(code if isinstance(code, int) else 0)
 
 
 def main() -> None:
     """Runs the command line; errors go to standard error with the exit code of their kind."""
-    for stream in (sys.stdout, sys.stderr):  # ids that are not UTF-8 leave as the bytes they came as
+    codecs.register_error("cranfield", _written_anyhow)
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="surrogateescape")
+            stream.reconfigure(errors="cranfield")
     try:
         try:
             cli(prog_name="cranfield")
@@ -117,14 +158,32 @@ def main() -> None:
             for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()
     except CranfieldError as error:
-        told = error.at_prompt if isinstance(error, DataError) else error
-        print(f"cranfield: {told}", file=sys.stderr)
-        sys.exit(USAGE if isinstance(error, UsageError) else BAD_DATA)
+        told = error.at_prompt if isinstance(error, DataError) else str(error)
+        _end(told, USAGE if isinstance(error, UsageError) else BAD_DATA)
     except BrokenPipeError:  # the reader of our output has gone: nothing more to say, not even at exit
-        sys.stderr.close()
-        sys.exit(1)
+        if sys.stderr is not None:
+            sys.stderr.close()
+        sys.exit(NOBODY_READS)
     except OSError as error:
-        if error.filename is not None:  # of files we speak ourselves
-            raise
-        print(f"cranfield: standard output cannot be written: {error.strerror}", file=sys.stderr)
-        sys.exit(BAD_DATA)
+        what = "standard output cannot be written" if error.filename is None else f"{error.filename}: cannot be used"
+        _end(f"{what}: {error.strerror or error}", BAD_DATA)
+    except MemoryError:
+        _end("there is not enough memory for this", BAD_DATA)
+
+
+def _end(told: str, code: int) -> NoReturn:
+    """Says why on standard error, if there is one that can be written to, and ends."""
+    if sys.stderr is not None:  # print would take standard output instead
+        with suppress(OSError):
+            print(f"cranfield: {told}", file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def _written_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What cannot be encoded: a byte of an id that was not UTF-8 leaves as it came, anything else as an escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    character = error.object[error.start]
+    is_byte = 0xDC80 <= ord(character) <= 0xDCFF
+    shown = bytes([ord(character) - 0xDC00]) if is_byte else character.encode("ascii", "backslashreplace").decode()
+    return shown, error.start + 1

@@ -76,7 +76,10 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     "--simultaneous", is_flag=True, help="Show intervals that hold for all comparisons together, not one by one."
 )
 @click.option(
-    "--ledger", metavar="FILE", help="Keep a list of all comparisons made, and say how many were made before."
+    "--ledger",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Keep a list of all comparisons made, and say how many were made before.",
 )
 @options.output_format(list(FORMATS))
 @options.policy
@@ -203,7 +206,9 @@ def _collections(
 def _listed_collections(path: str) -> dict[str, tuple[Any, Any]]:
     from pathlib import Path
 
-    document, folder = options.read_toml(path), Path(path).parent
+    from cranfield.formats.sources import read_toml
+
+    document, folder = read_toml(path), Path(path).parent
     found: dict[str, tuple[Any, Any]] = {}
     for name, entry in document.items():
         if not _is_collection(entry):

@@ -11,7 +11,14 @@ from cranfield.cli import options
 
 @click.command("convert")
 @click.argument("source", metavar="INPUT")
-@click.option("-o", "--output", required=True, metavar="OUTPUT", help="File to write; '-' is standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.OutputFile(folder=True),
+    required=True,
+    metavar="OUTPUT",
+    help="File to write; '-' is standard output.",
+)
 @click.option(
     "--kind",
     type=click.Choice(["run", "qrels", "topics", "documents", "collection"]),

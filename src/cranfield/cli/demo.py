@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import options
+
 
 @click.command("demo")
 @click.option(
     "-o",
     "--output",
+    type=options.OutputFile(folder=True),
     default="cranfield-demo",
     show_default=True,
     metavar="FOLDER",

@@ -13,7 +13,6 @@ from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
 from cranfield.formats.columns import Layout
-from cranfield.formats.output import check_place
 
 LIST = "list"
 
@@ -39,6 +38,7 @@ LIST = "list"
 @click.option(
     "-o",
     "--output",
+    type=options.OutputFile(),
     default="-",
     metavar="FILE",
     help="The fused run, as TREC text unless the suffix says otherwise (.jsonl, .csv …). [default: standard output]",
@@ -53,7 +53,7 @@ LIST = "list"
 )
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
-@click.option("--learnt", metavar="FILE", help="Write what was learnt, as JSON.")
+@click.option("--learnt", type=options.OutputFile(), metavar="FILE", help="Write what was learnt, as JSON.")
 @options.input_format
 @options.threads
 def command(
@@ -96,7 +96,6 @@ def command(
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
     ways = {"--splits": splits, "--folds": folds, "--same-topics": same_topics or None}
     check_training(qrels is not None, ways, {"--seed": seed, "--measure": measure, "--learnt": learnt})
-    check_place(output, learnt)
     common: dict[str, Any] = {
         "norm": norm,
         "parameters": read_parameters(given),
@@ -184,14 +183,14 @@ def read_parameter(text: str) -> tuple[str, Any]:
     >>> read_parameter("k=30"), read_parameter("weights=0.7,0.3")
     (('k', 30), ('weights', [0.7, 0.3]))
     """
-    import ast
+    from cranfield.numerals import decimal, whole
 
     name, _, value = text.partition("=")
-    try:
-        read = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        raise UsageError(f"expected NAME=VALUE with a number, or numbers with commas between, not '{text}'") from None
-    return name, list(read) if isinstance(read, tuple) else read
+    texts = [part.strip() for part in value.split(",")]
+    numbers = [decimal(part) if whole(part) is None else whole(part) for part in texts]
+    if any(number is None for number in numbers):
+        raise UsageError(f"expected NAME=VALUE with a number, or numbers with commas between, not '{text}'")
+    return name, numbers if len(numbers) > 1 else numbers[0]
 
 
 def described_methods() -> list[str]:

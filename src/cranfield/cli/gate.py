@@ -72,10 +72,16 @@ EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of these resamples.")
 @click.option(
-    "--summary", metavar="FILE", help="Also append the Markdown summary to this file, as $GITHUB_STEP_SUMMARY."
+    "--summary",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Also append the Markdown summary to this file, as $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
-    "--ledger", metavar="FILE", help="Keep a list of all comparisons made, and say how many were made before."
+    "--ledger",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Keep a list of all comparisons made, and say how many were made before.",
 )
 @options.output_format(("table", "markdown", "junit", "json"))
 @options.policy
@@ -184,11 +190,12 @@ def _thresholds(
     cannot_tell: Literal["pass", "fail"] | None,
     **rule: Any,
 ) -> Thresholds:
+    from cranfield.formats.sources import read_toml
     from cranfield.gating import DEFAULT_MEASURE, Rule, Thresholds
     from cranfield.measures import as_measures
 
     if config is not None:
-        return Thresholds.of_document(options.read_toml(config), config)
+        return Thresholds.of_document(read_toml(config), config)
     rules = dict.fromkeys(map(str, as_measures(measures or DEFAULT_MEASURE)), Rule(**rule))
     falls = dict(_fall(topic) for topic in protected)
     return Thresholds(rules, falls, alpha, cannot_tell or "cannot tell")
@@ -200,10 +207,10 @@ def _fall(text: str) -> tuple[str, float]:
     >>> _fall("301=0.1"), _fall("301")
     (('301', 0.1), ('301', 0.0))
     """
+    from cranfield.numerals import decimal
+
     topic, _, fall = text.partition("=")
-    try:
-        if not fall.isascii() or "_" in fall:  # which Python would take for numbers
-            raise ValueError
-        return topic, float(fall or 0)
-    except ValueError:
-        raise UsageError(f"--topic {text}: '{fall}' is not a number") from None
+    most = decimal(fall or "0")
+    if most is None:
+        raise UsageError(f"--topic {text}: '{fall}' is not a number")
+    return topic, most

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cranfield.errors import DataError, UsageError
+from cranfield import touched
+from cranfield.errors import UsageError
 from cranfield.formats import FORMATS
 from cranfield.formats.columns import ROLES, Layout, as_layout
 from cranfield.formats.kinds import KINDS
+from cranfield.formats.output import check_place
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 from cranfield.resources import FIGURES
 
@@ -104,6 +107,35 @@ alpha: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Chance of a false alarm that is accepted.",
 )
+
+
+if TYPE_CHECKING:
+    _Text = click.ParamType[str]
+else:  # before click 8.3 it takes no type
+    _Text = click.ParamType
+
+
+class OutputFile(_Text):
+    """The name of a file to write: a place that cannot be written, or a file that is read too, is refused at once.
+
+    `folder` says that it may also be a folder; `kept`, that a file which is there already is read, not written.
+    """
+
+    name = "file"
+
+    def __init__(self, *, folder: bool = False, kept: bool = False) -> None:
+        self.folder, self.kept = folder, kept
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        place = str(value)
+        if self.kept and os.path.exists(place):
+            return place
+        purpose = "the output" if parameter is None else parameter.opts[-1]
+        if self.folder:
+            touched.will_write(place, purpose)
+        else:
+            check_place(place, purpose)
+        return place
 
 
 def output_format(formats: Sequence[str]) -> Callable[[Command], Command]:
@@ -208,16 +240,3 @@ def warn(warnings: Iterable[Finding]) -> None:
     """Says on standard error what is odd."""
     for warning in warnings:
         click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
-
-
-def read_toml(path: str) -> dict[str, Any]:
-    """A TOML file as a dict."""
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", source=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"is not TOML: {error}", source=path) from None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import click
 
 from cranfield.cli import options
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats.columns import Layout
 
 
@@ -16,7 +15,13 @@ from cranfield.formats.columns import Layout
 @click.argument("kind")
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1)
-@click.option("-o", "--output", metavar="FILE", help="Where to: a name that ends in .svg, .png, .pdf, .html or .json.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Where to: a name that ends in .svg, .png, .pdf, .html or .json.",
+)
 @options.measures
 @click.option("--topic", "chosen", multiple=True, help="Draw this topic, where a picture can; may be repeated.")
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
@@ -110,14 +115,13 @@ def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:
     if path is None:
         return "cost", None
     from cranfield.diagnosing import read_attributes
+    from cranfield.numerals import decimal
 
     table = read_attributes(path)
     label = next(iter(next(iter(table.values()))))
-    try:
-        costs = {run: float(values[label]) for run, values in table.items()}
-    except ValueError as error:
-        raise DataError(f"column '{label}': {error}", source=path) from None
-    endless = [f"{cost:g} of {run}" for run, cost in costs.items() if not isfinite(cost)]
-    if endless:
-        raise DataError(f"column '{label}': {endless[0]} cannot be drawn", source=path, remedy="Leave the run out.")
-    return label, costs
+    costs = {run: decimal(values[label]) for run, values in table.items()}
+    for run, cost in costs.items():
+        if cost is None:
+            told = f"column '{label}': '{shorten(table[run][label], 60)}' of {run} is not a number that can be drawn"
+            raise DataError(told, source=path, remedy="Leave the run out.")
+    return label, {run: cost for run, cost in costs.items() if cost is not None}

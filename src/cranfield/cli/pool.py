@@ -54,8 +54,19 @@ _TAKES = {
 @click.option("-m", "--measure", help="The measure that orders runs. [default: AP]")
 @click.option("--rel", type=float, help="The grade from which a document is relevant. [default: 1]")
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same pool. [default: 0]")
-@click.option("-o", "--output", metavar="FILE", help="Where the pool goes; a name in .csv or .tsv makes a table of it.")
-@click.option("--picture", metavar="FILE", help="For --simulate: draw it, as .svg, .png, .pdf or .html.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Where the pool goes; a name in .csv or .tsv makes a table of it.",
+)
+@click.option(
+    "--picture",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="For --simulate: draw it, as .svg, .png, .pdf or .html.",
+)
 @click.option("-f", "--output-format", type=click.Choice(FORMATS), help="How to print. [default: table]")
 @options.input_format
 @options.threads
@@ -98,7 +109,7 @@ def command(runs: tuple[str, ...], input_format: Layout | str | None, threads: i
 def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
     from cranfield.errors import plural
     from cranfield.formats import suffix_of
-    from cranfield.formats.output import save
+    from cranfield.formats.output import check_place, save
     from cranfield.pooling.base import find_method
     from cranfield.pooling.files import DELIMITERS, pool_text, sample_text
     from cranfield.pooling.making import Known, make_pool
@@ -109,6 +120,8 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
     output, kind = wanted.pop("output", "-"), find_method(method).kind
     if kind == "sample" and output == "-":
         raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
+    if kind == "sample":
+        check_place(f"{output}.strata", "the strata")
     learns = kind == "adaptive"
     batch, judged = wanted.pop("batch", 1 if learns else None), wanted.pop("judged", None)
     if not learns and (batch or "rel" in wanted):

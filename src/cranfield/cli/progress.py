@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -68,12 +68,17 @@ def loading(module: str) -> Iterator[None]:
     longer than many an evaluation.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    loader = threading.Thread(target=import_module, args=(module,))
+    loader = threading.Thread(target=_loaded, args=(module,))
     loader.start()
     try:
         yield
     finally:
         loader.join()
+
+
+def _loaded(module: str) -> None:
+    with suppress(Exception):  # whoever needs it imports it again, and says what is wrong
+        import_module(module)
 
 
 def _draw(label: str, progress: Progress | Counter, finished: threading.Event) -> None:

@@ -18,7 +18,12 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help="Where to: a name that ends in .html, .md, .tex or .pdf."
+    "-o",
+    "--output",
+    type=options.OutputFile(),
+    required=True,
+    metavar="FILE",
+    help="Where to: a name that ends in .html, .md, .tex or .pdf.",
 )
 @options.measures
 @click.option("--title", default="", help="Title of the report.")

@@ -29,7 +29,14 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @click.argument("collection")
 @click.argument("more_grids", nargs=-1, metavar="")
 @click.option("--model", default="bm25", show_default=True, help="bm25, vsm, tfidf, lm, jm or random.")
-@click.option("-o", "--output", metavar="RUN", default="-", help="Where the run goes. [default: standard output]")
+@click.option(
+    "-o",
+    "--output",
+    type=options.OutputFile(),
+    metavar="RUN",
+    default="-",
+    help="Where the run goes. [default: standard output]",
+)
 @click.option("--tag", help="The run's tag. [default: the model]")
 @click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
 @click.option("--fields", metavar="FIELD[+FIELD]", help="Fields of documents to search. [default: title+text]")
@@ -64,7 +71,13 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the folds, and of the model random."
 )
-@click.option("--index", "index_file", metavar="FILE", help="Keep the index here, and take it from here the next time.")
+@click.option(
+    "--index",
+    "index_file",
+    type=options.OutputFile(kept=True),
+    metavar="FILE",
+    help="Keep the index here, and take it from here the next time.",
+)
 @click.option("--warm-up", type=click.IntRange(0), default=10, show_default=True, help="Queries asked before timing.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each query is timed.")
 @click.option("--track", is_flag=True, help="Let tirex-tracker watch energy, CPU and memory (the extra `resources`).")
@@ -126,6 +139,7 @@ def command(
     from cranfield.cli.progress import counted
     from cranfield.formats.output import check_place
     from cranfield.formats.writers import format_of
+    from cranfield.metadata import metadata_path
     from cranfield.report.search_tables import render
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
     from cranfield.search.grids import points
@@ -134,7 +148,8 @@ def command(
 
     if header and format_of(output) != "trec":
         raise UsageError(f"--header is for TREC text: {format_of(output)} has no comments, and {output} no head for it")
-    check_place(output, index_file if index_file is not None and not os.path.exists(index_file) else None)
+    if output != "-":
+        check_place(str(metadata_path(output)), "the run's metadata")
     chosen = find_model(model)
     fixed = _parameters(chosen, given)
     grid = _grid(chosen, (*grids, *more_grids), fixed)

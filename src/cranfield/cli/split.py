@@ -30,6 +30,7 @@ DEFAULT_MEASURE = "AP"
 @click.option(
     "-o",
     "--output",
+    type=options.OutputFile(folder=True),
     metavar="PATH",
     help="A file ending in .json, or a folder for that and a list of topics for each part. [default: standard output]",
 )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from cranfield.demo.collection import NAME, demo_collection, judged_again, shipped_note
 from cranfield.errors import DataError, UsageError
-from cranfield.formats.output import save
+from cranfield.formats.output import save, so_far
 from cranfield.metadata import write_metadata
 from cranfield.report.writing import write
 from cranfield.reporting import Report, gather
@@ -98,7 +98,7 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
 def _own_folder(root: Path) -> Path:
     """Makes the folder, or takes it if it is empty or an older demo's."""
     try:
-        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in (root / TOML).read_text("utf-8", "replace")
+        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in so_far(str(root / TOML))
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file, not a folder; name another with -o")
         if root.exists() and not earlier and any(root.iterdir()):

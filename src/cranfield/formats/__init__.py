@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import ArgumentError, DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet, trec
 from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
 from cranfield.formats.columns import Layout, as_layout
@@ -153,7 +153,7 @@ def _read_memory(source: Any, label: str, request: Request) -> Reading:
         return memory.read_arrays(source, label, request)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
         return memory.read_records(source, label, request)
-    raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+    raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
 
 
 def _without_compression(path: str) -> str:

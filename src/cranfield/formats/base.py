@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cranfield.errors import DataError, DuplicateError, shorten
+from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
@@ -227,12 +227,12 @@ def _not_a_number(shown: str, line: int) -> str | None:
     return None
 
 
-def row_error(error: CoreError, source: str, request: Request) -> DataError | TypeError:
+def row_error(error: CoreError, source: str, request: Request) -> DataError | ArgumentError:
     """A fault the core found in a frame, a dict or an array."""
     code, fault = error.args
     kind = request.kind
     if code == "frame":
-        return TypeError(f"{source}: {fault['message']}")
+        return ArgumentError(f"{source}: {fault['message']}")
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "

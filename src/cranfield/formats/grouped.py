@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield._core import Progress
-from cranfield.errors import DataError, DuplicateError, shorten
+from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import FORMATS, stem
 from cranfield.formats.base import BYTE_ORDER_MARK, UNJUDGED, Request, decode, rows_of_text
 from cranfield.formats.columns import NOTHING, Told, no_column, require_columns
@@ -147,7 +147,7 @@ def _read_memory(source: Any, label: str, wanted: Wanted) -> Iterable[Row]:
     if hasattr(source, "__arrow_c_stream__"):
         return _read_frame(source, label, wanted)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
-        raise TypeError(
+        raise ArgumentError(
             f"{label}: expected a path, an open file, {NESTED}, a data frame or records, not {describe_type(source)}"
         )
     rows, fields = records_of(source, label)
@@ -164,7 +164,7 @@ def _read_mapping(outer: Mapping[Any, Any], source: str) -> Iterator[Row]:
 
 def _entries(value: Any, source: str) -> Iterable[tuple[Any, Any]]:
     if not isinstance(value, Mapping):
-        raise TypeError(f"{source}: expected {NESTED}, but a value is {describe_type(value)}")
+        raise ArgumentError(f"{source}: expected {NESTED}, but a value is {describe_type(value)}")
     return value.items()
 
 

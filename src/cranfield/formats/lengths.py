@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from cranfield.errors import DataError, DuplicateError, shorten
+from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.base import BYTE_ORDER_MARK, decode
 from cranfield.formats.columns import ACCEPTED
 from cranfield.formats.json_text import parse
 from cranfield.formats.sources import open_source
+from cranfield.numerals import decimal
 from cranfield.tables import describe_type
 
 # A document, its length, and the line where they stand, if they stand in one.
@@ -39,7 +40,7 @@ def read_lengths(source: Any, digest: str | None = None) -> Lengths:
     if isinstance(source, Mapping):
         return Lengths(_checked(((document, length, None) for document, length in source.items()), "lengths", []))
     if not (isinstance(source, str | os.PathLike) or hasattr(source, "read")):
-        raise TypeError(f"lengths: expected a file or {{document: length}}, not {describe_type(source)}")
+        raise ArgumentError(f"lengths: expected a file or {{document: length}}, not {describe_type(source)}")
     opened = open_source(source, digest)
     text = decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK))
     if text.lstrip().startswith("{"):
@@ -90,8 +91,10 @@ def _checked(entries: Iterable[Entry], source: str, lines: list[str]) -> dict[st
 
 def _number(given: Any) -> float | None:
     """A length as a number, or None if it is not one."""
-    if isinstance(given, bool) or (isinstance(given, str) and "_" in given):
+    if isinstance(given, bool):
         return None
+    if isinstance(given, str):
+        given = decimal(given.strip())
     try:
         length = float(given)
     except (TypeError, ValueError, OverflowError):

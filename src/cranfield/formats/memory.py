@@ -7,7 +7,7 @@ from operator import getitem
 from typing import Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
-from cranfield.errors import DataError
+from cranfield.errors import ArgumentError, DataError
 from cranfield.formats.base import EXPECTED, Reading, Request, collapsed_note, row_error
 from cranfield.formats.columns import require_columns
 from cranfield.tables import describe_type
@@ -26,7 +26,7 @@ def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Rea
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        raise TypeError(f"{_misfit(plain, request)}{error}") from None
+        raise ArgumentError(f"{_misfit(plain, request)}{error}") from None
     return Reading(table, collapsed_note(table))
 
 
@@ -69,7 +69,7 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     import numpy as np
 
     if any(np.ma.isMaskedArray(array) for array in arrays):
-        raise TypeError(
+        raise ArgumentError(
             f"{source}: masked arrays have holes; give plain arrays, or a data frame without missing values"
         )
     try:
@@ -88,7 +88,7 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     if len(topics) != len(documents):
         raise DataError(f"{len(topics):,} topics, but {len(documents):,} rows of documents", source=source)
     if values.dtype.kind not in "fiub":
-        raise TypeError(f"{source}: {request.kind}s must be numbers, not {values.dtype}")
+        raise ArgumentError(f"{source}: {request.kind}s must be numbers, not {values.dtype}")
     per_topic = documents.shape[1] if documents.ndim == 2 else 1
     numbers = np.ascontiguousarray(values.ravel(), dtype=np.float64)
     table: Table
@@ -137,7 +137,9 @@ def records_of(records: Iterable[Any], source: str) -> tuple[list[Any], tuple[st
     else:
         names = tuple(getattr(rows[0], "_fields", ()) or getattr(rows[0], "__dict__", ()))
     if not names:
-        raise TypeError(f"{source}: expected {EXPECTED}, not a {describe_type(records)} of {describe_type(rows[0])}")
+        raise ArgumentError(
+            f"{source}: expected {EXPECTED}, not a {describe_type(records)} of {describe_type(rows[0])}"
+        )
     return rows, names
 
 

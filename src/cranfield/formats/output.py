@@ -7,10 +7,11 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
-from cranfield.errors import DataError, UsageError
+from cranfield import touched
+from cranfield.errors import DataError, UsageError, shorten
 
 Where: TypeAlias = "str | os.PathLike[str] | IO[Any]"
 
@@ -57,18 +58,18 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
         return
     path = os.fspath(where)
     if path == "-":
+        if sys.stdout is None:
+            raise DataError("is closed", source="standard output")
         sys.stdout.flush()
         _write(getattr(sys.stdout, "buffer", sys.stdout), chunks)
         sys.stdout.flush()
         return
-    path = os.path.realpath(path)
-    try:
+    with _told(path):
+        path = os.path.realpath(path)
         if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):  # a pipe or a device
             with open(path, "wb") as file:
                 _write(file, chunks)
             return
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
     opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
     with whole_file(where) as temporary:
         with opener(temporary) as file:
@@ -81,54 +82,100 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
 @contextmanager
 def whole_file(where: str | os.PathLike[str]) -> Iterator[str]:
     """The path of a file to write instead, which takes the place of the other if all goes well, and else is removed."""
-    path = os.path.realpath(where)
-    temporary = f"{path}.{os.getpid()}.part"
-    try:
+    place = os.fspath(where)
+    touched.writes(place)
+    with _told(place):
+        path = os.path.realpath(place)
+        temporary = _temporary(path)
+        _unfinished.add(temporary)
         try:
             yield temporary
             os.replace(temporary, path)
         finally:
-            if os.path.exists(temporary):
-                os.remove(temporary)
+            _discard(temporary)
+    touched.wrote(place)
+
+
+# Files that are being written under another name, for whoever must end at once.
+_unfinished: set[str] = set()
+
+
+def discard_unfinished() -> None:
+    """Removes what has been begun: the program ends here."""
+    for temporary in list(_unfinished):
+        _discard(temporary)
+
+
+def _discard(temporary: str) -> None:
+    with suppress(OSError):
+        os.remove(temporary)
+    _unfinished.discard(temporary)
+
+
+def _temporary(path: str) -> str:
+    """A name in the same folder that no other thread, process or machine uses; hidden, as nobody is to read it."""
+    folder, name = os.path.split(path)
+    short = os.fsdecode(os.fsencode(name)[:150])  # with the rest it is still no longer than a name may be
+    return os.path.join(folder, f".{short}.{os.urandom(6).hex()}.part")
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    """What the system refuses, in words."""
+    if "\0" in place:
+        raise DataError("cannot be written: a name has no NUL in it", source=shorten(place))
+    try:
+        yield
     except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", source=os.fspath(where)) from None
+        raise DataError(f"cannot be written: {error.strerror or error}", source=place) from None
 
 
-def check_place(*places: str | None) -> None:
-    """That files can be written there: an error now, rather than after hours of work. None and '-' are fine.
+def check_place(place: str | None, purpose: str) -> None:
+    """That a file can be written there and is nothing that is read: an error now, rather than after hours of work.
 
-    >>> check_place("-", None)
-    >>> check_place("no such folder/a.run")
+    None and '-' are fine; `purpose` is the option that names the file.
+
+    >>> check_place("-", "--output")
+    >>> check_place("no such folder/a.run", "--output")
     Traceback (most recent call last):
     cranfield.errors.DataError: no such folder/a.run: cannot be written: there is no folder no such folder
     """
-    for place in places:
-        if place is None or place == "-":
-            continue
-        folder = os.path.dirname(place) or "."
-        if os.path.isdir(place):
-            raise DataError("cannot be written: it is a folder", source=place)
-        if not os.path.isdir(folder):
-            raise DataError(f"cannot be written: there is no folder {folder}", source=place)
-        if not os.access(place if os.path.exists(place) else folder, os.W_OK):
-            raise DataError("cannot be written: it is not allowed", source=place)
+    if place is None or place == "-":
+        return
+    folder = os.path.dirname(place) or "."
+    if "\0" in place:
+        raise DataError("cannot be written: a name has no NUL in it", source=shorten(place))
+    if os.path.isdir(place):
+        raise DataError("cannot be written: it is a folder", source=place)
+    if not os.path.isdir(folder):
+        raise DataError(f"cannot be written: there is no folder {folder}", source=place)
+    if not os.access(place if os.path.exists(place) else folder, os.W_OK):
+        raise DataError("cannot be written: it is not allowed", source=place)
+    touched.will_write(place, purpose)
+
+
+def so_far(path: str) -> str:
+    """What is in a file to which something will be added; nothing where there is none yet."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", source=path) from None
 
 
 def append(path: str, text: str) -> None:
     """Adds text at the end of a file, which need not be there yet."""
-    try:
-        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", source=path) from None
+    touched.writes(path)
+    with _told(path), open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
 
 
 def make_folder(path: os.PathLike[str]) -> None:
     """Makes a folder, and those it is in, where they are not there yet."""
-    try:
+    with _told(os.fspath(path)):
         os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", source=os.fspath(path)) from None
 
 
 def _write(file: Any, chunks: Iterable[str | bytes]) -> None:

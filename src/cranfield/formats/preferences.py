@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.errors import DataError
+from cranfield.errors import ArgumentError, DataError
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.base import decode, is_number, rows_of_text
 from cranfield.formats.columns import NOTHING, Told
@@ -151,12 +151,12 @@ def _of_memory(source: Any, label: str) -> Iterator[Statement]:
     elif isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
         rows = source
     else:
-        raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+        raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
     for row in rows:
         if not isinstance(row, Iterable) or isinstance(row, str) or len(fields := tuple(row)) not in (3, 4):
-            raise TypeError(f"{label}: expected {EXPECTED}, but a row is {row!r}")
+            raise ArgumentError(f"{label}: expected {EXPECTED}, but a row is {row!r}")
         if not all(isinstance(field, str | int) and field != "" for field in fields):
-            raise TypeError(f"{label}: ids are text or whole numbers, but a row is {row!r}")
+            raise ArgumentError(f"{label}: ids are text or whole numbers, but a row is {row!r}")
         topic, better, worse, judge = (*map(str, fields), "")[:4]
         yield _pair(topic, better, worse, judge, {"source": label})
 

@@ -25,7 +25,7 @@ from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from cranfield.errors import DataError, DuplicateError, shorten, some
+from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.base import decode, rows_of_text
 from cranfield.formats.columns import NOTHING, Told, require_columns
@@ -144,22 +144,24 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[Row]:
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             given = describe_type(documents)
-            raise TypeError(
+            raise ArgumentError(
                 f"{label}: expected {{topic: {{document: (grade, chance)}}}}, but topic {topic!r} has {given}"
             )
         for document, pair in documents.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise TypeError(f"{label}: expected (grade, chance) for {topic!r}, {document!r}, not {pair!r}")
+                raise ArgumentError(f"{label}: expected (grade, chance) for {topic!r}, {document!r}, not {pair!r}")
             yield _of_values(topic, document, pair[0], {"chance": pair[1]}, label)
 
 
 def _of_records(source: Any, label: str, told: Told) -> Iterator[Row]:
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
-        raise TypeError(f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}")
+        raise ArgumentError(
+            f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}"
+        )
     for record in source:
         values = record if isinstance(record, Mapping) else getattr(record, "_asdict", lambda: None)()
         if values is None:
-            raise TypeError(f"{label}: a record is a named tuple or a dict, not {describe_type(record)}")
+            raise ArgumentError(f"{label}: a record is a named tuple or a dict, not {describe_type(record)}")
         names = list(values)
         columns = require_columns(names, "grade", told, label)
         topic, document, grade = (values[names[i]] for i in (columns.topic, columns.document, columns.value))

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import re
 import stat
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from cranfield.errors import DataError, UsageError, shorten
+from cranfield import touched
+from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
+
+EXPANSION = 500
+LEAST_LIMIT = 1 << 28
+VARIABLE = "CRANFIELD_EXPANSION"
+DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
+_PIECE = 1 << 20  # bytes to unpack at once
+_MOST_AT_ONCE = 1 << 24  # bytes to make of them
 
 
 class Decoder(Protocol):
@@ -21,13 +31,33 @@ class Decoder(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: Any, /) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: Any, max_length: int = -1) -> bytes: ...
 
 
-def _gzip() -> Any:
-    import zlib
+class _Gzip:
+    """zlib's decompressor with the manners of the others: what it has not got to yet, it keeps."""
 
-    return zlib.decompressobj(wbits=31)
+    def __init__(self) -> None:
+        import zlib
+
+        self._decoder = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._decoder.unconsumed_tail
+
+    def decompress(self, data: Any, max_length: int = -1) -> bytes:
+        return self._decoder.decompress(self._decoder.unconsumed_tail or data, max(max_length, 0))
 
 
 def _bzip2() -> Decoder:
@@ -55,12 +85,19 @@ def _zstd() -> Decoder:
     return decoder
 
 
-# Recognised by their first bytes, whatever the file is called. A topic may be called BZh9: bzip2 needs all ten.
-COMPRESSIONS: tuple[tuple[str, re.Pattern[bytes], Callable[[], Decoder]], ...] = (
-    ("gzip", re.compile(rb"\x1f\x8b"), _gzip),
-    ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), _bzip2),
-    ("xz", re.compile(rb"\xfd7zXZ\x00"), _xz),
-    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
+class Compression(NamedTuple):
+    """A way to compress, recognised by the first bytes, whatever the file is called."""
+
+    name: str
+    magic: re.Pattern[bytes]
+    decoder: Callable[[], Decoder]
+
+
+COMPRESSIONS = (
+    Compression("gzip", re.compile(rb"\x1f\x8b"), _Gzip),
+    Compression("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), _bzip2),  # all ten: a topic may be called BZh9
+    Compression("xz", re.compile(rb"\xfd7zXZ\x00"), _xz),
+    Compression("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
 )
 
 
@@ -73,60 +110,199 @@ class Source(NamedTuple):
     digest: Callable[[], str | None]
 
 
-def open_source(where: Any, digest: str | None = None) -> Source:
-    """Reads a path ('-' is standard input) or an open file, decompressed."""
+def open_source(where: Any, digest: str | None = None, *, is_input: bool = True) -> Source:
+    """Reads a path ('-' is standard input) or an open file, decompressed.
+
+    A file that is only looked at, to see whether it is what is wanted, is no input yet, and may be written.
+    """
     if hasattr(where, "read"):
         stored = where.read()
         label, path = str(getattr(where, "name", "open file")), None
         if isinstance(stored, str):
             stored = stored.encode("utf-8", "surrogateescape")
+    elif not isinstance(where, str | bytes | os.PathLike):
+        raise ArgumentError(f"expected a path or an open file, not {shorten(repr(where), 60)}")
     else:
-        path = label = os.fspath(where)
-        if isinstance(label, bytes):
-            path = label = os.fsdecode(label)
+        path = label = os.fsdecode(where)
         if label == "-":
-            label, stored = "standard input", sys.stdin.buffer.read()
+            touched.reads(label)
+            label, stored = "standard input", _standard_input()
         else:
-            stored = _stored_bytes(label)
+            stored = _stored_bytes(label, is_input)
     digested = digest_meanwhile(stored, digest)
     return Source(_text(_decompressed(stored, label), label), label, path, digested)
 
 
-def _stored_bytes(path: str) -> Any:
+def _stored_bytes(path: str, is_input: bool) -> Any:
+    with opened_file(path, is_input=is_input) as file:
+        mode = os.fstat(file.fileno())
+        if stat.S_ISREG(mode.st_mode) and mode.st_size > 0:  # a pipe cannot be mapped, an empty file must not be
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return _to_the_end(file, mode.st_mode, path)
+
+
+def _standard_input() -> bytes:
+    label = "standard input"
+    if sys.stdin is None:
+        raise DataError("is closed", source=label)
+    file = sys.stdin.buffer
     try:
-        mode = os.stat(path)
-        if stat.S_ISDIR(mode.st_mode):
+        mode = os.fstat(file.fileno()).st_mode
+    except (OSError, ValueError):  # not a file of the system's
+        mode = stat.S_IFIFO
+    try:
+        return _to_the_end(file, mode, label)
+    except OSError as error:
+        raise DataError(error.strerror or str(error), source=label) from None
+
+
+def _to_the_end(file: BinaryIO, mode: int, label: str) -> bytes:
+    if not stat.S_ISCHR(mode):
+        return file.read()
+    start = file.read(DEVICE + 1)
+    if len(start) > DEVICE:
+        raise DataError("is a device that does not end", source=label, remedy="Name a file.")
+    return start
+
+
+@contextmanager
+def opened_file(path: str, *, is_input: bool = True) -> Iterator[BinaryIO]:
+    """A file to read: the one way to open one, so that it is known to be an input, and faults are told alike."""
+    if "\0" in path:
+        raise _unreadable(path, ValueError("a name has no NUL in it"))
+    if is_input:
+        touched.reads(path)
+    try:
+        if os.path.isdir(path):
             raise IsADirectoryError(0, "is a directory; name a file in it")
         with open(path, "rb") as file:
-            # A pipe cannot be mapped, and an empty file must not be.
-            if not stat.S_ISREG(mode.st_mode) or mode.st_size == 0:
-                return file.read()
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        hint = "This looks like the text itself: wrap it in io.StringIO." if "\n" in path else None
-        missing = isinstance(error, FileNotFoundError)
-        message = "no such file" if missing else getattr(error, "strerror", None) or str(error)
-        raise DataError(message, source=shorten(path.split("\n")[0]), remedy=hint) from None
+            yield file
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> DataError:
+    hint = "This looks like the text itself: wrap it in io.StringIO." if "\n" in path else None
+    missing = isinstance(error, FileNotFoundError)
+    message = "no such file" if missing else getattr(error, "strerror", None) or str(error)
+    return DataError(message, source=shorten(path.split("\n")[0]), remedy=hint)
+
+
+def table_rows(opened: Source) -> tuple[list[list[str]], str]:
+    """The rows of a small table, CSV or TSV, and what stands between its fields."""
+    import csv
+
+    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
+    lines = io.StringIO(text, newline=None)  # lines may end as they did on old machines
+    delimiter = "\t" if "\t" in lines.readline() else ","
+    lines.seek(0)
+    try:
+        return list(csv.reader(lines, delimiter=delimiter)), delimiter
+    except csv.Error as error:
+        raise DataError(f"is not a table: {error}", source=opened.label) from None
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """A TOML file as a dict."""
+    import tomllib
+
+    data = bytes(open_source(path).data)
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        told = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(f"is not TOML: {told}", source=path) from None
 
 
 def _decompressed(stored: Any, label: str) -> Any:
-    for name, magic, new_decoder in COMPRESSIONS:
-        if magic.match(stored[:10]):
-            try:
-                return _all_streams(stored, magic, new_decoder)
-            except _decoder_errors(name) as error:
-                raise DataError(
-                    f"damaged {name} data ({error})",
-                    source=label,
-                    remedy="Fetch or write the file again; nothing was evaluated.",
-                ) from None
+    if compression_of(stored[:10]) is not None:
+        out = bytearray()
+        view = memoryview(stored)
+        for piece in unpacked((view[at : at + _PIECE] for at in range(0, len(view), _PIECE)), label):
+            out += piece
+        return out
     if stored[:4] == b"PK\x03\x04":
         raise DataError("is a zip archive", source=label, remedy="Unpack it first.")
     return stored
 
 
-def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
+def compression_of(start: bytes) -> Compression | None:
+    """How something is compressed that starts so; None if it is not."""
+    return next((each for each in COMPRESSIONS if each.magic.match(start)), None)
+
+
+def unpacked(pieces: Iterable[Any], label: str) -> Iterator[bytes]:
+    """What compressed bytes hold, piece by piece and never much at once, whatever they expand to.
+
+    A text that grows beyond reason is refused as soon as it does: see `most_unpacked`.
+    """
+    stored = given = 0
+    compression: Compression | None = None
+    decoder: Decoder | None = None
+    rest = b""
+    try:
+        for piece in pieces:
+            stored += len(piece)
+            data: Any = rest + bytes(piece) if rest else piece
+            rest = b""
+            while len(data) or (decoder is not None and not decoder.needs_input):
+                if decoder is None:
+                    compression = compression or compression_of(bytes(data[:10]))
+                    assert compression is not None
+                    if not compression.magic.match(data[:10]):
+                        rest = bytes(data)  # the next piece may tell what it is
+                        break
+                    decoder = compression.decoder()
+                out = decoder.decompress(data, _MOST_AT_ONCE)
+                given += len(out)
+                if given > LEAST_LIMIT and given > most_unpacked(stored):
+                    raise _beyond_reason(label, given)
+                yield out
+                data = b""
+                if decoder.eof:  # concatenated streams are one text
+                    data, decoder = decoder.unused_data, None
+            if len(rest) >= 10:
+                break
+        if decoder is not None:
+            raise EOFError("it ends too early")
+        if any(rest) or any(any(piece) for piece in pieces):  # zero bytes may pad the end
+            raise EOFError("something else follows the compressed data")
+    except _decoder_errors(compression) as error:
+        if isinstance(error, CranfieldError):
+            raise
+        raise DataError(
+            f"damaged {compression.name if compression else ''} data ({error})",
+            source=label,
+            remedy="Fetch or write the file again; nothing was evaluated.",
+        ) from None
+
+
+def most_unpacked(stored: int) -> float:
+    """How many bytes so many compressed ones may become: EXPANSION times as many, but at least LEAST_LIMIT.
+
+    Runs shrink to a twentieth, the most regular tables that programs write to a hundredth; what shrinks to less than
+    a five hundredth was made to fill a memory. The environment variable CRANFIELD_EXPANSION sets another factor.
+    """
+    given = os.environ.get(VARIABLE)
+    if given is None:
+        return max(LEAST_LIMIT, EXPANSION * stored)
+    if not (given.isascii() and given.isdigit()):
+        raise UsageError(f"{VARIABLE} must be a whole number, not '{shorten(given, 60)}'")
+    return max(LEAST_LIMIT, int(given) * stored)
+
+
+def _beyond_reason(label: str, size: int) -> DataError:
+    limit = os.environ.get(VARIABLE, str(EXPANSION))
+    return DataError(
+        f"is compressed to less than 1/{limit} of its text, {size >> 20:,} MiB of it so far: it may fill the memory",
+        source=label,
+        remedy=f"If it is what it should be, unpack it first, or set {VARIABLE} to more than {limit}.",
+    )
+
+
+def _decoder_errors(compression: Compression | None) -> tuple[type[Exception], ...]:
     """What a decompressor raises on damaged data."""
+    name = compression.name if compression else ""
     if name == "gzip":
         import zlib
 
@@ -138,27 +314,6 @@ def _decoder_errors(name: str) -> tuple[type[Exception], ...]:
     if name == "zstd":
         return (EOFError, zstd_module().ZstdError)
     return (EOFError, OSError, ValueError)
-
-
-def _all_streams(stored: Any, magic: re.Pattern[bytes], new_decoder: Callable[[], Decoder]) -> bytearray:
-    """Concatenated streams are one text; zero bytes may pad the end; anything else is damage."""
-    view = memoryview(stored)
-    out = bytearray()
-    at = 0
-    while at < len(view):
-        if not magic.match(view[at : at + 10]):
-            if any(view[at:]):
-                raise EOFError("something else follows the compressed data")
-            break
-        decoder = new_decoder()
-        while not decoder.eof:
-            if at >= len(view):
-                raise EOFError("it ends too early")
-            piece = view[at : at + (1 << 20)]
-            out += decoder.decompress(piece)
-            at += len(piece)
-        at -= len(decoder.unused_data)
-    return out
 
 
 def _text(data: Any, label: str) -> Any:

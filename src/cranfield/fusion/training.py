@@ -18,7 +18,7 @@ from cranfield.formats import read_qrels
 from cranfield.formats.columns import Layout
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
-from cranfield.judged import Floats, Judged, judge
+from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
 from cranfield.splits import Splits, read_splits, split
 from cranfield.statistics.splitting import Split
@@ -130,6 +130,12 @@ def train_fusion(
     judged = tuple(judgements.topics)
     if not any(topic in sources.answered for topic in judged):
         raise DataError("judges no topic that a run has", source=judgements.origin.path or judgements.name)
+    if not any(len(joined(Run(table, Origin("")), judgements, "docid").rank) for table in sources.tables):
+        raise DataError(
+            "judges no document that a run has: nothing can be learnt from it",
+            source=judgements.origin.path or judgements.name,
+            remedy="Document ids must be the same text in runs and judgements.",
+        )
     cuts = (Split(judged, judged),) if same_topics else _cuts(judged, splits, folds, seed)
     cuts += _rest(cuts, sources.topics)
 

@@ -9,15 +9,16 @@ import ast
 import inspect
 import math
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cranfield.errors import UsageError
+from cranfield.errors import ArgumentError, UsageError
 from cranfield.judged import Floats, Judged
+from cranfield.numerals import NotPlainError, literal
 
 if TYPE_CHECKING:
     from cranfield.measures.explained import Trace, Working
@@ -626,6 +627,8 @@ def as_measures(wanted: Any) -> tuple[Measure, ...]:
     """Measures from what a caller gives: a name, a Measure, or several of either; each once."""
     if isinstance(wanted, str | Measure):
         wanted = [wanted]
+    if not isinstance(wanted, Iterable):
+        raise ArgumentError(f"measures are names, as 'nDCG@10', or Measure objects, not {wanted!r}")
     found: dict[Measure, None] = {}
     for item in wanted:
         if not isinstance(item, str | Measure):
@@ -692,7 +695,7 @@ def _parse_notation(text: str) -> Measure:
     if isinstance(node, ast.Tuple):
         again = text.replace(",", f",{_word(text)}@")
         raise UsageError(f"'{text}': after a comma the measure is named again, as in {again}")
-    if not isinstance(node, ast.Name):
+    if not isinstance(node, ast.Name) or node.id not in text:  # Python takes letters of any width for a name
         raise UsageError(_unknown(text))
     if _base(node.id) is None:
         raise UsageError(_unknown(node.id))
@@ -740,7 +743,9 @@ def _our_parameter(name: str, value: Any, one: Measure) -> tuple[str, Any]:
 
 def _literal(node: ast.expr, text: str) -> Any:
     try:
-        return ast.literal_eval(node)
+        return literal(node, text)
+    except NotPlainError as error:
+        raise UsageError(f"'{text}': {error}") from None
     except (ValueError, TypeError):
         raise UsageError(f"'{text}': a parameter is a number, a string in quotes, or a {{grade: gain}} table") from None
 

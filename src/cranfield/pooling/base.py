@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.numerals import NotPlainError, literal
 from cranfield.pooling.candidates import Candidates
 
 Kind = Literal["order", "adaptive", "sample"]
@@ -151,11 +152,14 @@ def find_method(text: str | Method) -> Method:
 
 def _settings(text: str, inside: str) -> dict[str, Any]:
     try:
-        call = ast.parse(f"f({inside})", mode="eval").body
+        written = f"f({inside})"
+        call = ast.parse(written, mode="eval").body
         assert isinstance(call, ast.Call)
         assert not call.args
-        return {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, AssertionError):
+        return {keyword.arg or "": literal(keyword.value, written) for keyword in call.keywords}
+    except NotPlainError as error:
+        raise UsageError(f"'{text}': {error}") from None
+    except (SyntaxError, ValueError, TypeError, AssertionError, MemoryError, RecursionError):
         raise UsageError(f"'{text}' is not a pooling method: write name(parameter=number, …)") from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.base import BYTE_ORDER_MARK, decode
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import open_source, table_rows
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
 
@@ -136,14 +136,12 @@ def _add(found: dict[str, Any], run: str, value: Any, place: str) -> None:
 def _table(source: Any, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a table with where they stand, for messages."""
     opened = open_source(source)
-    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    lines, delimiter = table_rows(opened)
     names = [name.strip().lower() for name in lines[0]] if lines else []
     missing = [column for column in columns if column not in names]
     if missing:
         remedy = f"Expected CSV or TSV with a header line, {', '.join(columns)}, and a line for each run."
-        header = shorten(text.partition("\n")[0].strip())
+        header = shorten(delimiter.join(lines[0] if lines else []))
         raise DataError(f"no column {' nor '.join(missing)}", source=opened.label, line=1, text=header, remedy=remedy)
     for number, row in enumerate(lines[1:], start=2):
         if row and len(row) != len(names):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import UsageError, plural
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
@@ -95,6 +95,12 @@ def make_pool(
     check_planned(chosen_by, plan)
     pooled = pooled_runs(runs, depth, plan, **read)
     judged = read_qrels(known.qrels, **read) if known is not None and known.qrels is not None else None
+    if judged is not None and set(judged.topics).isdisjoint(pooled.topics):
+        raise DataError(
+            f"judges no topic that a run has: {some(judged.topics, 3)}, where the runs have {some(pooled.topics, 3)}",
+            source=judged.origin.path or judged.name,
+            remedy="Topic ids must be the same text: 0001 is not 1.",
+        )
     if chosen_by.kind == "adaptive":
         if known is None:
             raise UsageError(

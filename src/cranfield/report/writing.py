@@ -34,7 +34,7 @@ def check_name(path: str) -> str:
     form = suffix.lower().removeprefix(".")
     if form not in WRITERS:
         raise UsageError(f"a report can be {', '.join(WRITERS)}, not '{suffix}': name a file such as report.html")
-    check_place(path)
+    check_place(path, "--output")
     return form
 
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from types import ModuleType
 
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.sources import open_source
 
 WORD = r"\w[\w\p{M}]+"  # of two letters at least; Python's re has no name for marks, see _word
 NONE = "none"
@@ -69,11 +70,12 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
         raise UsageError(
             f"no list of stop words '{name}', nor a file of that name; there are {NONE}, {', '.join(stop_word_lists())}"
         )
+    opened = open_source(name)
     try:
-        with open(name, encoding="utf-8") as file:
-            return frozenset(word for line in file for word in _word().findall(line.lower()))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", source=str(name)) from None
+        text = str(memoryview(opened.data), "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"cannot be read: {error}", source=opened.label) from None
+    return frozenset(_word().findall(text.lower()))
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.numerals import decimal, whole
 from cranfield.search.models import Model
 
 MOST = 10_000  # combinations beyond which a grid is a slip of the pen
@@ -64,10 +65,12 @@ def as_value(text: str, name: str, model: Model) -> Any:
         if text.lower() in ("true", "false"):
             return text.lower() == "true"
         raise UsageError(f"{name} must be true or false, not '{text}'")
-    try:
-        return kind(text)
-    except ValueError:
-        raise UsageError(f"{name} must be a number, not '{text}'") from None
+    if kind is str:
+        return text
+    value = whole(text) if kind is int else decimal(text)
+    if value is None:
+        raise UsageError(f"{name} must be a {'whole ' if kind is int else ''}number, not '{text}'")
+    return value
 
 
 def own_name(name: str) -> str:
@@ -81,11 +84,11 @@ def own_name(name: str) -> str:
 
 def _range(values: str, text: str) -> list[str]:
     """Decimal numbers from first to last: 0.6 + 0.2 is 0.8, not a neighbour of it."""
-    try:
-        first, last, step = (Decimal(part.strip()) for part in values.split(":"))
-    except (InvalidOperation, ValueError):
-        raise UsageError(f"a range is first:last:step, three numbers, not '{text}'") from None
-    if not (first.is_finite() and last.is_finite() and step.is_finite()) or step <= 0 or last < first:
+    parts = [part.strip() for part in values.split(":")]
+    if len(parts) != 3 or any(decimal(part) is None for part in parts):
+        raise UsageError(f"a range is first:last:step, three numbers, not '{text}'")
+    first, last, step = map(Decimal, parts)
+    if step <= 0 or last < first:
         raise UsageError(f"a range goes from first up to last by a step above 0, not '{text}'")
     count = int((last - first) / step) + 1
     if count > MOST:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from cranfield import touched
 from cranfield.errors import DataError, UsageError
 from cranfield.formats.output import whole_file
 from cranfield.search.analysis import Analysis, library
@@ -126,6 +127,7 @@ def load_index(path: str | os.PathLike[str]) -> Index:
     """
     import zipfile
 
+    touched.reads(os.fspath(path))
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ("starts", "documents", "counts")}

@@ -93,6 +93,13 @@ def tune(
     if len(own) < 2:
         raise UsageError("a grid needs at least two combinations of values: there is nothing to choose from")
     judgements = judged.to_dict(list(topics))
+    there = set(index.ids)
+    if not any(grade > 0 and document in there for of in judgements.values() for document, grade in of.items()):
+        raise DataError(
+            "not one relevant document of these judgements is in the collection: nothing can be tuned on them",
+            source=judged.origin.path or judged.name,
+            remedy="Is this the right pair? Document ids must be the same text in both.",
+        )
 
     def scores_of(parameters: Mapping[str, Any]) -> Floats:
         system = chosen.system(index, parameters)

@@ -17,7 +17,7 @@ from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.choosing import FORMATS, PARQUET, choose, format_named, names, recognised
 from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, joined, no_duplicates, refuse_packed
 from cranfield.texts.kinds import head_of, kind_of
-from cranfield.texts.peeking import beginning
+from cranfield.texts.peeking import beginning, is_index
 
 Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
@@ -150,7 +150,7 @@ def fitting_files(folder: Path, kind: Kind, format: str | None, others: list[str
     if not files:
         raise DataError("has no files", source=str(folder))
     for path in files:
-        if format is not None or _holds(path, kind):
+        if not is_index(path) and (format is not None or _holds(path, kind)):
             yield path
         else:
             others.append(path.name)

@@ -11,7 +11,7 @@ from cranfield.formats.base import BYTE_ORDER_MARK
 from cranfield.texts.choosing import PARQUET, choose
 from cranfield.texts.delimited import MSMARCO, TSV
 from cranfield.texts.forms import Found, TextFormat, decoded
-from cranfield.texts.peeking import unpacked
+from cranfield.texts.peeking import pieces_of
 
 LARGE = 1 << 26  # bytes of a file: a smaller one is read as a whole
 BLOCK = 1 << 24
@@ -88,8 +88,8 @@ def _texts(path: str) -> Iterator[tuple[str, bool]]:
 
 def _pieces(path: str) -> Iterable[bytes]:
     try:
-        yield from unpacked(path)
-    except Exception:  # reading it at once says what is wrong
+        yield from pieces_of(path)
+    except DataError:  # reading it at once says what is wrong
         raise NotInBlocksError from None
 
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.datasets import has, is_dataset, open_dataset
+from cranfield.formats.sources import read_toml
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.base import Documents, Topics
 from cranfield.texts.kinds import Content, kind_of
-from cranfield.texts.peeking import beginning
+from cranfield.texts.peeking import beginning, is_index
 
 TOML = "collection.toml"
 DOCUMENT_FOLDERS = ("documents", "docs", "corpus")
@@ -72,6 +73,8 @@ def read_collection(
         found = _of_dataset(source)
         name = name or source.partition(":")[2]
     elif source is not None:
+        if not isinstance(source, str | os.PathLike):
+            raise ArgumentError(f"a collection is a folder, a TOML file or a dataset, not {shorten(repr(source), 60)}")
         path = Path(os.fspath(source))
         listed = path / TOML if path.is_dir() else path
         if listed.is_file() and listed.suffix == ".toml":
@@ -132,12 +135,7 @@ def _of_dataset(source: str) -> dict[str, Any]:
 
 
 def _of_toml(path: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"is not TOML: {error}", source=str(path)) from None
+    found = read_toml(str(path))
     known = ("name", *PARTS, "ids", "formats")
     unknown = [key for key in found if key not in known]
     if unknown:
@@ -151,7 +149,7 @@ def _of_toml(path: Path) -> dict[str, Any]:
 def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The parts of a collection among the files of a folder, and what is to be said of the other files."""
     files = sorted(path for path in (*folder.iterdir(), *folder.glob("qrels/*")) if path.is_file())
-    files = [path for path in files if not path.name.startswith(".")]
+    files = [path for path in files if not path.name.startswith(".") and not is_index(path)]
     candidates: dict[str, list[Path]] = {part: [] for part in PARTS}
     left_out: list[str] = []
     for path in files:

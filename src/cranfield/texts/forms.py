@@ -103,6 +103,7 @@ def decoded(data: Any, source: str) -> tuple[str, list[Note]]:
             text = str(view[start:], "latin-1")
             line = line_number(text, error.start)
             notes.append(Note("latin-1", 1, "file", f"not in UTF-8, read as Latin-1: {source}, line {line:,}"))
+    text = with_line_feeds(text)
     at = text.find("\0")
     if at >= 0:
         raise DataError(
@@ -113,6 +114,15 @@ def decoded(data: Any, source: str) -> tuple[str, list[Note]]:
             remedy="This is not text, or it is damaged; tr -d '\\000' takes such bytes out.",
         )
     return text, notes
+
+
+def with_line_feeds(text: str) -> str:
+    """A text whose lines end in carriage returns alone, as old ones do, with line feeds instead.
+
+    >>> with_line_feeds("1 ducks\\r2 geese\\r"), with_line_feeds("1 ducks\\r\\n")
+    ('1 ducks\\n2 geese\\n', '1 ducks\\r\\n')
+    """
+    return text.replace("\r", "\n") if "\r" in text and "\n" not in text else text
 
 
 def line_at(text: str, at: int) -> str:

@@ -13,6 +13,7 @@ from cranfield.formats.columns import ACCEPTED
 from cranfield.formats.json_text import parse
 from cranfield.texts import sgml, trec_topics
 from cranfield.texts.columns import ACCEPTED as TEXTS
+from cranfield.texts.forms import with_line_feeds
 
 Content = Literal["run", "qrels", "topics", "documents"]
 CONTENTS: tuple[Content, ...] = ("run", "qrels", "topics", "documents")
@@ -31,7 +32,8 @@ _HEAD = 1 << 16
 def head_of(data: Any) -> str:
     """The first lines of a file, whatever they are encoded in."""
     end = data.find(b"\n", _HEAD) if b"\n" not in data[:_HEAD] else _HEAD
-    return bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+    head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+    return with_line_feeds(head)
 
 
 def kind_of(data: Any, path: str) -> Content | None:

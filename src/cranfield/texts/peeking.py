@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import COMPRESSIONS, Decoder, open_source
+from cranfield.formats.sources import compression_of, open_source, opened_file, unpacked
 from cranfield.texts.forms import refuse_packed
 from cranfield.texts.kinds import Content, kind_of
 
@@ -51,32 +52,25 @@ def beginning(path: str) -> Any:
     """A file's bytes, or of a compressed one the first lines."""
     first = b""
     try:
-        with open(path, "rb") as file:
-            packed = _decoder_for(file.read(10)) is not None
+        with opened_file(path, is_input=False) as file:
+            packed = compression_of(file.read(10)) is not None
         if packed:
-            first = next(unpacked(path), b"")
-    except Exception:  # whatever it is, open_source says it better
+            first = next(pieces_of(path, is_input=False), b"")
+    except DataError:  # open_source says it again, or gets further
         first = b""
-    return first if b"\n" in first else open_source(path).data
+    return first if b"\n" in first else open_source(path, is_input=False).data
 
 
-def unpacked(path: str) -> Iterator[bytes]:
-    """What is in a file, compressed or not, piece by piece; of a damaged one whatever its decoder raises."""
-    with open(path, "rb") as file:
-        piece = file.read(_PIECE)
-        new_decoder = _decoder_for(piece)
-        while piece and new_decoder is None:
-            yield piece
-            piece = file.read(_PIECE)
-        while piece and new_decoder is not None:  # one compressed text after another
-            decoder = new_decoder()
-            while not decoder.eof:
-                if not piece:
-                    raise EOFError("it ends too early")
-                yield decoder.decompress(piece)
-                piece = decoder.unused_data if decoder.eof else file.read(_PIECE)
-            piece = piece or file.read(_PIECE)
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is an index of `cranfield search --index`, which is no part of the collection that it lies in."""
+    with opened_file(os.fspath(path), is_input=False) as file:
+        start = file.read(40)
+    return start[:4] == b"PK\x03\x04" and start[30:37] == b"ids.npy"
 
 
-def _decoder_for(stored: bytes) -> Callable[[], Decoder] | None:
-    return next((new_decoder for _, magic, new_decoder in COMPRESSIONS if magic.match(stored[:10])), None)
+def pieces_of(path: str, *, is_input: bool = True) -> Iterator[bytes]:
+    """What is in a file, compressed or not, piece by piece."""
+    with opened_file(path, is_input=is_input) as file:
+        first = file.read(_PIECE)
+        pieces = chain([first] if first else [], iter(lambda: file.read(_PIECE), b""))
+        yield from pieces if compression_of(first[:10]) is None else unpacked(pieces, path)

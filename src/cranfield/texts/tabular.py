@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cranfield.errors import DataError
+from cranfield.errors import ArgumentError, DataError
 from cranfield.formats.memory import records_of, values_of
 from cranfield.tables import describe_type
 from cranfield.texts.columns import find_roles, held_names, require_roles
@@ -28,7 +28,7 @@ def read_memory(source: Any, label: str, kind: Kind) -> Found:
         rows, names = records_of(source, label)
         columns = {name: values_of(rows, name, label) for name in names}
         return read_columns(columns | _default_texts(rows, columns, kind), label, kind)
-    raise TypeError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+    raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
 
 
 def _default_texts(rows: list[Any], columns: Mapping[str, list[Any]], kind: Kind) -> dict[str, list[str]]:
