@@ -50,6 +50,6 @@ def literal(node: ast.expr, text: str) -> Any:
         value = part.value if isinstance(part, ast.Constant) else None
         if isinstance(value, int | float | complex) and not isinstance(value, bool):
             written = ast.get_source_segment(text, part) or ""
-            if decimal(written) is None:
+            if not _DECIMAL.fullmatch(written):
                 raise NotPlainError(f"'{written}' is not a number: digits are 0 to 9, with nothing between them")
     return ast.literal_eval(node)
