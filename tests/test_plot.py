@@ -283,7 +283,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "p.json").read_text())["layer"][0]["encoding"]["x"]["title"] == "latency"
     costs.write_text("run,latency\npoor,nan\nfair,2\ngood,3\n")
     done = command("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
-    assert (done.exit, "nan of poor cannot be drawn" in done.stderr) == (3, True)
+    assert (done.exit, "'nan' of poor is not a number that can be drawn" in done.stderr) == (3, True)
     costs.write_text("run,latency\npoor,fast\n")
     cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
         (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),

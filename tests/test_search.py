@@ -86,7 +86,7 @@ def test_stop_words_from_a_file(tmp_path: Path) -> None:
     assert stop_words(path) == {"duck", "swan", "goose"}
     assert Analysis("none", str(path)).terms("the duck") == ["the"]
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="is UTF-16"):
         stop_words(path)
 
 
@@ -223,7 +223,7 @@ def test_grids_are_ranges_with_their_end_or_values_one_by_one() -> None:
         ("k1=1:two:1", "three numbers"),
         ("k1=2:1:0.5", "from first up to last"),
         ("k1=1:2:0", "from first up to last"),
-        ("k1=1:inf:1", "from first up to last"),
+        ("k1=1:inf:1", "three numbers"),
         ("k1=0:9:0.0001", "more than 10,000"),
         ("k1=1,1.0", "has a value twice"),
         ("k1=high", "k1 must be a number, not 'high'"),
@@ -531,7 +531,7 @@ def test_command_tunes_and_says_so(tmp_path: Path) -> None:
     [
         (["--model", "bm52"], 2, "no model 'bm52'"),
         (["--mu", "3"], 2, "bm25 has no parameter 'mu'"),
-        (["--k1", "inf"], 2, "k1 must be 0 or more, not inf"),
+        (["--k1", "inf"], 2, "k1 must be a number, not 'inf'"),
         (["--delta", "1"], 2, "delta counts for bm25l and bm25+ alone"),
         (["--model", "vsm", "--slope", "0.1"], 2, "slope counts for weightings with u alone"),
         (["--grid", "delta=0.5,1"], 2, "delta counts for bm25l and bm25+ alone"),
