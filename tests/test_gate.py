@@ -295,7 +295,7 @@ def test_how_often_chance_alone_fails_a_candidate_is_said() -> None:
     )
     assert promise({"AP": NON_INFERIOR}) == (
         "A candidate that is worse by the margin or more on one of the measures passes by chance in about 5% of all "
-        "cases at most."
+        "cases, if differences lie evenly around their mean; more often, if a few topics carry the loss."
     )
     assert promise({"AP": Rule(significant=False, minimum=0)}) == ""
 
@@ -453,7 +453,11 @@ def test_a_margin_judged_by_few_changed_topics_is_warned_of(changed: int, warned
         found = [str(warning) for warning in verdict.warnings if warning.code == "few-changed"]
         assert bool(found) == (warned and rule is not HARM)
         if found:
-            assert found[0].startswith(f"AP: {changed} of 40 topics changed: losses as rare as that may be missing")
+            topics = "the 1 topic" if changed == 1 else f"the {changed} topics"
+            assert found == [
+                f"AP: the interval rests on {topics} that changed, of 40, and holds less often than 95%: a rare large "
+                "loss may not be among so few. Take more topics, or protect those that matter (--topic)"
+            ]
 
 
 def test_a_p_next_to_alpha_is_warned_of_where_it_is_drawn() -> None:

@@ -301,7 +301,8 @@ def _doubts(checks: list[Check], alpha: float, sampling: Sampling) -> Iterator[F
         if check.rule == "non-inferior" and 0 < found.changed < FEW_CHANGED:
             sure = f"{100 * (1 - alpha):.10g}%"
             message = (
-                f"{found.changed} of {plural(found.topics, 'topic')} changed: losses as rare as that may be missing "
-                f"among them, and the interval holds less often than {sure}. Protect the topics that matter (--topic)"
+                f"the interval rests on the {plural(found.changed, 'topic')} that changed, of {found.topics:,}, and "
+                f"holds less often than {sure}: a rare large loss may not be among so few. Take more topics, or "
+                "protect those that matter (--topic)"
             )
             yield Finding("few-changed", check.measure, message)

@@ -149,10 +149,11 @@ class Verdict:
                 f"A candidate that is no better on one of the measures passes by chance in {most} {_percent(alpha)} of "
                 "all cases."
             )
-        if "non-inferior" in others:  # the test of a margin takes differences to lie evenly around their mean
+        if "non-inferior" in others:
             sentences.append(
                 "A candidate that is worse by the margin or more on one of the measures passes by chance in about "
-                f"{_percent(alpha)} of all cases at most."
+                f"{_percent(alpha)} of all cases, if differences lie evenly around their mean; more often, if a few "
+                "topics carry the loss."
             )
         return " ".join(sentences)
 
