@@ -5,7 +5,7 @@ Both are derived: a newly registered measure is covered by all property tests as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -176,3 +176,13 @@ def all_variants() -> Iterator[Measure]:
     for measure in all_measures():
         if measure.definition.needs is None:
             yield from variants(measure)
+
+
+def cut_inside(forms: Iterable[Measure]) -> Iterator[Measure]:
+    """Measures, and where they have a cutoff also with some that lie inside the shortest of lists."""
+    for form in forms:
+        yield form
+        if form.parameters.get("cutoff") == AT["cutoff"]:
+            yield form @ 3
+            if len(form.given) == 1:
+                yield from (form @ 1, form @ 2)

@@ -25,7 +25,7 @@ LAYERS = (
     ("formats", "texts"),
     ("writing", "converting"),
     ("efficiency", "metadata"),
-    ("judged",),
+    ("judged", "tie_orders"),
     ("measures",),
     ("expected", "findings", "opinions"),
     ("results",),

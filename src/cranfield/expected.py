@@ -3,21 +3,25 @@
 Under ties="expected" every order of documents with equal scores is equally likely; under grades="probabilities" each
 grade is the chance that a document is relevant, independent of the others. A measure that has a formula for the first
 says so with `exact_ties`, one that is a weighted sum of what is relevant with `linear`; and a topic that could have
-come out in few ways is gone through way by way. Everything else is drawn at random, the same draws of relevance for
-every run, and how far the mean may be off is told with the result.
+come out in no more ways than there are draws is gone through way by way (`tie_orders.py` has those of ties). Everything
+else is drawn at random, the same draws of relevance for every run, and how far the mean may be off is told with the
+result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import groupby
 
 import numpy as np
 
-from cranfield.judged import Floats, Judged, Mask, Pool, arranged, trimmed
+from cranfield.judged import Floats, Integers, Judged, Mask, Pool, arranged, trimmed
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
+from cranfield.tie_orders import TieOrders
+
+EVERY_RANK = 2**62
 
 
 def expected_scores(judged: Judged, measures: Sequence[Measure], policy: Policy) -> tuple[Floats, Floats]:
@@ -26,21 +30,35 @@ def expected_scores(judged: Judged, measures: Sequence[Measure], policy: Policy)
     chances = judged.pool.grades
     uncertain = (chances > 0) & (chances < 1) & (policy.grades == "probabilities")
     scores, errors = np.zeros((len(measures), len(judged.topics))), np.zeros(len(measures))
-    # A depth may cut through a tie group, which no formula here follows.
+    # A depth may cut through a tie group, which no formula here follows; but not where a measure looks less deep.
+    deepest = EVERY_RANK if policy.depth is None else policy.depth
+    reaches = [_reach(measure, policy) for measure in measures]
     by_formula = [
-        (not tied or (policy.depth is None and measure.definition.exact_ties))
+        (not tied or (measure.definition.exact_ties and (policy.depth is None or reach <= deepest)))
         and (not uncertain.any() or measure.definition.linear)
-        for measure in measures
+        for measure, reach in zip(measures, reaches, strict=True)
     ]
     exact = [i for i, known in enumerate(by_formula) if known]
     if exact:
-        order = trimmed(replace(judged, expected=True), policy) if tied else arranged(judged, policy)
+        whole = replace(policy, depth=None)
+        order = trimmed(replace(judged, expected=True), whole) if tied else arranged(judged, policy)
         wanted = [measures[i] for i in exact]
         scores[exact] = _by_likelihood(order, wanted) if uncertain.any() else _scores(_certain(order, policy), wanted)
-    rest = [i for i, known in enumerate(by_formula) if not known]
-    if rest:
-        scores[rest], errors[rest] = _by_drawing(judged, [measures[i] for i in rest], policy, uncertain, tied)
+    rest = sorted((min(reach, deepest), i) for i, reach in enumerate(reaches) if not by_formula[i])
+    for reach, alike in groupby(rest, key=lambda pair: pair[0]):
+        some = [i for _, i in alike]
+        orders = TieOrders(judged, reach, uncertain, policy.samples) if tied else None
+        scores[some], errors[some] = _by_drawing(judged, [measures[i] for i in some], policy, uncertain, orders)
     return scores, errors
+
+
+def _reach(measure: Measure, policy: Policy) -> int:
+    """The last rank that a measure looks at; in condensed lists that is none of the ranking's own."""
+    parameters = measure.parameters
+    if policy.judged_only or parameters["judged_only"]:
+        return EVERY_RANK
+    cutoff: int | None = parameters.get("cutoff")
+    return EVERY_RANK if cutoff is None else cutoff
 
 
 def _scores(judged: Judged, measures: Sequence[Measure]) -> Floats:
@@ -77,19 +95,24 @@ def _by_likelihood(judged: Judged, measures: Sequence[Measure]) -> Floats:
 
 
 def _by_drawing(
-    judged: Judged, measures: Sequence[Measure], policy: Policy, uncertain: Mask, tied: bool
+    judged: Judged, measures: Sequence[Measure], policy: Policy, uncertain: Mask, orders: TieOrders | None
 ) -> tuple[Floats, Floats]:
     """Means over draws, and their standard errors; topics that have no more ways than there are draws are exact."""
-    ways = _ways(judged.pool, uncertain)
-    few = (ways <= policy.samples) & (judged.total(judged.tie_size > 1) == 0 if tied else True)
+    arrangements = np.ones(len(judged.topics)) if orders is None else orders.ways
+    ways = arrangements * 2.0 ** np.minimum(judged.pool.total(uncertain), 1000)  # no double holds many more
+    few = ways <= policy.samples
+    turns = np.where(few, arrangements, 1).astype(np.int64)
     draws = np.zeros((policy.samples, len(measures), len(judged.topics)))
     scores = np.zeros(draws.shape[1:])
-    orders = _orders(judged, policy) if tied else repeat(arranged(judged, policy))
-    worlds = _worlds(judged.pool, policy, uncertain, few)
-    for draw, order, (relevant, likely) in zip(draws, orders, worlds, strict=False):
+    rng = np.random.default_rng(policy.seed)
+    worlds = _worlds(judged.pool, policy, uncertain, few, turns)
+    for number, (draw, (relevant, likely)) in enumerate(zip(draws, worlds, strict=True)):
+        order = arranged(judged, policy) if orders is None else orders.draw(number, rng, few)
         drawn = _certain(order.regraded(relevant) if uncertain.any() else order, policy)
-        draw[:] = _scores(trimmed(drawn, policy) if tied else drawn, measures)
-        scores += likely * draw
+        draw[:] = _scores(drawn if orders is None else trimmed(drawn, policy), measures)
+        scores += likely / turns * (number < ways) * draw
+        if few.all() and number + 1 >= ways.max(initial=1.0):
+            return scores, np.zeros(len(measures))
     scores = np.where(few, scores, draws.mean(axis=0))
     below = [measure.denominators(judged) for measure in measures]
     means = [
@@ -100,31 +123,19 @@ def _by_drawing(
     return scores, np.where(np.ptp(means, axis=0) == 0, 0.0, errors)  # rounding is no error of sampling
 
 
-def _ways(pool: Pool, uncertain: Mask) -> Floats:
-    """In how many ways each topic's relevance may come out."""
-    ways: Floats = 2.0 ** np.minimum(pool.total(uncertain), 1000)  # no double holds many more
-    return ways
-
-
-def _orders(judged: Judged, policy: Policy) -> Iterator[Judged]:
-    rng = np.random.default_rng(policy.seed)
-    while True:
-        yield judged.shuffled(rng)
-
-
-def _worlds(pool: Pool, policy: Policy, uncertain: Mask, few: Mask) -> Iterator[tuple[Floats, Floats]]:
+def _worlds(pool: Pool, policy: Policy, uncertain: Mask, few: Mask, turns: Integers) -> Iterator[tuple[Floats, Floats]]:
     """What is relevant: in topics with few ways each of these, and how likely it is; in the others what chance draws.
 
-    The ways of a topic are numbered, and the digits of the number say which of its uncertain documents are relevant.
+    The ways of a topic are numbered, and the digits of the number say which of its uncertain documents are relevant;
+    each of them comes as many times in turn as the topic's ties have orders.
     """
     rng = np.random.default_rng((policy.seed, 1))  # not that of the orders, so that these are the same for every run
-    ways = _ways(pool, uncertain)
     before = np.concatenate(([0], np.cumsum(uncertain)))
     digit = np.clip(before[:-1] - before[pool.offsets[pool.topic]], 0, 62)
     for number in range(policy.samples):
         random = rng.random(len(pool.grades)) < pool.grades
-        relevant = np.where(few[pool.topic], (number >> digit) & 1, random)
+        relevant = np.where(few[pool.topic], (number // turns[pool.topic] >> digit) & 1, random)
         chance = np.where(relevant, pool.grades, 1 - pool.grades)
         likely = np.ones(len(pool.topics))
         np.multiply.at(likely, pool.topic[uncertain], chance[uncertain])
-        yield np.where(uncertain, relevant, pool.grades), likely * (number < ways)
+        yield np.where(uncertain, relevant, pool.grades), likely

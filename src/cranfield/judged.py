@@ -132,7 +132,8 @@ class Judged:
     its list may have been condensed to nothing.
 
     `expected` asks for the mean over all orders of tied documents: `within` and `at_rank` then give means over the
-    ranks that a hit may take, so that a measure which is a sum over hits is exact without more ado.
+    ranks that a hit may take, `levelled` means at each rank, so that a measure which is a sum over hits or over ranks
+    is exact without more ado.
     """
 
     pool: Pool
@@ -205,12 +206,39 @@ class Judged:
         """The number of each tie group's first hit."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
-    def in_group(self, x: Mask) -> Floats:
+    def levelled(self, x: Floats) -> tuple[Judged, Floats]:
+        """The rankings with an entry for every rank that x may stand at, and there the mean of x over all orders.
+
+        Ranks that share a score share what their documents have: whatever is a sum, over ranks, of x times a weight of
+        the rank has its mean over all orders here. An entry is no document: its grade and row are nobody's.
+        """
+        if not self.expected:
+            return self, x
+        first = self.group_starts
+        size = self.tie_size[first]
+        group = np.repeat(np.arange(len(first)), size)
+        place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size)
+        rank = self.tie_first[first][group] + place
+        topic = self.topic[first][group]
+        shared = (np.bincount(self.group, x, minlength=1)[: len(size)] / size)[group]
+        level = replace(
+            self,
+            offsets=np.searchsorted(topic, np.arange(len(self.topics) + 1)).astype(np.int64),
+            rank=rank,
+            row=np.full(len(rank), -1),
+            grade=np.full(len(rank), np.nan),
+            tie_first=rank,
+            tie_size=np.ones_like(rank),
+            expected=False,
+        )
+        return level, shared
+
+    def in_group(self, x: Mask | Floats) -> Floats:
         """For each hit, the sum of x over its tie group."""
         sums: Floats = np.bincount(self.group, x, minlength=1).astype(np.float64)
         return sums[self.group]
 
-    def above_group(self, x: Mask) -> Floats:
+    def above_group(self, x: Mask | Floats) -> Floats:
         """For each hit, the sum of x over the hits above its tie group in the topic's ranking."""
         return (self.running(x) - x)[self.group_starts][self.group]
 
@@ -258,11 +286,8 @@ class Judged:
         rank = np.where(in_front, first + place, first + size - 1 - behind).astype(np.int64)
         return replace(self, rank=rank, row=self.row[order], grade=self.grade[order])
 
-    def shuffled(self, rng: np.random.Generator) -> Judged:
-        """Tied documents in a random order."""
-        tied = np.flatnonzero(self.tie_size > 1)
-        if not len(tied):
-            return self
+    def random_ranks(self, rng: np.random.Generator) -> Integers:
+        """A rank for each hit, with tied documents in a random order."""
         first = self.group_starts
         sizes = self.tie_size[first]
         # Every rank of every group that holds a hit gets a random number; hits take the ranks of the smallest.
@@ -270,7 +295,11 @@ class Judged:
         start = np.concatenate(([0], np.cumsum(sizes)[:-1]))
         drawn = np.argsort(owner + rng.random(len(owner))) - np.repeat(start, sizes)
         place = np.arange(len(self.group)) - first[self.group]
-        rank = self.tie_first + drawn[start[self.group] + place]
+        rank: Integers = self.tie_first + drawn[start[self.group] + place]
+        return rank
+
+    def reordered(self, rank: Integers) -> Judged:
+        """Tied documents at other ranks of their group, one for each hit."""
         order = np.lexsort((rank, self.topic))
         return replace(self, rank=rank[order], row=self.row[order], grade=self.grade[order])
 

@@ -19,7 +19,7 @@ class Policy:
 
     ties: documents of equal score stand by id descending ("docid", as in trec_eval), as in the input ("file"), with the
     better grades first ("best") or last ("worst"); "expected" is the mean over all their orders, exact where a formula
-    exists, otherwise over `samples` random orders drawn from `seed`.
+    exists or a topic has no more than `samples` orders that differ, otherwise over as many random ones from `seed`.
     topics: those of the qrels, a missing answer scoring 0 ("qrels"); those every run answers ("common"); or for each
     run those it answers ("run", as in trec_eval without -c).
     depth: rankings are cut here; judged_only: unjudged documents are then taken out (condensed lists).

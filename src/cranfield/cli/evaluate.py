@@ -31,7 +31,8 @@ SHOW_DIGESTS = ("json",)
     type=click.IntRange(2),
     default=200,
     show_default=True,
-    help="Random orders for --ties expected and draws for --grades probabilities, where there is no formula.",
+    help="Random orders for --ties expected and draws for --grades probabilities, where there is no formula and a "
+    "topic has more than so many ways to come out.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is random.")
 @click.option(

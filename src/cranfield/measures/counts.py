@@ -127,6 +127,7 @@ def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
     trec_at="unj",
     trec_cutoffs=(5, 10, 20),
     better="neither",
+    exact_ties=True,
     linear=True,
     explain=lambda trace, *, cutoff: explained.share(trace, np.isnan(trace.grade) & trace.within(cutoff), cutoff),
 )
@@ -141,7 +142,7 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
     >>> (Unjudged @ 4).per_topic(relstring("10-1", "1-"))
     array([0.25, 0.25])
     """
-    return (np.minimum(judged.retrieved, cutoff) - judged.total(judged.hits(0, cutoff))) / cutoff
+    return (np.minimum(judged.retrieved, cutoff) - judged.total(judged.hits(0) * judged.within(cutoff))) / cutoff
 
 
 @measure(
@@ -149,6 +150,7 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
     agg="sum",
     range=(0, float("inf")),
     better="lower",
+    exact_ties=True,
     linear=True,
     explain=lambda trace, *, rel: explained.share(trace, ~np.isnan(trace.grade) & ~trace.relevant(rel), 1),
 )

@@ -34,7 +34,7 @@ LEAST_TARGET = Parameter(
 )
 
 
-@measure(**MODEL, range=RANGE, linear=True)
+@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
 def P_CWL(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Precision as a user model: all of the first k documents are read.
 
@@ -104,7 +104,7 @@ def AP_CWL(
     return quantity(judged, of, (min_grade, max_grade), cutoff, read)
 
 
-@measure(**MODEL, range=RANGE, linear=True)
+@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
 def RBP_CWL(
     judged: Judged, *, p: float = 0.8, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -122,7 +122,7 @@ def RBP_CWL(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: np.full_like(gain, p))
 
 
-@measure(**MODEL, range=RANGE, linear=True)
+@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
 def SDCG(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Scaled DCG: attention falls with the logarithm of the rank, and the ideal has the highest grade at every rank.
 
@@ -202,7 +202,7 @@ def NERR11(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: (1 - gain) * _growing(rank + 2 * T))
 
 
-@measure(**MODEL, range=RANGE, T=TARGET, linear=True)
+@measure(**MODEL, range=RANGE, T=TARGET, exact_ties=True, linear=True)
 def INSQ(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:

@@ -39,6 +39,7 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
 @measure(
     trec="dcg",
     range=(0, float("inf")),
+    exact_ties=True,
     bounds=lambda judged, **given: bounds_of_dcg(judged, **given),
     linear=True,
     explain=explained_gains.cumulated,
@@ -58,7 +59,7 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     return dcg(judged, gain, base, cutoff)
 
 
-@measure(trec="ideal_dcg", range=(0, float("inf")), better="neither", explain=explained_gains.ideal)
+@measure(trec="ideal_dcg", range=(0, float("inf")), better="neither", exact_ties=True, explain=explained_gains.ideal)
 def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """The highest DCG that any ranking of the judged documents can have.
 

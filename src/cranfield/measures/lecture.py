@@ -230,7 +230,7 @@ def _weight_down_to(rank: Floats, weight: str, cutoff: int) -> Floats:
     return rank if weight == "equal" else rank * (2.0 * cutoff + 1 - rank) / 2
 
 
-@measure(range=(0, float("inf")), better="neither", explain=explained_gains.ideal)
+@measure(range=(0, float("inf")), better="neither", exact_ties=True, explain=explained_gains.ideal)
 def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """The highest CG that any ranking of the judged documents can have.
 
@@ -265,7 +265,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> 
     return ratio(found, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
 
 
-@measure(explain=explained_gains.area, may_hurt=True)
+@measure(exact_ties=True, explain=explained_gains.area, may_hurt=True)
 def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     """Area under the NCG curve down to rank k, as a share of the ideal ranking's: the mean of NCG at ranks 1 to k.
 
@@ -278,7 +278,7 @@ def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     return _area(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure(explain=explained_gains.area, may_hurt=True)
+@measure(exact_ties=True, explain=explained_gains.area, may_hurt=True)
 def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int) -> Floats:
     """Area under the nDCG curve down to rank k, as a share of the ideal ranking's: the mean of nDCG at ranks 1 to k.
 
@@ -314,6 +314,7 @@ def _area(judged: Judged, gain: Gain, base: float | None, cutoff: int) -> Floats
         out: Floats = np.where(place > 0, down_to[at], 0.0) + (rank - place) * inverse[pool.offsets[topic + 1] - 1]
         return out
 
-    worth = discounted(gains(judged.grade, gain), judged.rank, base, cutoff)
-    below = inverse_sum(np.full(len(worth), cutoff), judged.topic) - inverse_sum(judged.rank - 1, judged.topic)
-    return judged.total(worth * below) / cutoff
+    level, worth = judged.levelled(gains(judged.grade, gain))
+    shown = discounted(worth, level.rank, base, cutoff)
+    below = inverse_sum(np.full(len(shown), cutoff), level.topic) - inverse_sum(level.rank - 1, level.topic)
+    return level.total(shown * below) / cutoff

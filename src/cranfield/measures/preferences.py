@@ -21,6 +21,7 @@ from cranfield.measures import explained
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.bounded import MOST_WORK, Bounds, filled
 from cranfield.measures.registry import Parameter, measure, parse_measure
+from cranfield.measures.tied import chance_above
 
 
 class Preferences(NamedTuple):
@@ -28,9 +29,12 @@ class Preferences(NamedTuple):
 
     For each hit: the preferences of it over documents below (`right`), those of documents below over it (`wrong`), and
     whether it is preferred to anything. For each topic: how many preferences, and how many documents so preferred.
+    Where the mean over all orders of ties is asked for, those over documents of the same score are apart (`tied`), and
+    what is wrong is not told.
     """
 
     right: Floats
+    tied: Floats
     wrong: Floats
     is_preferred: Mask
     total: Floats
@@ -60,17 +64,19 @@ def _of_pairs(judged: Judged) -> Preferences:
     pool = judged.pool
     better, worse = pairs(pool)
     rank = np.full(len(pool.grades), np.inf)
-    rank[judged.row] = judged.rank
+    rank[judged.row] = judged.tie_first if judged.expected else judged.rank
     hit = np.zeros(len(pool.grades), dtype=np.int64)
     hit[judged.row] = np.arange(len(judged.row))
     hits, topics = len(judged.row), len(pool.topics)
     right = np.bincount(hit[better[rank[better] < rank[worse]]], minlength=hits)
+    tied = np.bincount(hit[better[(rank[better] == rank[worse]) & (rank[better] < np.inf)]], minlength=hits)
     wrong = np.bincount(hit[worse[rank[worse] < rank[better]]], minlength=hits)
     is_preferred = np.zeros(len(pool.grades), dtype=bool)
     is_preferred[better] = True
     total = np.bincount(pool.topic[better], minlength=topics)
     return Preferences(
         right.astype(np.float64),
+        tied.astype(np.float64),
         wrong.astype(np.float64),
         is_preferred[judged.row],
         total.astype(np.float64),
@@ -90,11 +96,16 @@ def _of_grades(judged: Judged) -> Preferences:
     better = first * is_judged
     worse = (pool.total(is_judged)[pool.topic] - first - np.repeat(sizes, sizes)) * is_judged
     right, wrong = worse[judged.row].astype(np.float64), better[judged.row].astype(np.float64)
+    tied = np.zeros(len(judged.rank))
     for grade in np.unique(judged.grade[judged.grade >= 0]):
-        here = judged.grade == grade
-        right[here] -= judged.running((judged.grade >= 0) & (judged.grade < grade))[here]
-        wrong[here] -= judged.running(judged.grade > grade)[here]
-    return Preferences(right, wrong, worse[judged.row] > 0, pool.total(worse), pool.total(worse > 0))
+        here, lower = judged.grade == grade, (judged.grade >= 0) & (judged.grade < grade)
+        if judged.expected:
+            tied[here] = judged.in_group(lower)[here]
+            right[here] -= judged.above_group(lower)[here] + tied[here]
+        else:
+            right[here] -= judged.running(lower)[here]
+            wrong[here] -= judged.running(judged.grade > grade)[here]
+    return Preferences(right, tied, wrong, worse[judged.row] > 0, pool.total(worse), pool.total(worse > 0))
 
 
 def _searched(name: str) -> Callable[..., Bounds]:
@@ -147,6 +158,7 @@ def Ppref(judged: Judged, *, cutoff: int | None = None) -> Floats:
 
 @measure(
     aliases=("rpref",),
+    exact_ties=True,
     bounds=_searched("Rpref"),
     explain=lambda trace, *, cutoff: explained_pairs(
         trace, trace.within(cutoff) * 1.0, float(preferences(trace.judged).total[0])
@@ -164,7 +176,8 @@ def Rpref(judged: Judged, *, cutoff: int | None = None) -> Floats:
     array([0.33333333, 0.66666667])
     """
     pair = preferences(judged)
-    return ratio(judged.total(within(judged.rank, cutoff) * pair.right), pair.total)
+    right = judged.total(judged.within(cutoff) * pair.right + chance_above(judged, cutoff) * pair.tied)
+    return ratio(right, pair.total)
 
 
 @measure(

@@ -139,7 +139,7 @@ def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     array([0.83333333, 0.55555556])
     """
     if judged.expected:
-        return ratio(judged.total(expected_precision(judged, rel, cutoff)), judged.n_relevant(rel))
+        return ratio(judged.total(expected_precision(judged, judged.hits(rel), cutoff)), judged.n_relevant(rel))
     hit = judged.hits(rel, cutoff)
     return ratio(judged.total(judged.running(hit) / judged.rank * hit), judged.n_relevant(rel))
 

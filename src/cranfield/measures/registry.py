@@ -301,6 +301,11 @@ class Measure:
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
         self.check_needs(judged.pool.columns)
+        if judged.expected and not self.definition.exact_ties and np.any(judged.tie_size > 1):
+            raise UsageError(
+                f"{self.name} has no formula for the mean over all orders of ties: "
+                "`evaluate` goes through orders or draws them"
+            )
         scores = self.definition.function(self._seen(judged), **self._arguments())
         if np.shape(scores) != (len(judged.topics),):
             raise UsageError(f"{self.name} must give an array of {len(judged.topics)} values, one for each topic")
@@ -454,13 +459,13 @@ def measure(
     is the help: a summary line, then `Formula:`, `Reference:` and an example. `averages` names its other averages,
     as GMAP is AP averaged geometrically. `better` says which values are: "higher" ones, "lower" ones if it is a loss,
     "neither" if it says nothing of quality; or a function of the parameters that does. `exact_ties` says that it takes
-    ranks only through `Judged.within` and `Judged.at_rank`, or has a formula for the mean over all orders of ties.
-    `bounds` is a function like it that gives the lowest and the highest value if unjudged documents were relevant;
-    without one they are searched for. `needs` names the column of the judgements, in NEEDS, without which the measure
-    cannot be computed. `denominator` is a function like it that gives what its value is divided by, if that follows
-    from the judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'. `linear` says that
-    under binary grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its
-    mean under probabilities is then exact.
+    ranks only through `Judged.within`, `Judged.at_rank` and `Judged.levelled`, or has a formula for the mean over all
+    orders of ties. `bounds` is a function like it that gives the lowest and the highest value if unjudged documents
+    were relevant; without one they are searched for. `needs` names the column of the judgements, in NEEDS, without
+    which the measure cannot be computed. `denominator` is a function like it that gives what its value is divided by,
+    if that follows from the judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'.
+    `linear` says that under binary grades it is a sum, over the relevant documents, of weights that no document's
+    relevance changes: its mean under probabilities is then exact.
     `explain` is a function of a `Trace` and the measure's parameters that says how a value arises: see
     `measures.explained`.
     """

@@ -15,13 +15,14 @@ from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.gain import Gain, discount, gains
 from cranfield.measures.registry import Parameter, measure
+from cranfield.measures.tied import expected_precision
 from cranfield.measures.trec import INFERRED_SMOOTHING
 
 # How many ε are added to the judged documents above, one being added to the relevant ones among them.
 SMOOTHING = {"sample_eval": 3, "infAP": 2}
 
 
-@measure(needs="sampled", range=(0, float("inf")))
+@measure(needs="sampled", range=(0, float("inf")), exact_ties=True)
 def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """AP estimated from judged documents with the chance that each had to be judged.
 
@@ -40,8 +41,10 @@ def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floa
     >>> statAP.per_topic(cranfield.judge(run, qrels))  # (1/1 + 2 (1 + 1)/4) / (1 + 2)
     array([0.66666667])
     """
-    hit = judged.hits(rel, cutoff)
-    stands_for = ratio(hit, _chance(judged))
+    if judged.expected:
+        stands_for = ratio(judged.hits(rel), _chance(judged))
+        return ratio(judged.total(expected_precision(judged, stands_for, cutoff)), _estimated_relevant(judged, rel))
+    stands_for = ratio(judged.hits(rel, cutoff), _chance(judged))
     found = 1 + judged.running(stands_for) - stands_for
     return ratio(judged.total(found / judged.rank * stands_for), _estimated_relevant(judged, rel))
 

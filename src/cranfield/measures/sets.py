@@ -64,7 +64,7 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     return f_beta(ratio(found, judged.retrieved), ratio(found, judged.n_relevant(rel)), beta)
 
 
-@measure(trec="set_relative_P", explain=explained_ranked.relative_precision)
+@measure(trec="set_relative_P", exact_ties=True, explain=explained_ranked.relative_precision)
 def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision of the retrieved set as a share of the highest that is possible for its size.
 
@@ -77,7 +77,7 @@ def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
 
 
-@measure(trec="set_map", explain=lambda trace, *, rel: explained_set_ap(trace, rel))
+@measure(trec="set_map", exact_ties=True, explain=lambda trace, *, rel: explained_set_ap(trace, rel))
 def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     """AP of the retrieved set as if its relevant documents were spread evenly: precision times recall.
 
@@ -94,6 +94,7 @@ def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
 @measure(
     trec="utility",
     range=(-float("inf"), float("inf")),
+    exact_ties=True,
     a=_worth("a relevant document that is retrieved"),
     b=_worth("a document that is retrieved and not relevant"),
     c=_worth("a relevant document that is not retrieved"),

@@ -11,6 +11,7 @@ from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.gain import Gain, dcg, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.ranked import TREC_CUTOFFS
 from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.tied import expected_by_others
 
 INFERRED_SMOOTHING = 1e-5
 
@@ -52,6 +53,7 @@ def inferred_precision(judged: Judged, rel: float) -> Floats:
     at="multiple",
     trec_at="Rprec_mult",
     trec_cutoffs=tuple(i / 5 for i in range(1, 11)),
+    exact_ties=True,
     multiple=Parameter("how many times R to look at", "a number above 0", lambda v: is_number(v) and v > 0),
     explain=lambda trace, *, rel, multiple: explained_ranked.precision(
         trace, rel=rel, cutoff=int(multiple_of_relevant(trace.judged, rel, multiple)[0])
@@ -75,7 +77,7 @@ def multiple_of_relevant(judged: Judged, rel: float, multiple: float) -> Floats:
     return depth
 
 
-@measure(trec_at="relative_P", trec_cutoffs=TREC_CUTOFFS, explain=explained_ranked.relative_precision)
+@measure(trec_at="relative_P", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, explain=explained_ranked.relative_precision)
 def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Precision at k as a share of the highest that is possible there.
 
@@ -85,11 +87,12 @@ def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     >>> (RelP @ 5).per_topic(relstring("1001000/1"))
     array([0.66666667])
     """
-    return ratio(judged.total(judged.hits(rel, cutoff)), np.minimum(judged.n_relevant(rel), cutoff))
+    return ratio(judged.total(judged.hits(rel) * judged.within(cutoff)), np.minimum(judged.n_relevant(rel), cutoff))
 
 
 @measure(
     trec="binG",
+    exact_ties=True,
     explain=lambda trace, *, rel: explained.averaged(
         trace, trace.spread(binary_gain(trace.judged, rel)), trace.n_relevant(rel)
     ),
@@ -109,6 +112,8 @@ def BinG(judged: Judged, *, rel: float = 1) -> Floats:
 def binary_gain(judged: Judged, rel: float) -> Floats:
     """For each relevant hit, 1 / log2(2 + number of documents above that are not relevant); 0 for other hits."""
     hit = judged.hits(rel)
+    if judged.expected:
+        return expected_by_others(judged, hit, lambda others: 1 / np.log2(2 + others))
     others_above = judged.rank - judged.running(hit)
     gained: Floats = hit / np.log2(2 + others_above * hit)
     return gained
@@ -157,7 +162,7 @@ def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(judged.total(at_rank) + (wanted - retrieved) * whole, wanted)
 
 
-@measure(trec="Rndcg", range=(-float("inf"), 1), may_hurt=True)
+@measure(trec="Rndcg", range=(-float("inf"), 1), exact_ties=True, may_hurt=True)
 def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """nDCG at each rank where the ideal ranking comes to the end of a gain, and of the whole list, averaged.
 
@@ -203,6 +208,7 @@ def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
 
 @measure(
     trec="rbp",
+    exact_ties=True,
     max_grade=Parameter(
         "the grade worth 1; None takes the highest of the judgements",
         "None or a number above 0",
@@ -228,10 +234,10 @@ def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None,
     """
     highest = judged.pool.max_grade if max_grade is None else max_grade
     worth = np.clip(judged.grade, 0.0, highest) / max(1.0, highest)
-    return rank_biased(judged, worth * within(judged.rank, cutoff), p)
+    return rank_biased(judged, worth, p, cutoff)
 
 
-@measure(trec="rbp_resid", better="neither", linear=True, explain=explained_gains.rank_biased_residual)
+@measure(trec="rbp_resid", better="neither", exact_ties=True, linear=True, explain=explained_gains.rank_biased_residual)
 def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) -> Floats:
     """How much rank-biased precision could still rise if all that is unjudged were relevant.
 
@@ -243,17 +249,18 @@ def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) ->
     >>> RBPResidual(p=0.5).per_topic(relstring("1-0"))
     array([0.375])
     """
-    return 1 - rank_biased(judged, judged.hits(0, cutoff).astype(np.float64), p)
+    return 1 - rank_biased(judged, judged.hits(0).astype(np.float64), p, cutoff)
 
 
-def rank_biased(judged: Judged, worth: Floats, p: float) -> Floats:
-    """What a user gains who goes on with probability p."""
-    return judged.total(worth * (1 - p) * p ** (judged.rank - 1.0))
+def rank_biased(judged: Judged, worth: Floats, p: float, cutoff: int | None = None) -> Floats:
+    """What a user gains down to the cutoff who goes on with probability p."""
+    level, shared = judged.levelled(worth)
+    return level.total(shared * within(level.rank, cutoff) * (1 - p) * p ** (level.rank - 1.0))
 
 
 def precision_at(judged: Judged, rel: float, depth: Floats) -> Floats:
     """Precision at a rank of each topic's own; 0 at rank 0."""
-    return ratio(judged.total(judged.hits(rel) & (judged.rank <= depth[judged.topic])), depth)
+    return ratio(judged.total(judged.hits(rel) * judged.within(depth[judged.topic])), depth)
 
 
 def ideal_at(judged: Judged, gain: Gain, rank: Integers, topic: Integers) -> Floats:
@@ -266,9 +273,10 @@ def ideal_at(judged: Judged, gain: Gain, rank: Integers, topic: Integers) -> Flo
 
 def dcg_at(judged: Judged, gain: Gain, rank: Integers, topic: Integers) -> Floats:
     """DCG of some topics, each down to a rank."""
-    totals = judged.running(discounted(gains(judged.grade, gain), judged.rank, None, None))
+    level, worth = judged.levelled(gains(judged.grade, gain))
+    totals = level.running(discounted(worth, level.rank, None, None))
     # Hits are in order of topic and rank, so the last one down to a rank is found by bisection.
-    longest = max(int(judged.rank.max(initial=0)), int(rank.max(initial=0))) + 1
-    last = np.searchsorted(judged.topic * longest + judged.rank, topic * longest + rank, side="right")
+    longest = max(int(level.rank.max(initial=0)), int(rank.max(initial=0))) + 1
+    last = np.searchsorted(level.topic * longest + level.rank, topic * longest + rank, side="right")
     found = np.concatenate((totals, [0.0]))[last - 1]
-    return np.where(last > judged.offsets[topic], found, 0.0)
+    return np.where(last > level.offsets[topic], found, 0.0)

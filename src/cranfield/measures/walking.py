@@ -95,8 +95,11 @@ def quantity(judged: Judged, of: str, grades: Grades, cutoff: int, read: Reading
     if grades[1] is not None and lowest >= highest:
         raise UsageError(f"min_grade must be below max_grade, but they are {lowest:g} and {highest:g}")
     pooled = pooled_gain(judged, grades)
-    hit = np.flatnonzero((judged.rank <= cutoff) & (judged.grade >= 0))
-    gains, topic, column = _gains(judged.grade[hit], lowest, highest), judged.topic[hit], judged.rank[hit] - 1
+    known = judged.grade >= 0
+    shown_at, gains = judged.levelled(known * _gains(judged.grade, lowest, highest))
+    _, certain = judged.levelled(known.astype(np.float64))  # of tied documents the share that is judged
+    hit = np.flatnonzero((shown_at.rank <= cutoff) & (certain > 0))
+    gains, certain, topic, column = gains[hit], certain[hit], shown_at.topic[hit], shown_at.rank[hit] - 1
     step = max(1, CELLS // cutoff)
     for start in range(0, len(out), step):
         block = slice(start, min(start + step, len(out)))
@@ -108,7 +111,7 @@ def quantity(judged: Judged, of: str, grades: Grades, cutoff: int, read: Reading
         utility, depth = read(gain, elsewhere)
         if of == "residual":
             best = np.ones_like(gain)
-            best[cell] = gains[shown]
+            best[cell] = gains[shown] + (1 - certain[shown])
             out[block] = read(best, elsewhere)[0] - utility
         else:
             out[block] = {"EU": utility, "ETU": utility * depth, "ETC": depth, "ED": depth}[of]

@@ -15,8 +15,8 @@ trec_eval (`map`, `P.5,10`, `map@100`) and ranx (`mrr@10`, `hit_rate@5`, `map@10
 number of relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i.
 A topic without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean,
 geometric, harmonic or sum; where said also ratio, the ratio of means), and `judged_only=True`: unjudged documents are
-taken out of the ranking first (condensed lists). Under `--ties expected` measures marked *exact* are computed by
-formula, the others from random orders.
+taken out of the ranking first (condensed lists). Under `--ties expected` measures are exact by formula
+where so marked; the others are so where a topic's ties have few orders, and otherwise means over random ones.
 """
 
 
@@ -41,7 +41,7 @@ def entry(measure: Measure) -> str:
     if names:
         lines.append(f"- Also called: {', '.join(names)}")
     lines.append(f"- Better: {better(measure)}")
-    lines.append(f"- Ties: {'exact' if definition.exact_ties else 'random orders'}")
+    lines.append(f"- Ties: {'exact by formula' if definition.exact_ties else 'order by order'}")
     lines += [f"- Needs {NEEDS[definition.needs]}"] if definition.needs else []
     lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
     lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
