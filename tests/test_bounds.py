@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from generate import all_variants
+from generate import all_variants, cut_inside
 
 import cranfield
 from cranfield import Measure, parse_measure, relstring
@@ -15,7 +17,6 @@ from cranfield.measures.bounded import by_search
 
 # Short lists with holes: relevant documents above, between and below them, some not retrieved, several grades.
 RANKINGS = ("-1-0-", "1-2--/1", "--/21", "2-1-/0", "0--1/22", "---", "12/1", "-2-1", "1--", "-0-/1112")
-HIGHEST = 3
 
 
 def random_rankings(seed: int, count: int) -> list[str]:
@@ -29,31 +30,106 @@ def random_rankings(seed: int, count: int) -> list[str]:
     return made
 
 
-def every_guess(ranking: str, highest: int = HIGHEST) -> list[str]:
+def every_guess(ranking: str, grades: str) -> list[str]:
     """The ranking with each hole judged in every way."""
     found = []
-    for grades in product(range(highest + 1), repeat=ranking.count("-")):
-        guess = iter(grades)
-        found.append("".join(str(next(guess)) if c == "-" else c for c in ranking))
+    for chosen in product(grades, repeat=ranking.count("-")):
+        guess = iter(chosen)
+        found.append("".join(next(guess) if c == "-" else c for c in ranking))
     return found
 
 
-SHORT = [*RANKINGS, *random_rankings(5, 20)]
-GUESSES = [every_guess(ranking) for ranking in SHORT]
-# A topic of every grade keeps the levels those of the collection, whatever the others have.
-OPEN = relstring("3210", *SHORT)
-CLOSED = relstring("3210", *(guess for guesses in GUESSES for guess in guesses))
+class Lists:
+    """Rankings with holes, and all that they may turn out to be; grades of all topics are those of the first."""
+
+    def __init__(self, rankings: list[str], grades: str) -> None:
+        self.rankings = rankings
+        self.guesses = [every_guess(ranking, grades) for ranking in rankings]
+        self.open = relstring(grades, *rankings)
+        self.closed = relstring(grades, *(guess for guesses in self.guesses for guess in guesses))
+
+    def check(self, measure: Measure) -> None:
+        lowest, highest = (side[1:] for side in measure.bounds(self.open))
+        values, as_it_is = measure.per_topic(self.closed)[1:], measure.per_topic(self.open)[1:]
+        ends = np.cumsum([len(guesses) for guesses in self.guesses])
+        for i, (end, guesses) in enumerate(zip(ends, self.guesses, strict=True)):
+            possible = np.append(values[end - len(guesses) : end], as_it_is[i])
+            assert lowest[i] == pytest.approx(possible.min(), abs=1e-12), self.rankings[i]
+            assert highest[i] == pytest.approx(possible.max(), abs=1e-12), self.rankings[i]
 
 
-@pytest.mark.parametrize("measure", list(all_variants()), ids=str)
+FORMS = list(cut_inside(all_variants()))
+SHORT = Lists([*RANKINGS, *random_rankings(5, 20)], "3210")
+# More holes than the search of the m highest and m lowest can go through by chance alone, and cutoffs among them.
+HOLES = Lists(["--1-0-2-/1", "0-2---1/20", "-2-0--1-/", "1-----/02"], "210")
+GAPS = Lists(["-0-3-", "3--0-/3", "0-3--/0"], "30")
+
+
+@pytest.mark.parametrize("measure", FORMS, ids=str)
 def test_bounds_are_the_extremes_of_everything_possible(measure: Measure) -> None:
-    lowest, highest = (side[1:] for side in measure.bounds(OPEN))
-    values, as_it_is = measure.per_topic(CLOSED)[1:], measure.per_topic(OPEN)[1:]
-    ends = np.cumsum([len(guesses) for guesses in GUESSES])
-    for i, (end, guesses) in enumerate(zip(ends, GUESSES, strict=True)):
-        possible = np.append(values[end - len(guesses) : end], as_it_is[i])
-        assert lowest[i] == pytest.approx(possible.min(), abs=1e-12), SHORT[i]
-        assert highest[i] == pytest.approx(possible.max(), abs=1e-12), SHORT[i]
+    SHORT.check(measure)
+    HOLES.check(measure)
+    if "gain={" not in str(measure) and "rel=" not in str(measure) and "max_grade=" not in str(measure):
+        GAPS.check(measure)
+
+
+def test_a_grade_between_those_in_use_widens_only_the_bounds_of_some_measures() -> None:
+    """As the documentation says: those that compare grades, and those that more relevance may lower."""
+    between = Lists(["-0-3-", "3--0-/3", "0-3--/0", "-3---/0", "-3330----/333"], "30")
+    between.guesses = [every_guess(ranking, "3210") for ranking in between.rankings]
+    between.closed = relstring("30", *(guess for guesses in between.guesses for guess in guesses))
+    wider: set[str] = set()
+    for measure in FORMS:
+        if "gain={" in str(measure):
+            continue
+        try:
+            between.check(measure)
+        except AssertionError:
+            wider.add(measure.definition.name)
+    decision = Path(__file__).parent.parent / "docs" / "decisions" / "judgements.md"
+    compared = {"Ppref", "Rpref", "Wpref"}
+    assert all(f"`{name}`" in decision.read_text() for name in compared)
+    assert wider <= compared | {m.definition.name for m in FORMS if m.searches_bounds}
+    assert wider >= {"Ppref", "APpref", "BPM"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "P(rel=5)@2",
+            "AP(rel=5)",
+            "ERR(max_grade=5)",
+            "ERR(max_grade=5)@2",
+            "GradedRBP(max_grade=5)",
+            "RelP(rel=5)@2",
+        ),
+        *(
+            "SDCG(max_grade=5)@3",
+            "INST(max_grade=5)@3",
+            "BPM(max_grade=5)@3",
+            "nDCG(gain={5: 9})@3",
+            "NCG(gain={5: 9})",
+        ),
+        *("DCG(gain={5: 9})@2", "IdealDCG(gain={5: 9})", "AreaNCG(gain={5: 9})@3", "G(gain={5: 9})"),
+    ],
+)
+def test_a_grade_that_the_measure_names_is_possible_too(name: str) -> None:
+    lists = Lists(["-1-0-", "2--0-/1", "1--"], "210")
+    lists.guesses = [every_guess(ranking, "5210") for ranking in lists.rankings]
+    lists.closed = relstring("210", *(guess for guesses in lists.guesses for guess in guesses))
+    # The highest grade of the judgements is 2, whatever an unjudged document turns out to be.
+    lists.closed = replace(lists.closed, pool=replace(lists.closed.pool, max_grade=2.0, _cache={}))
+    lists.check(parse_measure(name))
+
+
+@pytest.mark.parametrize("name", ["CG", "DCG@2", "nDCG", "nDCG@3", "NCG@2", "AreaNDCG@3", "IdealDCG"])
+def test_gains_below_nought_may_lower_a_score(name: str) -> None:
+    one, _, at = name.partition("@")
+    measure = parse_measure(f"{one}(gain={{0: -1, 1: 2}})" + (f"@{at}" if at else ""))
+    Lists(["-1-0-", "2--0-/1", "1--", "--21-/0"], "210").check(measure)
+    assert measure.searches_bounds
+    assert not parse_measure("nDCG(gain={1: 2})").searches_bounds
 
 
 def test_bounds_of_measures_that_relevance_may_hurt_are_searched_for_in_longer_lists() -> None:
@@ -63,7 +139,7 @@ def test_bounds_of_measures_that_relevance_may_hurt_are_searched_for_in_longer_l
     judged = relstring("3210", ranking)
     guesses = ["".join(random.choice("0123") if c == "-" else c for c in ranking) for _ in range(300)]
     for measure in all_variants():
-        if measure.definition.may_hurt:
+        if measure.searches_bounds:
             lowest, highest = measure.bounds(judged)
             values = measure.per_topic(relstring("3210", *guesses))[1:]
             assert lowest[1] <= values.min() + 1e-9, measure

@@ -260,7 +260,7 @@ def test_bounds_of_preferences_between_grades_are_attained(name: str) -> None:
     measure, judged = cranfield.parse_measure(name), relstring("210", *rankings)
     lowest, highest = measure.bounds(judged)
     for i, text in enumerate(rankings, start=1):
-        values = measure.per_topic(relstring("210", *every_guess(text, 2)))[1:]
+        values = measure.per_topic(relstring("210", *every_guess(text, "012")))[1:]
         values = np.append(values, measure.per_topic(judged)[i])
         assert (lowest[i], highest[i]) == pytest.approx((values.min(), values.max()), abs=1e-12), text
 

@@ -161,7 +161,7 @@ def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:
     """Measures whose bounds are not proven to be the widest."""
     found = []
     for measure in measures:
-        if getattr(getattr(measure, "definition", None), "may_hurt", False):
+        if getattr(measure, "searches_bounds", False):
             widest = "the widest that a search found; in long lists wider ones may be possible"
             found.append(Finding("searched-bounds", name, f"bounds of {measure} are {widest}", doubtful=False))
     return found

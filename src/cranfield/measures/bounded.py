@@ -1,10 +1,11 @@
 """How far a score could be off because of retrieved documents that nobody judged.
 
-Each of them might have any grade up to the highest of the judgements; unjudged documents that were not retrieved are
-taken as not relevant. A relevant document helps where it is counted and hurts where it only adds to R, so the extremes
-lie at some number m of relevant ones: for the highest score the m that stand highest, for the lowest the m that stand
-lowest, because moving a relevant document up never hurts. Each function gives the lowest and the highest value that a
-measure can have, exactly, for every topic; it takes the measure's own parameters.
+Each of them might have any grade in use: those of the judgements, and those that the measure itself names. Unjudged
+documents that were not retrieved are taken as not relevant. A relevant document helps where it is counted and hurts
+where it only adds to R, so the extremes lie at some number m of relevant ones: for the highest score the m that stand
+highest, for the lowest the m that stand lowest, because moving a relevant document up never hurts. Each function gives
+the lowest and the highest value that a measure can have, exactly, for every topic; it takes the measure's
+own parameters.
 """
 
 from __future__ import annotations
@@ -268,15 +269,14 @@ def by_search(judged: Judged, evaluate: Callable[[Judged], Floats], most: float)
     return lowest, highest
 
 
-def by_climbing(judged: Judged, evaluate: Callable[[Judged], Floats], most: float) -> Bounds:
+def by_climbing(judged: Judged, evaluate: Callable[[Judged], Floats], levels: Floats) -> Bounds:
     """A measure that more relevance may hurt as well as help: the widest bounds that a search finds.
 
     Every way to judge is tried where there are few. Otherwise the m highest or the m lowest unjudged documents get each
     of the grades, then one document at a time another grade for as long as that widens the bounds: what is found is
     possible, but wider bounds may be too.
     """
-    open_ranks, grades = judged.unjudged, judged.pool.grades
-    levels = np.unique(np.append(grades[(grades >= 0) & (grades <= most)], [0.0, most]))
+    open_ranks = judged.unjudged
     place, count = open_ranks.place, open_ranks.counts[open_ranks.topic]
     longest = int(open_ranks.counts.max(initial=0))
     if 4 * longest * len(levels) * len(open_ranks.rank) > MOST_WORK:

@@ -322,22 +322,32 @@ class Measure:
         if "preferences" in judged.pool.columns:
             raise UsageError("preferences have no bounds: what unjudged documents would be preferred to is open")
         judged = self._seen(judged)
-        if self.definition.bounds is not None:
+        if self.definition.bounds is not None and not self.searches_bounds:
             return self.definition.bounds(judged, **self._arguments())
         if self.definition.needs is not None:
             raise UsageError(f"{self.name} has no bounds: what an unjudged document may be besides its grade is open")
         from cranfield.measures.bounded import by_climbing, by_search
 
-        search = by_climbing if self.definition.may_hurt else by_search
-        return search(judged, self.per_topic, self._best_grade(judged))
+        grades = self._possible_grades(judged)
+        if self.searches_bounds:
+            return by_climbing(judged, self.per_topic, np.array(grades))
+        worth: dict[float, float] = self._table_of_gains()
+        return by_search(judged, self.per_topic, max(grades, key=lambda grade: worth.get(grade, grade)))
 
-    def _best_grade(self, judged: Judged) -> float:
-        """The grade that is worth most to the measure: the highest, unless a table of gains says otherwise."""
-        rel: float = self.parameters.get("rel", 0)
+    @property
+    def searches_bounds(self) -> bool:
+        """Whether more relevance may lower the value: its bounds are then not proven to be the widest in long lists."""
+        return self.definition.may_hurt or any(value < 0 for value in self._table_of_gains().values())
+
+    def _possible_grades(self, judged: Judged) -> list[float]:
+        """The grades in use, which an unjudged document may have: of the judgements, and those the measure names."""
+        named = [self.parameters.get("rel"), self.parameters.get("max_grade"), *self._table_of_gains()]
+        grades = {0.0, judged.pool.max_grade, *judged.pool.grades.tolist(), *(g for g in named if g is not None)}
+        return sorted(grade for grade in grades if grade >= 0)
+
+    def _table_of_gains(self) -> dict[float, float]:
         gain: Any = self._arguments().get("gain")
-        worth: dict[float, float] = gain if isinstance(gain, dict) else {}
-        levels: list[float] = [*judged.pool.grades.tolist(), judged.pool.max_grade, rel]
-        return max(levels, key=lambda grade: worth.get(grade, grade))
+        return gain if isinstance(gain, dict) else {}
 
     def trace(self, judged: Judged) -> Trace:
         """The ranking of the only topic, as the measure sees it, with its value."""
