@@ -109,6 +109,25 @@ def test_the_mean_over_topics_or_over_documents() -> None:
     assert found == {"Coverage": 0.75, "Coverage(agg='ratio')": 7 / 8}
 
 
+@pytest.mark.parametrize("rel", [1, 2])
+@pytest.mark.parametrize("cutoff", [None, 1, 3, 5, 50])
+def test_the_ratio_of_means_of_coverage_counts_documents(rel: int, cutoff: int | None) -> None:
+    """What is relevant, known and found, of all that is relevant and known, over all topics together."""
+    measure = (
+        measures.Coverage(agg="ratio", rel=rel) if cutoff is None else measures.Coverage(agg="ratio", rel=rel) @ cutoff
+    )
+    for made in COLLECTIONS:
+        known = known_documents(made)
+        found = wanted = 0
+        for topic, grades in made.qrels.items():
+            relevant = {document for document, grade in grades.items() if grade >= rel} & known[topic]
+            found += len(relevant & set(ranking(made.run.get(topic, {}))[:cutoff]))
+            wanted += len(relevant)
+        as_judgements = {topic: dict.fromkeys(documents, 1) for topic, documents in known.items()}
+        mean = evaluate(made.qrels, made.run, measure, known=as_judgements).means[0, 0]
+        assert mean == pytest.approx(found / wanted if wanted else 0.0, abs=1e-12), made
+
+
 def test_what_the_user_knew_may_be_what_the_user_expects() -> None:
     """Relative recall and recall effort as lectures write them: |R ∩ A| / |R ∩ K| and |R ∩ K| / |A|."""
     qrels = {"1": dict.fromkeys("abcdef", 1), "2": dict.fromkeys("ab", 1), "3": {"a": 1}}

@@ -25,7 +25,9 @@ from generate import (
     all_variants,
     collection,
     collections,
+    cut_inside,
     negative_grades,
+    other_values,
     ranking,
     tied,
     variants,
@@ -89,12 +91,42 @@ def test_has_a_reference_to_be_compared_with(measure: Measure) -> None:
         reference.of(measure.definition.name)
 
 
-@every_variant
+DEEP = [m @ 50 for m in MEASURES if m.definition.at == "cutoff" and m.definition.needs is None]  # below every list
+
+
+@pytest.mark.parametrize("measure", [*cut_inside(VARIANTS), *DEEP], ids=str)
 def test_agrees_with_the_slow_reference(measure: Measure) -> None:
     for made, judged in JUDGED:
         for topic, value in zip(judged.topics, measure.per_topic(judged).tolist(), strict=True):
             expected = reference_value(measure, reference_topic(made, topic))
             assert value == pytest.approx(expected, rel=1e-12, abs=1e-12), (made, topic)
+
+
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m.definition.needs is None], ids=str)
+def test_every_parameter_changes_some_value(measure: Measure) -> None:
+    """Otherwise nothing here would notice that it is ignored. Some count only beside another: see TOGETHER."""
+    definition = measure.definition
+    for name in definition.parameters.keys() - EVERYWHERE:
+        one = measure(**TOGETHER.get((definition.name, name), {}))
+        if name == definition.at:
+            plain, *changed = [one @ value for value in AT_VALUES[name]]
+        else:
+            plain = one @ AT_VALUES[str(definition.at)][1] if definition.required else one
+            changed = [plain(**{name: value}) for value in other_values(measure, name)]
+        for other in changed:
+            assert any(plain.per_topic(judged).tolist() != other.per_topic(judged).tolist() for _, judged in JUDGED)
+            for made, judged in JUDGED[:6]:
+                for topic, value in zip(judged.topics, other.per_topic(judged).tolist(), strict=True):
+                    expected = reference_value(other, reference_topic(made, topic))
+                    assert value == pytest.approx(expected, rel=1e-12, abs=1e-12), (other, made, topic)
+
+
+# Values of what is written after @; and parameters that change nothing unless another has a value of its own.
+AT_VALUES: dict[str, list[Any]] = {"cutoff": [1, 3, 7], "recall": [0.0, 0.35, 0.8], "multiple": [0.3, 1.2, 2]}
+TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
+    ("Utility", "documents"): {"d": 2},
+    ("RecallEffort", "rel"): {"expected": 2},
+}
 
 
 rankings_of_grades = st.lists(st.sampled_from([None, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0]), max_size=25)
