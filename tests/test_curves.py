@@ -10,6 +10,7 @@ from test_compare import QRELS, RUNS, TOPICS
 
 from cranfield import Policy, UsageError, evaluate
 from cranfield.curves import (
+    LONGEST,
     area,
     by_cutoff,
     collect,
@@ -141,3 +142,15 @@ def test_unknown_topics_and_measures_without_a_cutoff_are_refused() -> None:
     with pytest.raises(UsageError, match="SetP has no cutoff"):
         by_cutoff(COLLECTED, "SetP")
     assert len(TOPICS) == 40
+
+
+def test_a_curve_goes_down_to_the_longest_list_but_not_for_ever() -> None:
+    for length in (3, LONGEST + 20):
+        run = {"q": {f"d{i}": -float(i) for i in range(length)}, "r": {"d0": 1.0}}
+        curve = by_cutoff(collect({"q": {"d0": 1}, "r": {"d0": 1}}, run), "P").of("run")
+        assert [x for x, _ in curve] == list(range(1, min(length, LONGEST) + 1))
+
+
+def test_raw_points_count_what_is_relevant_from_the_grade_asked_for() -> None:
+    qrels, run = {"1": {"a": 1, "b": 2, "c": 2}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    assert precision_recall(collect(qrels, run), ["1"], rel=2).of("run", "1") == [(0.5, 0.5), (1.0, 2 / 3)]

@@ -389,6 +389,12 @@ def test_tie_groups_are_the_ranks_that_share_a_score(made: Collection) -> None:
             assert judged.tie_size[hit] == ranked.count(score)
 
 
+def test_other_grades_have_their_own_highest() -> None:
+    regraded = relstring("210").regraded(np.array([1.0, 0.5, np.nan]))
+    assert regraded.pool.max_grade == 1.0
+    assert regraded.rank.tolist() == [1, 2]
+
+
 def test_relstring_writes_what_a_join_would_give() -> None:
     by_hand = relstring("10-2/1", "/1", "--3")
     qrels: Judgements = {"1": {"a": 1, "b": 0, "d": 2, "e": 1}, "2": {"a": 1}, "3": {"c": 3}}
