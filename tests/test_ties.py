@@ -146,6 +146,17 @@ def test_ties_below_what_a_measure_looks_at_need_no_draws() -> None:
     assert [w.code for w in deeper.warnings].count("sampled-ties") == 2
 
 
+@pytest.mark.parametrize("name", ["ERR", "Wpref", "RR_CWL", "P", "DCG"])
+def test_the_cutoff_of_condensed_lists_is_none_of_the_rankings_own(name: str) -> None:
+    """Two unjudged documents stand above: what is third in the condensed list is fifth, and tied."""
+    measure = parse_measure(f"{name}(judged_only=True)@3")
+    groups, qrels = ["u", "v", "b", "ac", "exd"], {"q": dict(GRADES)}
+    runs = {order: {"q": untied(order)} for order in orders(groups)}
+    tied: Rankings = {"q": {document: -float(i) for i, group in enumerate(groups) for document in group}}
+    found = evaluate(qrels, tied, measure, policy=Policy(ties="expected", samples=WAYS)).scores[0, 0, 0]
+    assert found == pytest.approx(evaluate(qrels, runs, measure).scores.mean(), rel=1e-12)
+
+
 def test_a_formula_holds_where_the_depth_is_below_the_cutoff() -> None:
     run: Rankings = {"q": {f"d{i}": 1.0 for i in range(60)}}
     qrels: Judgements = {"q": {f"d{i}": i % 4 for i in range(20)}}

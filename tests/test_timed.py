@@ -183,6 +183,14 @@ def test_bounds_hold_every_way_to_judge_the_rest(ranked: str, name: str) -> None
         assert (low, high) == pytest.approx((min(values), max(values)))
 
 
+def test_a_long_document_that_proves_relevant_may_use_up_the_users_reading() -> None:
+    given: dict[str, Any] = {"lengths": {"u": 1000, "a": 10}, "bounds": True}
+    results = evaluate({"1": {"a": 1}}, {"1": {"u": 2.0, "a": 1.0}}, "U(L=1000, read=1, snippet=1)", **given)
+    assert results.scores[0, 0, 0] == pytest.approx(1 - 12 / 1000)
+    assert results.lower is not None
+    assert results.lower[0, 0, 0] == 0, "if it is relevant it is read first, and there is no more to come"
+
+
 def test_other_measures_are_as_without_lengths() -> None:
     for made in COLLECTIONS:
         names = ["AP", "nDCG@10", "Judged@10", "NumRet", "Bpref", "TBG", "ERR"]
