@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check docs bench bench-against sanitize clean
+.PHONY: demo test check docs bench bench-against mutants sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -31,6 +31,12 @@ bench: .venv-bench/.installed
 # Times this commit and an earlier one by turns: make bench-against BASE=main~5
 bench-against: .venv-bench/.installed
 	.venv-bench/bin/python bench/against.py $(BASE)
+
+# Do the tests bite? Puts 300 faults into a copy of the code, one at a time, and counts those that a test notices, by area.
+# It takes hours; MUTANTS='--resume' goes on where it ended, MUTANTS='--list-survivors' shows what no test noticed.
+mutants: $(VENV)/.test-installed
+	$(BIN)/python -m pip install --quiet coverage
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 # The same tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. The interpreter never frees
 # all it has, and pytrec_eval frees with the wrong function: neither is ours to report. No browser starts under them.

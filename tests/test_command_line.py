@@ -1,8 +1,13 @@
-"""The command line as a person meets it: help, examples, exit codes, output formats, progress."""
+"""The command line as a person meets it: help, examples, exit codes, output formats, progress.
+
+What the examples in the help print is kept in `help_examples.txt`; called as a program, this file writes it anew.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -15,6 +20,8 @@ from pathlib import Path
 
 import click
 import pytest
+from test_cases import Outcome
+from test_cases import cranfield as run_here
 
 import cranfield
 from cranfield.cli import COMMANDS, cli
@@ -24,20 +31,27 @@ from cranfield.report.tables import FORMATS
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
+KEPT = Path(__file__).with_name("help_examples.txt")
+LONGEST = 40  # lines of output that are kept; of the rest a digest
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the folder with the example files: some commands write beside them."""
-    copy = tmp_path_factory.mktemp("examples")
+    return copy_of_examples(tmp_path_factory.mktemp("examples"))
+
+
+def copy_of_examples(folder: Path) -> Path:
     for path in EXAMPLES.iterdir():
         if path.is_file():
-            (copy / path.name).write_bytes(path.read_bytes())
-    return copy
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
 
 
-def cranfield_command(*arguments: str, cwd: Path = EXAMPLES) -> subprocess.CompletedProcess[str]:
-    """Runs the real command in the folder with the example files."""
-    command = [sys.executable, "-m", "cranfield", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+def cranfield_command(*arguments: str, cwd: Path = EXAMPLES) -> Outcome:
+    """Runs the command in this process, in the folder with the example files."""
+    with contextlib.chdir(cwd):
+        return run_here(*arguments)
 
 
 def commands() -> dict[str, click.Command]:
@@ -51,13 +65,47 @@ def examples() -> list[str]:
     return [line.strip()[2:] for text in texts for line in text.splitlines() if line.strip().startswith("$ ")]
 
 
-@pytest.mark.parametrize("example", examples())
-def test_examples_in_help_run(example: str, folder: Path) -> None:
-    words = shlex.split(example)
-    assert words[0] == "cranfield"
-    done = cranfield_command(*words[1:], cwd=folder)
-    assert done.returncode == (1 if words[1] == "check" else 0), done.stderr
-    assert done.stdout
+def examples_run() -> list[str]:
+    """All but the demo, which `test_demo.py` makes once for all its tests."""
+    return [example for example in examples() if not example.startswith("cranfield demo")]
+
+
+def outcome_of(example: str, folder: Path) -> tuple[str, int]:
+    """What an example prints, and its exit code; times measured are not the same twice, and stand there as 0."""
+    done = cranfield_command(*shlex.split(example)[1:], cwd=folder)
+    lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+    if example.startswith("cranfield search"):
+        at = lines.index("efficiency")
+        lines[at:] = [re.sub(r" +[\d,.]+ ?(\w*)$", r" 0 \1", line).rstrip() for line in lines[at:]]
+    if len(lines) > LONGEST:
+        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        lines = [*lines[:LONGEST], f"… {len(lines) - LONGEST} more lines, {digest[:16]} in all"]
+    return "\n".join(lines), done.exit
+
+
+def kept_examples() -> dict[str, str]:
+    parts = re.split(r"^\$ (.+)\n", KEPT.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (text.removesuffix("\n\n") for text in parts[2::2]), strict=True))
+
+
+@pytest.mark.parametrize("example", examples_run())
+def test_examples_in_help_print_what_they_printed(example: str, folder: Path) -> None:
+    text, code = outcome_of(example, folder)
+    assert code == (1 if example.startswith("cranfield check") else 0), text
+    assert text == kept_examples().get(example), (
+        "if this is meant: python tests/test_command_line.py, and read the diff"
+    )
+
+
+def test_no_example_is_kept_that_help_does_not_have() -> None:
+    assert list(kept_examples()) == list(dict.fromkeys(examples_run()))
+
+
+def test_examples_of_the_demo_say_where_it_goes() -> None:
+    demo = commands()["demo"]
+    wanted = [shlex.split(example)[2:] for example in examples() if example.startswith("cranfield demo")]
+    folders = [demo.make_context("demo", words).params for words in wanted]
+    assert folders == [{"output": "cranfield-demo"}, {"output": "/tmp/docstrings"}]
 
 
 def test_every_command_and_option_has_help_and_every_command_an_example() -> None:
@@ -74,15 +122,27 @@ def test_every_command_module_is_listed(module: str) -> None:
     assert module in (*COMMANDS, "__init__", "options", "progress", "stopping")
 
 
-def test_exit_codes() -> None:
-    assert cranfield_command("evaluate", "qrels.txt", "bm25.run").returncode == 0
-    assert cranfield_command("evaluate", "qrels.txt", "bm25.run", "-m", "nope").returncode == 2
-    assert cranfield_command("evaluate", "qrels.txt").returncode == 2
-    assert cranfield_command("evaluate", "qrels.txt", "bm25.run", "--depth", "0").returncode == 2
-    assert cranfield_command("evaluate", "qrels.txt", "missing.run").returncode == 3
-    assert cranfield_command("evaluate", "bm25.run", "qrels.txt").returncode == 3
-    assert cranfield_command("check", "qrels.txt").returncode == 0
-    assert cranfield_command("nope").returncode == 2
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (0, "evaluate qrels.txt bm25.run"),
+        (2, "evaluate qrels.txt bm25.run -m nope"),
+        (2, "evaluate qrels.txt"),
+        (2, "evaluate qrels.txt bm25.run --depth 0"),
+        (3, "evaluate qrels.txt missing.run"),
+        (3, "evaluate bm25.run qrels.txt"),
+        (0, "check qrels.txt"),
+        (2, "nope"),
+    ],
+)
+def test_exit_codes(code: int, arguments: str) -> None:
+    assert cranfield_command(*arguments.split()).exit == code
+
+
+@pytest.mark.parametrize(("code", "arguments"), [(0, "--version"), (2, "nope"), (3, "check missing")])
+def test_exit_codes_reach_the_shell(code: int, arguments: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "cranfield", *arguments.split()], capture_output=True, check=False)
+    assert done.returncode == code
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -90,7 +150,7 @@ def test_exit_codes() -> None:
 def test_every_format_shows_every_number(format: str, per_topic: bool) -> None:
     arguments = ["evaluate", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "-m", "P@5", "-f", format]
     done = cranfield_command(*arguments, *(["-q"] if per_topic else []))
-    assert done.returncode == 0, done.stderr
+    assert done.exit == 0, done.stderr
     results = cranfield.evaluate(EXAMPLES / "qrels.txt", [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"], ["AP", "P@5"])
     wanted = results.means.ravel().tolist()
     if per_topic:
@@ -122,7 +182,6 @@ def test_json_form_is_as_documented() -> None:
 
 def test_digest_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
     import gzip
-    import hashlib
 
     packed = tmp_path / "bm25.run.gz"
     packed.write_bytes(gzip.compress((EXAMPLES / "bm25.run").read_bytes()))
@@ -133,7 +192,7 @@ def test_digest_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
 
 def test_unknown_digest_is_refused_with_the_known_ones() -> None:
     done = cranfield_command("evaluate", "qrels.txt", "bm25.run", "-f", "json", "--digest", "sha257")
-    assert done.returncode == 2
+    assert done.exit == 2
     assert "sha256" in done.stderr
     assert done.stdout == ""
 
@@ -177,7 +236,7 @@ def test_measures_lists_all_and_explains_one() -> None:
         if explained is not None:
             assert measure.definition.part("Formula") in explained.stdout
             assert measure.definition.part("Reference")[:40] in explained.stdout
-    assert cranfield_command("measures", "nope").returncode == 2
+    assert cranfield_command("measures", "nope").exit == 2
 
 
 def test_check_names_what_is_odd(tmp_path: Path) -> None:
@@ -185,7 +244,7 @@ def test_check_names_what_is_odd(tmp_path: Path) -> None:
     qrels.write_text("1 0 a 0.5\n1 0 b -1\n1 0 c 2\n2 0 a 1\n3 0 a 0\n")
     run.write_text("1 Q0 a 1 3 x\n1 Q0 c 2 3 x\n1 Q0 c 2 3 x\n1 Q0 d 4 4 y\n9 Q0 a 1 1 x\n")
     done = cranfield_command("check", str(qrels), str(run))
-    assert done.returncode == 1
+    assert done.exit == 1
     for code in (
         "no-relevant", "fractional-grades", "negative-grades", "duplicates-collapsed", "several-tags",
         "missing-topics", "extra-topics", "rank-disagreement", "ties", "unjudged",
@@ -237,10 +296,10 @@ def test_check_takes_every_kind_of_judgements(tmp_path: Path) -> None:
     qrels.write_text("1 a x 1\n1 b x 0\n")
     run.write_text("1 Q0 x 1 3 t\n")
     plain = cranfield_command("check", str(qrels), str(run))
-    assert plain.returncode == 3
+    assert plain.exit == 3
     assert "--judgements subtopics" in plain.stderr
     grouped = cranfield_command("check", str(qrels), str(run), "--judgements", "subtopics")
-    assert (grouped.returncode, grouped.stderr) == (0, "")
+    assert (grouped.exit, grouped.stderr) == (0, "")
     assert "unjudged documents by depth: 0.0% at 1" in grouped.stdout
 
 
@@ -277,7 +336,7 @@ def test_a_closed_stream_is_no_error(closed: str) -> None:
 def test_where_output_goes_is_looked_at_before_the_work(arguments: list[str], tmp_path: Path) -> None:
     for place, told in (("no folder/x.run", "there is no folder no folder"), (str(tmp_path), "it is a folder")):
         done = cranfield_command(*arguments, "-o", place)
-        assert (done.returncode, done.stderr) == (3, f"cranfield: {place}: cannot be written: {told}\n")
+        assert (done.exit, done.stderr) == (3, f"cranfield: {place}: cannot be written: {told}\n")
 
 
 def test_progress_bar_shows_only_on_a_terminal_and_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,3 +354,19 @@ def test_progress_bar_shows_only_on_a_terminal_and_only_after_a_while(monkeypatc
     os.close(ours)
     silent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert silent.stderr == b""
+
+
+def keep_examples() -> None:
+    """Writes what the examples print now."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy_of_examples(Path(folder))
+        texts = [
+            f"$ {example}\n{outcome_of(example, Path(folder))[0]}\n\n" for example in dict.fromkeys(examples_run())
+        ]
+    KEPT.write_text("".join(texts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    keep_examples()

@@ -243,16 +243,8 @@ def test_second_judgements_agree_as_the_page_says() -> None:
         assert f"{told[name]:.2f}" in page, name
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    folder = tmp_path_factory.mktemp("demo") / "docstrings"
-    done = command("demo", "-o", str(folder))
-    assert done.exit == 0, done.stderr
-    return folder, done.stdout
-
-
-def test_demo_writes_a_collection_that_can_be_read(made: tuple[Path, str], collection: Collection) -> None:
-    folder, _ = made
+def test_demo_writes_a_collection_that_can_be_read(made_demo: tuple[Path, str], collection: Collection) -> None:
+    folder, _ = made_demo
     found = read_collection(folder)
     assert found.documents is not None
     assert found.topics is not None
@@ -266,8 +258,8 @@ def test_demo_writes_a_collection_that_can_be_read(made: tuple[Path, str], colle
     assert read_qrels(folder / AGAIN).to_dict() == judged_again().to_dict()
 
 
-def test_systems_of_the_demo_are_apart(made: tuple[Path, str]) -> None:
-    folder, _ = made
+def test_systems_of_the_demo_are_apart(made_demo: tuple[Path, str]) -> None:
+    folder, _ = made_demo
     runs = [folder / "runs" / f"{system.name}.run" for system in SYSTEMS]
     qrels = folder / PARTS["qrels"]
     results = evaluate(qrels, runs, ["nDCG@10", "Judged@10"])
@@ -282,8 +274,8 @@ def test_systems_of_the_demo_are_apart(made: tuple[Path, str]) -> None:
         assert json.loads(Path(f"{run}.metadata.json").read_text())["resources"]["searching"]
 
 
-def test_demo_tells_the_outcome_and_where_everything_is(made: tuple[Path, str]) -> None:
-    folder, text = made
+def test_demo_tells_the_outcome_and_where_everything_is(made_demo: tuple[Path, str]) -> None:
+    folder, text = made_demo
     assert (folder / NOTE).read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
     for name in (*PARTS.values(), AGAIN, NOTE, REPORT, *(system.name for system in SYSTEMS), *MEASURES):
         assert name in text
@@ -296,8 +288,8 @@ def test_demo_tells_the_outcome_and_where_everything_is(made: tuple[Path, str]) 
     assert all(f">{figure} " in page for figure in FIGURES)
 
 
-def test_what_demo_says_to_try_next_works(made: tuple[Path, str]) -> None:
-    _, text = made
+def test_what_demo_says_to_try_next_works(made_demo: tuple[Path, str]) -> None:
+    _, text = made_demo
     lines = [shlex.split(line) for line in text.partition("Try next:\n")[2].splitlines()]
     assert len(lines) >= 3
     for words in lines:
@@ -327,8 +319,8 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
         _own_folder(tmp_path)
 
 
-def test_an_older_demo_is_written_over(made: tuple[Path, str]) -> None:
-    folder, _ = made
+def test_an_older_demo_is_written_over(made_demo: tuple[Path, str]) -> None:
+    folder, _ = made_demo
     assert _own_folder(folder) == folder
 
 

@@ -109,7 +109,7 @@ def by_ir_measures(names: list[str], made: Collection) -> dict[tuple[str, str], 
         }
 
 
-@pytest.mark.parametrize("max_rel", [1, 2, 3])
+@pytest.mark.parametrize("max_rel", [1, 3])
 def test_ir_measures_names_are_taken_and_give_its_values(max_rel: int) -> None:
     """Grades above max_rel count as max_rel in both."""
     plain = [
@@ -118,7 +118,7 @@ def test_ir_measures_names_are_taken_and_give_its_values(max_rel: int) -> None:
         *("BPM(T=2.0,{})@20",),
     ]
     names = [name.format(f"max_rel={max_rel}") for name in plain]
-    for made in collections(4, UNTIED):
+    for made in collections(2, UNTIED):
         ours = evaluate(made.qrels, made.run, names).per_topic()["run"]
         theirs = by_ir_measures(names, made)
         assert len(theirs) == len(names) * len(made.qrels)

@@ -93,7 +93,7 @@ def explain(
             ranking = plain
             if measure.definition.needs == "lengths":
                 ranking, _ = _ranking(table, with_lengths(judged_by, table, length_of), topic, policy)
-            explained[measure].append(_account(name, measure, ranking, shown))
+            explained[measure].append(_account(name, measure, ranking, shown, policy))
     told += findings.unreachable_grade(wanted, plain.judged.pool, judged_by.name)
     grades = judged_by.of(topic)
     return Explanation(
@@ -147,7 +147,9 @@ def _ranking(run: Run, qrels: Qrels, topic: str, policy: Policy) -> tuple[_Ranki
     return _Ranking(judged, tuple(grades), unjudged, (whole.tie_first, whole.tie_size)), odd
 
 
-def _account(run: str, measure: Measure, ranking: _Ranking, shown: int | None) -> tuple[Account, _Places]:
+def _account(
+    run: str, measure: Measure, ranking: _Ranking, shown: int | None, policy: Policy
+) -> tuple[Account, _Places]:
     trace = measure.trace(ranking.judged)
     working = measure.working(trace)
     documents = ranking.documents(trace.judged)
@@ -159,6 +161,7 @@ def _account(run: str, measure: Measure, ranking: _Ranking, shown: int | None) -
     bounds, notes = _bounds(measure, ranking.judged)
     if not ranking.judged.answered[0]:
         notes = (f"there is no answer of {run} for this topic", *notes)
+    notes = (*_left_out(run, ranking.judged, policy), *notes)
     account = Account(
         run,
         measure,
@@ -179,6 +182,16 @@ def _account(run: str, measure: Measure, ranking: _Ranking, shown: int | None) -
     )
     contributions = [None] * trace.length if added is None else added.tolist()
     return account, dict(zip(documents, zip(trace.rank.tolist(), contributions, strict=True), strict=True))
+
+
+def _left_out(run: str, judged: Judged, policy: Policy) -> tuple[str, ...]:
+    """Whether the policy leaves the topic out of the mean, whatever it scores."""
+    left = []
+    if policy.empty_topics == "drop" and not judged.pool.has_relevant[0]:
+        left.append("this topic is left out of the mean: it has no relevant document (empty_topics=drop)")
+    if policy.topics != "qrels" and not judged.answered[0]:
+        left.append(f"this topic is left out of the mean: {run} has no answer to it (topics={policy.topics})")
+    return tuple(left)
 
 
 def _lines(

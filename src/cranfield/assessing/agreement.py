@@ -81,6 +81,8 @@ class Assessment:
     confusions: tuple[Confusion, ...]
     orderings: Orderings | None
     warnings: tuple[Finding, ...]
+    resamples: int
+    seed: int
 
     def of(self, name: str, *judges: str) -> Estimate:
         """A coefficient, of all assessors or of some."""
@@ -131,6 +133,8 @@ def assess(
         tuple(_confusions(graded)),
         ordered,
         (*warnings, *(ordered.pairs.warnings if ordered else ())),
+        sampling.resamples,
+        sampling.seed,
     )
 
 

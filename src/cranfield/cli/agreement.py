@@ -47,6 +47,8 @@ def command(
     """
     if measure is not None and not runs:
         raise UsageError("--measure orders runs: name them with --run")
+    if input_format is not None and len(judgements) == 1 and not runs:
+        raise UsageError("--format is for one file an assessor, and for runs: of one for all, the content tells")
     from cranfield.assessing import assess, judges_of
     from cranfield.formats import read_run
     from cranfield.report.assessor_tables import render

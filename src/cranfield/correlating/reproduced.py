@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cranfield.correlating.result import Correlation, Row
+from cranfield.correlating.result import Correlation, Row, drawn_and_read
 from cranfield.correlating.runs import OVERLAP_DEPTH, Settings, cut
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate, named_runs
@@ -95,7 +95,10 @@ def reproduction(
         else "Kendall's tau union numbers documents by original rank and says little without the overlap; prefer RBO",
     ]
     labels, columns = ("run", "measure", "quantity"), ("value", "low", "high", "perfect")
-    return Correlation("reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings))
+    asked = {"p": p, "ties": ties, "overlap_depth": overlap_depth, **drawn_and_read(sampling, policy)}
+    return Correlation(
+        "reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=asked
+    )
 
 
 def _paired(original: Any, reproduced: Any, format: Layout | str | None) -> list[tuple[Run, Run]]:

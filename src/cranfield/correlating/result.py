@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from cranfield.errors import UsageError
 from cranfield.findings import Finding
+from cranfield.policy import Policy
 from cranfield.statistics.agreement import Coefficient
+from cranfield.statistics.base import Sampling
 
 
 class Row(NamedTuple):
@@ -23,7 +25,7 @@ class Correlation:
     """Rows of numbers. `labels` head the names of a row, `columns` its numbers; `means`, if any, are over all rows.
 
     `notes` say which side is the truth, how ties are treated and what was drawn at random; `warnings` what puts a
-    number in doubt; `counts` are the columns that count something.
+    number in doubt; `counts` are the columns that count something. `settings` is what was asked for.
 
     >>> import cranfield
     >>> a, b = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d1": 3.0, "d3": 2.0, "d4": 1.0}}
@@ -40,6 +42,7 @@ class Correlation:
     notes: tuple[str, ...]
     warnings: tuple[Finding, ...]
     counts: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, *names: str) -> dict[str, float]:
         """The numbers of the row of these names."""
@@ -65,6 +68,11 @@ class Correlation:
 
     def __repr__(self) -> str:
         return f"<Correlation of {self.kind}: {len(self.rows)} rows>\n{self}"
+
+
+def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Any]:
+    """What decides numbers of scores over topics, for `settings`."""
+    return {"resamples": sampling.resamples, "seed": sampling.seed, "policy": asdict(policy)}
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -85,7 +85,10 @@ def correlate(
     rows = tuple(Row((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
     warnings += _doubts(values, topics, settings, " and ".join(names))
     notes = _notes(names, pairs, settings)
-    return Correlation("runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS)
+    asked = {"p": p, "ties": ties, "depth": depth, "overlap_depth": overlap_depth}
+    return Correlation(
+        "runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS, asked
+    )
 
 
 def _shared_topics(runs: list[Run], names: list[str]) -> tuple[list[str], list[Finding]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.correlating.result import Correlation, Row, as_names, orientations
+from cranfield.correlating.result import Correlation, Row, as_names, drawn_and_read, orientations
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
@@ -92,7 +92,8 @@ def correlate_systems(
         *_orders(results.runs, dict.fromkeys(named for pair in pairs for named in pair)),
     ]
     labels, columns = ("first", "second", "coefficient"), ("value", "low", "high")
-    return Correlation("systems", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings))
+    asked = drawn_and_read(sampling, results.policy)
+    return Correlation("systems", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=asked)
 
 
 def correlate_halves(
@@ -130,7 +131,8 @@ def correlate_halves(
         "on all topics the ordering is steadier than on halves of them",
     )
     labels, columns = ("measure", "coefficient"), ("mean", "deviation", "low", "high")
-    return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings))
+    asked = drawn_and_read(sampling, results.policy)
+    return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings), settings=asked)
 
 
 def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, format: Layout | str | None) -> Results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,12 @@ class Picture(NamedTuple):
     of_its_own: bool = False
     by_topic: bool = False
 
+    @property
+    def line(self) -> int:
+        """Where its module draws it."""
+        line: int = inspect.unwrap(self.draw).__code__.co_firstlineno
+        return line
+
     def check_asked(self, measures: Sequence[str], topics: Sequence[str]) -> None:
         """Refuses what the picture would leave out without a word.
 
@@ -116,16 +123,18 @@ def picture(name: str, *, measures: Sequence[str] = (), **takes: bool) -> Callab
 
 
 def all_pictures() -> tuple[Picture, ...]:
-    """Every kind of picture."""
+    """Every kind of picture, in the order of the modules, whichever of them was loaded first."""
     _load()
-    return tuple(_PICTURES.values())
+    return tuple(sorted(_PICTURES.values(), key=lambda picture: (picture.draw.__module__, picture.line)))
 
 
 def find_picture(name: str) -> Picture:
     """The kind of picture of a name."""
     _load()
     if name not in _PICTURES:
-        raise UsageError(f"unknown kind of picture '{name}'; there are {', '.join(_PICTURES)}")
+        raise UsageError(
+            f"unknown kind of picture '{name}'; there are {', '.join(each.name for each in all_pictures())}"
+        )
     return _PICTURES[name]
 
 

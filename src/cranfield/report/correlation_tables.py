@@ -44,6 +44,7 @@ def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]
         "schema": SCHEMA,
         "version": __version__,
         "kind": found.kind,
+        "settings": dict(found.settings),
         "labels": list(found.labels),
         "columns": list(found.columns),
         "rows": [

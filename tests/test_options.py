@@ -1,0 +1,546 @@
+"""Every option of every command does something: each has a pair of command lines whose outcomes differ.
+
+A command that takes an option and forgets it passes every other test: so no option may be without an entry here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+from test_cases import cranfield
+
+from cranfield.cli import COMMANDS, cli
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+OUT = Path("out")  # what commands write goes here, and is part of the outcome
+
+
+class Entry(NamedTuple):
+    """An option, and a command line with and without it, or with one and with another value."""
+
+    option: str
+    line: str
+    given: str
+    instead: str = ""
+    expected: str = ""  # a pattern that the outcome with the option has, and the other has not
+    same: bool = False  # the option must not change the outcome
+    exit: int = 0
+
+
+def shared(line: str, *, kinds: str = "", **other: str) -> list[Entry]:
+    """The options that many commands share, for a command line on qrels.txt and the given runs."""
+    own = {
+        "--ties": "--ties file",
+        "--topics": "--topics common",
+        "--empty-topics": "--empty-topics drop",
+        "--depth": "--depth 3",
+        "--judged-only": "--judged-only",
+    }
+    entries = [Entry(option, line, given) for option, given in own.items()]
+    chances = line.replace("qrels.txt", "chances.txt")
+    entries.append(Entry("--grades", chances, "--grades probabilities"))
+    entries.append(Entry("--threads", line, "--threads 1", "--threads 2", same=True))
+    return [*entries, *wrong_format(line)]
+
+
+def wrong_format(line: str) -> list[Entry]:
+    """Where content tells the format, another one is an error."""
+    return [Entry("--format", line, "--format parquet", expected="damaged Parquet file", exit=3)]
+
+
+EVALUATE = "evaluate qrels.txt a.run b.run -m AP -m nDCG@5"
+COMPARE = "compare qrels.txt a.run b.run c.run -m AP"
+DRAWN = "compare long.txt long-a.run long-b.run -m AP --resamples 999"
+REPORT = "report qrels.txt a.run b.run -m AP -o out/r.tex"
+GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
+SEARCH = "search pond.toml -o out/r.run"
+TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
+EXPLAINED = ("--topics", "--empty-topics", "--grades")  # of one topic alone
+
+ENTRIES: dict[str, list[Entry]] = {
+    "agreement": [
+        Entry("--run", "agreement judges.txt", "--run a.run --run b.run", expected="Orderings of systems"),
+        Entry("--measure", "agreement judges.txt --run a.run --run b.run --run c.run", "-m P@2", "-m AP"),
+        Entry("--rel", "agreement judges.txt", "--rel 2", expected="grade 2 and above"),
+        Entry("--per-topic", "agreement judges.txt", "--per-topic", expected="By topic"),
+        Entry("--resamples", "agreement judges.txt", "--resamples 100"),
+        Entry("--seed", "agreement judges.txt", "--seed 1"),
+        Entry("--output-format", "agreement judges.txt", "-f json", expected=r'^{\s+"schema"'),
+        *wrong_format("agreement qrels.txt full.txt"),
+        *wrong_format("agreement judges.txt --run a.run --run b.run"),
+        Entry("--threads", "agreement judges.txt", "--threads 1", "--threads 2", same=True),
+    ],
+    "check": [
+        Entry("--judgements", "check subtopics.txt a.run", "--judgements subtopics", exit=1),
+        *wrong_format("check qrels.txt a.run"),
+    ],
+    "compare": [
+        *shared("compare qrels.txt a.run b.run -m AP"),
+        Entry("--measure", "compare qrels.txt a.run b.run", "-m P@3", expected="P@3"),
+        Entry("--baseline", COMPARE, "--baseline b.run"),
+        Entry("--test", COMPARE, "--test wilcoxon", "--test sign", expected="p \\(wilcoxon\\)"),
+        Entry("--correction", COMPARE, "--correction none", "--correction bonferroni"),
+        Entry("--alpha", COMPARE, "--alpha 0.6", expected="below 0.6"),
+        Entry("--power", COMPARE, "--power 0.5", expected="50%"),
+        Entry("--equivalence", COMPARE, "--equivalence 0.3"),
+        Entry("--seeds", "compare qrels.txt a.run -m AP", "--seeds seed-*.run"),
+        Entry("--splits", COMPARE, "--splits splits.json"),
+        Entry("--tuned-on", COMPARE, "--tuned-on qrels.txt", expected="tuned"),
+        Entry("--collections", "compare -m AP", "--collections collections.toml"),
+        Entry("--resamples", f"{DRAWN} --test randomisation", "--resamples 99"),
+        Entry("--seed", f"{DRAWN} --test randomisation", "--seed 1"),
+        Entry("--seed", f"{DRAWN} --test bootstrap", "--seed 1"),
+        Entry("--risk", f"{COMPARE} --baseline a.run", "--risk 5", "--risk 1"),
+        Entry("--simultaneous", COMPARE, "--simultaneous"),
+        Entry("--ledger", COMPARE, "--ledger out/ledger.jsonl"),
+        Entry("--output-format", COMPARE, "-f csv", "-f tsv"),
+        Entry("--figure", "compare qrels.txt a.run b.run -m AP", "--figure latency", expected="latency"),
+        Entry("--judgements", "compare judges.txt a.run b.run -m AP", "--judgements judges"),
+        Entry("--judges", "compare judges.txt a.run b.run -m AP --judgements judges", "--judges majority"),
+        Entry("--known", "compare qrels.txt a.run b.run -m Novelty", "--known known.txt"),
+        Entry("--lengths", "compare qrels.txt a.run b.run -m TBG", "--lengths lengths.txt"),
+    ],
+    "convert": [
+        Entry("--output", "convert a.run", "-o out/a.csv", "-o out/a.jsonl"),
+        Entry("--kind", "convert pond.toml -o out/x --to jsonl", "--kind qrels", "--kind topics"),
+        Entry("--from", "convert a.msmarco -o out/a.csv --kind run", "--from msmarco"),
+        Entry("--to", "convert a.run -o out/a.txt", "--to msmarco --lossy", "--to csv"),
+        Entry("--lossy", "convert a.run -o - --to msmarco", "--lossy", expected="^t01"),
+        Entry("--ids", "convert topics.tsv --kind topics -o - --to tsv", "--ids number", "--ids position"),
+    ],
+    "correlate": [
+        Entry("--qrels", "correlate a.run b.run", "--qrels qrels.txt"),
+        Entry("--measure", "correlate --qrels qrels.txt a.run b.run c.run", "-m P@2 -m AP", "-m P@3 -m AP"),
+        Entry("--topic-set", "correlate --qrels qrels.txt -m AP a.run b.run c.run", "--topic-set some.topics"),
+        Entry("--halves", "correlate --qrels qrels.txt -m AP a.run b.run c.run", "--halves 7", "--halves 30"),
+        Entry("--reproduced", "correlate --qrels qrels.txt -m AP a.run", "--reproduced b.run", "--reproduced c.run"),
+        Entry("--coefficient", "correlate a.run b.run", "-c kendall_c"),
+        Entry("--list", "correlate a.run b.run", "--list", expected="Ties: "),
+        Entry("--persistence", "correlate a.run b.run", "-p 0.5"),
+        Entry("--ties", "correlate a.run b.run", "--ties a", "--ties w"),
+        Entry("--depth", "correlate a.run b.run", "--depth 5"),
+        Entry("--depth", "correlate --qrels qrels.txt -m AP a.run --reproduced b.run", "--depth 5"),
+        Entry("--overlap-depth", "correlate a.run b.run", "--overlap-depth 3", expected="overlap@3"),
+        Entry("--resamples", "correlate --qrels qrels.txt a.run b.run c.run", "--resamples 20"),
+        Entry("--seed", "correlate --qrels qrels.txt a.run b.run c.run --resamples 20", "--seed 3"),
+        Entry("--seed", "correlate --qrels qrels.txt -m AP a.run b.run c.run --halves 7", "--seed 3"),
+        Entry("--seed", "correlate --qrels qrels.txt -m AP a.run --reproduced b.run --resamples 20", "--seed 3"),
+        Entry("--output-format", "correlate a.run b.run", "-f csv", "-f json"),
+        Entry("--per-topic", "correlate a.run b.run", "--per-topic"),
+        Entry("--format", "correlate a.msmarco b.msmarco", "--format msmarco"),
+    ],
+    "describe": [
+        Entry("--kind", "describe pond.toml", "--kind qrels"),
+        Entry("--from", "describe qrels.txt --kind qrels", "--from parquet", exit=3),
+        Entry("--judgements", "describe subtopics.txt", "--judgements subtopics"),
+        Entry("--run-format", "describe qrels.txt a.msmarco", "--run-format msmarco"),
+        Entry("--ids", "describe numbered.toml", "--ids position"),
+        Entry("--output-format", "describe qrels.txt", "-f markdown"),
+    ],
+    "diagnose": [
+        *shared("diagnose qrels.txt a.run b.run -m AP --every-topic"),
+        Entry("--measure", "diagnose qrels.txt a.run b.run", "-m AP"),
+        Entry("--slices", "diagnose qrels.txt a.run b.run", "--slices slices.csv", expected="short"),
+        Entry("--topic", "diagnose qrels.txt a.run b.run", "--topic t02", "--topic t03"),
+        Entry("--shown", "diagnose qrels.txt a.run b.run --topic t02", "--shown 4"),
+        Entry("--every-topic", "diagnose long.txt long-a.run long-b.run", "--every-topic"),
+        Entry("--output-format", "diagnose qrels.txt a.run b.run", "-f html"),
+    ],
+    "evaluate": [
+        *shared(EVALUATE),
+        Entry("--measure", "evaluate qrels.txt a.run", "-m Bpref", expected="Bpref"),
+        Entry("--per-topic", EVALUATE, "-q", expected="t03"),
+        Entry("--output-format", EVALUATE, "-f latex"),
+        Entry("--samples", "evaluate qrels.txt a.run -m ERR --ties expected", "--samples 20", "--samples 50"),
+        Entry("--seed", "evaluate qrels.txt a.run -m ERR --ties expected --samples 20", "--seed 1"),
+        Entry("--bounds", EVALUATE, "--bounds"),
+        Entry("--figure", EVALUATE, "--figure latency", "--figure p99"),
+        Entry("--judgements", "evaluate judges.txt a.run b.run -m AP", "--judgements judges"),
+        Entry("--judges", "evaluate judges.txt a.run -m AP --judgements judges", "--judges mean", "--judges majority"),
+        Entry("--known", "evaluate qrels.txt a.run -m Novelty", "--known known.txt"),
+        Entry("--lengths", "evaluate qrels.txt a.run -m TBG", "--lengths lengths.txt"),
+        Entry("--digest", "evaluate qrels.txt a.run -f json", "--digest sha256", expected="sha256:"),
+    ],
+    "explain": [
+        *(e for e in shared("explain qrels.txt a.run b.run --topic t02 -m AP") if e.option not in EXPLAINED),
+        Entry("--topics", "explain qrels.txt a.run --topic t12 -m AP", "--topics run", expected="left out of the mean"),
+        Entry(
+            "--empty-topics", "explain qrels.txt a.run --topic t11 -m AP", "--empty-topics drop", expected="left out"
+        ),
+        Entry("--grades", "explain chances.txt a.run --topic t02 -m AP", "--grades probabilities", exit=2),
+        Entry("--topic", "explain qrels.txt a.run -m AP", "--topic t02", "--topic t03"),
+        Entry("--measure", "explain qrels.txt a.run --topic t02", "-m P@4"),
+        Entry("--shown", "explain qrels.txt a.run --topic t02 -m AP", "--shown 2"),
+        Entry("--output-format", "explain qrels.txt a.run --topic t02 -m AP", "-f json"),
+        Entry("--judgements", "explain judges.txt a.run --topic t02 -m AP", "--judgements judges"),
+        Entry("--known", "explain qrels.txt a.run --topic t02 -m Novelty", "--known known.txt"),
+        Entry("--lengths", "explain qrels.txt a.run --topic t02 -m TBG", "--lengths lengths.txt"),
+    ],
+    "fuse": [
+        Entry("--method", "fuse a.run b.run", "--method combsum"),
+        Entry("--norm", "fuse a.run b.run --method combsum", "--norm z"),
+        Entry("--parameter", "fuse a.run b.run", "-p k=1"),
+        Entry("--depth", "fuse a.run b.run", "--depth 4"),
+        Entry("--name", "fuse a.run b.run", "--name mixed", expected=" mixed$"),
+        Entry("--output", "fuse a.run b.run", "-o out/f.run"),
+        Entry("--train", "fuse a.run b.run --method weighted-sum -o out/f.run", "--train qrels.txt"),
+        Entry("--measure", TRAIN, "-m P@2"),
+        Entry("--splits", TRAIN, "--splits splits.json"),
+        Entry("--folds", TRAIN, "--folds 3"),
+        Entry("--seed", TRAIN, "--seed 4"),
+        Entry("--same-topics", TRAIN, "--same-topics"),
+        Entry("--learnt", TRAIN, "--learnt out/learnt.json"),
+        Entry("--format", "fuse a.msmarco b.msmarco", "--format msmarco"),
+        Entry("--threads", "fuse a.run b.run", "--threads 1", "--threads 2", same=True),
+    ],
+    "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
+    "plan": [
+        Entry("--measure", "plan qrels.txt a.run b.run", "-m P@3", expected="P@3"),
+        Entry("--difference", "plan --sd 0.1", "--difference 0.05", "--difference 0.02"),
+        Entry("--sd", "plan --difference 0.05", "--sd 0.2", "--sd 0.1"),
+        Entry("--effect", "plan", "--effect 0.3", "--effect 0.5"),
+        Entry("--topics", "plan --effect 0.3", "--topics 40"),
+        Entry("--topics", "plan qrels.txt a.run b.run", "--topics 40"),
+        Entry("--power", "plan --effect 0.3", "--power 0.95"),
+        Entry("--power", "plan qrels.txt a.run b.run", "--power 0.95"),
+        Entry("--alpha", "plan --effect 0.3", "--alpha 0.01"),
+        Entry("--alpha", "plan qrels.txt a.run b.run", "--alpha 0.01"),
+        Entry("--comparisons", "plan --effect 0.3", "--comparisons 10"),
+        Entry("--comparisons", "plan qrels.txt a.run b.run", "--comparisons 10"),
+        Entry("--design", "plan --effect 0.3", "--design independent"),
+        Entry("--target", "plan qrels.txt a.run b.run", "--target 0.5"),
+        Entry("--output-format", "plan --effect 0.3", "-f markdown"),
+        *wrong_format("plan qrels.txt a.run b.run"),
+        Entry("--threads", "plan qrels.txt a.run b.run", "--threads 1", "--threads 2", same=True),
+    ],
+    "plot": [
+        *shared("plot heatmap qrels.txt a.run b.run -m AP -o out/p.json"),
+        Entry("--output", "plot heatmap qrels.txt a.run b.run -m AP", "-o out/p.json"),
+        Entry("--measure", "plot heatmap qrels.txt a.run b.run -o out/p.json", "-m P@3"),
+        Entry("--topic", "plot interpolated qrels.txt a.run b.run -o out/p.json", "--topic t02"),
+        Entry("--baseline", "plot forest qrels.txt a.run b.run c.run -m AP -o out/p.json", "--baseline b"),
+        Entry("--down-to", "plot cutoff qrels.txt a.run b.run -o out/p.json", "--down-to 4"),
+        Entry("--theme", "plot interpolated qrels.txt a.run -o out/p.json", "--theme paper"),
+        Entry("--sort", "plot heatmap qrels.txt a.run b.run -m AP -o out/p.json", "--no-sort"),
+        Entry("--costs", "plot pareto qrels.txt c.run b.run -m AP -o out/p.json", "--costs costs.csv"),
+        Entry("--cost", "plot pareto qrels.txt a.run b.run -m AP -o out/p.json", "--cost p99"),
+    ],
+    "pool": [
+        Entry("--analyse", "pool a.run b.run", "--analyse qrels.txt", expected="Verdict"),
+        Entry("--simulate", "pool a.run b.run", "--simulate qrels.txt", expected="Replayed"),
+        Entry("--fill", "pool --strata sample.strata", "--fill full.txt"),
+        Entry("--method", "pool a.run b.run --budget 3", "--method rrf"),
+        Entry("--depth", "pool a.run b.run", "--depth 2"),
+        Entry("--depth", "pool --analyse qrels.txt a.run b.run", "--depth 2"),
+        Entry("--depth", "pool --simulate qrels.txt a.run b.run", "--depth 2"),
+        Entry("--plan", "pool a.run b.run", "--plan plan.csv"),
+        Entry("--budget", "pool a.run b.run", "--budget 2"),
+        Entry("--budget", "pool --simulate qrels.txt a.run b.run", "--budget 2"),
+        Entry("--strata", "pool a.run b.run --method stratified -o out/p.txt", "--strata 3:1,20:10%"),
+        Entry("--judged", "pool a.run b.run --method move-to-front --batch 3", "--judged qrels.txt"),
+        Entry("--batch", "pool a.run b.run --method move-to-front", "--batch 3"),
+        Entry("--groups", "pool --analyse qrels.txt a.run b.run c.run", "--groups groups.csv"),
+        Entry("--measure", "pool --analyse qrels.txt a.run b.run", "-m P@3"),
+        Entry("--measure", "pool --simulate qrels.txt a.run b.run", "-m P@3"),
+        Entry("--rel", "pool --analyse qrels.txt a.run b.run", "--rel 2"),
+        Entry("--rel", "pool --simulate qrels.txt a.run b.run", "--rel 2"),
+        Entry("--rel", "pool a.run b.run --method maxmean --judged qrels.txt --batch 3", "--rel 3"),
+        Entry("--seed", "pool a.run b.run --method thompson --judged qrels.txt --batch 3", "--seed 2"),
+        Entry("--seed", "pool a.run b.run --method stratified --strata 3:1,20:20% -o out/p.txt", "--seed 2"),
+        Entry("--seed", "pool --simulate qrels.txt a.run b.run c.run --method thompson --budget 3", "--seed 2"),
+        Entry("--output", "pool a.run b.run", "-o out/p.csv"),
+        Entry("--picture", "pool --simulate qrels.txt a.run b.run", "--picture out/p.svg"),
+        Entry("--output-format", "pool --analyse qrels.txt a.run b.run", "-f json"),
+        Entry("--format", "pool a.msmarco b.msmarco", "--format msmarco"),
+        Entry("--threads", "pool a.run b.run", "--threads 1", "--threads 2", same=True),
+    ],
+    "report": [
+        *shared(REPORT),
+        Entry("--output", "report qrels.txt a.run b.run -m AP", "-o out/r.md", "-o out/r.tex"),
+        Entry("--measure", "report qrels.txt a.run b.run -o out/r.tex", "-m P@3"),
+        Entry("--title", REPORT.replace("tex", "md"), "--title Ducks", expected="Ducks"),
+        Entry("--baseline", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--baseline b"),
+        Entry("--test", REPORT, "--test wilcoxon", "--test sign"),
+        Entry("--correction", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--correction bonferroni"),
+        Entry("--alpha", REPORT, "--alpha 0.9"),
+        Entry("--figure", REPORT, "--figure latency"),
+    ],
+    "search": [
+        Entry("--model", SEARCH, "--model lm", "--model vsm"),
+        Entry("--output", "search pond.toml", "-o out/s.run"),
+        Entry("--tag", SEARCH, "--tag mine", expected=" mine$"),
+        Entry("--query", "search fields.toml -o out/r.run", "--query description"),
+        Entry("--fields", SEARCH, "--fields title"),
+        Entry("--stemmer", SEARCH, "--stemmer none"),
+        Entry("--stop-words", SEARCH, "--stop-words none"),
+        Entry("--depth", SEARCH, "--depth 1"),
+        Entry("--k1", SEARCH, "--k1 0.2"),
+        Entry("--b", SEARCH, "--b 0"),
+        Entry("--delta", f"{SEARCH} --variant bm25+", "--delta 3"),
+        Entry("--variant", SEARCH, "--variant atire"),
+        Entry("--weighting", f"{SEARCH} --model vsm", "--weighting nnn.nnn"),
+        Entry("--slope", f"{SEARCH} --model vsm --weighting Lnu.ltc", "--slope 0.9"),
+        Entry("--sublinear", f"{SEARCH} --model tfidf", "--sublinear true", "--sublinear false"),
+        Entry("--mu", f"{SEARCH} --model lm", "--mu 1"),
+        Entry("--lambda", f"{SEARCH} --model jm", "--lambda 0.9"),
+        Entry("--grid", SEARCH, "--grid k1=0.2,3", "--grid k1=0.3,3"),
+        Entry("--tune", GRID, "--tune pond.qrels", "--tune other.qrels"),
+        Entry("--measure", GRID, "-m P@1"),
+        Entry("--splits", GRID, "--splits pond-splits.json"),
+        Entry("--folds", GRID, "--folds 3"),
+        Entry("--seed", GRID, "--seed 3"),
+        Entry("--seed", f"{SEARCH} --model random", "--seed 3"),
+        Entry("--index", SEARCH, "--index out/index"),
+        Entry("--warm-up", f"{SEARCH} -f json", "--warm-up 1"),
+        Entry("--repeats", f"{SEARCH} -f json", "--repeats 2"),
+        Entry("--header", SEARCH, "--header", "--no-header"),
+        Entry("--ids", "search numbered.toml -o out/r.run", "--ids position"),
+        Entry("--output-format", SEARCH, "-f json", expected='"schema"'),
+    ],
+    "split": [
+        Entry("--folds", "split qrels.txt", "--folds 3"),
+        Entry("--test-share", "split qrels.txt", "--test-share 0.3", "--test-share 0.5"),
+        Entry("--repeats", "split qrels.txt", "--repeats 2"),
+        Entry("--repeats", "split qrels.txt --stratify a.run", "--repeats 3"),
+        Entry("--seed", "split qrels.txt", "--seed 5"),
+        Entry("--stratify", "split qrels.txt", "--stratify a.run", "--stratify b.run"),
+        Entry("--measure", "split qrels.txt --stratify a.run", "-m P@3"),
+        Entry("--output", "split qrels.txt", "-o out/splits.json", "-o out/parts"),
+        *wrong_format("split qrels.txt"),
+        *wrong_format("split qrels.txt --stratify a.run"),
+        Entry("--threads", "split qrels.txt --stratify a.run", "--threads 1", "--threads 2", same=True),
+    ],
+    "trec_eval": [
+        Entry("--query_eval_wanted", "trec_eval qrels.txt b.run", "-q", expected="\tt02\t"),
+        Entry("--nosummary", "trec_eval -q qrels.txt b.run", "-n"),
+        Entry("--complete_rel_info_wanted", "trec_eval qrels.txt a.run", "-c"),
+        Entry("--level_for_rel", "trec_eval qrels.txt b.run", "-l 2"),
+        Entry("--measure", "trec_eval qrels.txt b.run", "-m P.3", expected="P_3  "),
+        Entry("--Max_retrieved_per_topic", "trec_eval qrels.txt b.run", "-M 3"),
+        Entry("--Judged_docs_only", "trec_eval qrels.txt b.run", "-J"),
+        Entry("--Number_docs_in_coll", "trec_eval -m utility.1,-1,0,-1 qrels.txt b.run", "-N 100"),
+        Entry("--Rel_info_format", "trec_eval -m prefs prefs.txt b.run", "-R prefs"),
+        Entry("--Results_format", "trec_eval qrels.txt b.run", "-T trec_results", same=True),
+        Entry("--Zscore", "trec_eval -q -m map qrels.txt b.run", "-Z zscores.txt"),
+        Entry("--Debug_level", "trec_eval qrels.txt b.run", "-D 1", same=True),
+        Entry("--version", "trec_eval qrels.txt b.run", "-v", expected="version"),
+        Entry("--as", "trec_eval qrels.txt b.run", "--as 9.0"),
+        Entry("--explain-differences", "trec_eval qrels.txt b.run", "--explain-differences"),
+    ],
+}
+# What is proved elsewhere, and where.
+ELSEWHERE = {
+    ("demo", "--output"): "test_demo.py: the demo is made in the folder that is named",
+    ("search", "--track"): "test_efficiency.py: it needs a library that is not always there",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small collection in which everything occurs: ties, topics without answer or relevant document, holes."""
+    home = tmp_path_factory.mktemp("options")
+    draw = random.Random(7)
+    topics, documents = [f"t{number:02}" for number in range(1, 13)], [f"d{number:02}" for number in range(40)]
+    qrels = {topic: {d: draw.choice([0, 0, 0, 1, 1, 2, 3]) for d in draw.sample(documents, 24)} for topic in topics}
+    qrels["t11"] = dict.fromkeys(qrels["t11"], 0)
+
+    def write(name: str, lines: list[str]) -> None:
+        (home / name).write_text("\n".join(lines) + "\n")
+
+    def rows(grades: dict[str, dict[str, Any]], middle: str = "0") -> list[str]:
+        return [f"{topic} {middle} {d} {grade}" for topic, given in grades.items() for d, grade in given.items()]
+
+    def run(name: str, judged: dict[str, dict[str, int]], skill: float, leave: str = "") -> None:
+        lines, short = [], []
+        for topic, grades in judged.items():
+            if topic == leave:
+                continue
+            score = {d: round(skill * grades.get(d, 0) + draw.uniform(0, 2.5)) for d in documents}
+            best = sorted(documents, key=lambda d: (-score[d], d))[:15]
+            lines += [f"{topic} Q0 {d} {rank} {score[d]} {name}" for rank, d in enumerate(best, start=1)]
+            short += [f"{topic}\t{d}\t{rank}" for rank, d in enumerate(best, start=1)]
+        write(f"{name}.run", lines)
+        write(f"{name}.msmarco", short)
+        latency = {"mean": draw.uniform(1, 9), "p99": draw.uniform(10, 20)}
+        known = {"resources": {"searching": {"latency ms": latency}}}
+        (home / f"{name}.run.metadata.json").write_text(json.dumps(known))
+
+    write("qrels.txt", rows(qrels))
+    for name, skill, leave in (
+        ("a", 0.7, "t12"),
+        ("b", 0.4, ""),
+        ("c", 0.9, ""),
+        ("seed-1", 0.6, ""),
+        ("seed-2", 0.6, ""),
+    ):
+        run(name, qrels, skill, leave)
+    long = {f"t{n:03}": {d: draw.choice([0, 1]) for d in draw.sample(documents, 15)} for n in range(40)}
+    write("long.txt", rows(long))
+    run("long-a", long, 0.9)
+    run("long-b", long, 0.5)
+    write("full.txt", rows({topic: dict.fromkeys(documents, 1) for topic in topics}))
+    write("chances.txt", rows({topic: {d: grade / 3 for d, grade in given.items()} for topic, given in qrels.items()}))
+    judges = {
+        judge: {t: {d: max(0, g + draw.choice([-1, 0, 0, 1])) for d, g in given.items()} for t, given in qrels.items()}
+        for judge in ("ann", "bob", "eve")
+    }
+    write("judges.txt", [line for judge, given in judges.items() for line in rows(given, judge)])
+    write("subtopics.txt", [line for part in ("1", "2") for line in rows(qrels, part)])
+    write(
+        "known.txt",
+        rows(
+            {topic: {d: 1 for d, g in given.items() if g > 1} for topic, given in qrels.items() if any(given.values())}
+        ),
+    )
+    write("lengths.txt", [f"{d}\t{draw.randint(50, 900)}" for d in documents])
+    write("some.topics", topics[:5])
+    write("slices.csv", ["topic,length", *(f"{topic},{draw.choice(['short', 'long'])}" for topic in topics)])
+    write("costs.csv", ["run,euros", "b,3", "c,5"])
+    write("plan.csv", ["run,depth,priority", "a,3,1", "b,1,2"])
+    write("groups.csv", ["run,group", "a,us", "b,us", "c,them"])
+    write("prefs.txt", [f"{t} 0 1 {d} {g}" for t, given in qrels.items() for d, g in given.items() if g])
+    write("zscores.txt", [f"{topic} map 0.5 0.1" for topic in topics])
+    write("topics.tsv", ["id\ttitle", "001\tducks", "005\tgeese"])
+    write("collections.toml", [
+        "[one]", "qrels = 'qrels.txt'", "[one.runs]", "x = 'a.run'", "y = 'b.run'",
+        "[two]", "qrels = 'qrels.txt'", "[two.runs]", "x = 'c.run'", "y = 'b.run'",
+    ])  # fmt: skip
+    for path in EXAMPLES.glob("pond*"):
+        shutil.copy(path, home)
+    pond = (home / "pond.toml").read_text()
+    write("other.qrels", [f"{n} 0 d{10 - n:02} 1" for n in range(1, 7)])
+    titles = [line.split("\t") for line in (home / "pond-topics.tsv").read_text().splitlines()[1:]]
+    write("numbered.tsv", ["id\ttitle", *(f"{10 * int(id)}\t{title}" for id, title in titles)])
+    write("numbered.toml", [pond.replace("pond-topics.tsv", "numbered.tsv")])
+    write("fields.tsv", ["id\ttitle\tdescription", *(f"{id}\t{title}\tgeese and swans" for id, title in titles)])
+    write("fields.toml", [pond.replace("pond-topics.tsv", "fields.tsv")])
+    for line in (
+        "split qrels.txt --folds 2 --seed 9 -o splits.json",
+        "split pond.qrels --folds 2 --seed 9 -o pond-splits.json",
+        "pool a.run b.run --method stratified --strata 3:1,20:50% -o sample",
+    ):
+        with contextlib.chdir(home):
+            assert cranfield(*line.split()).exit == 0, line
+    return home
+
+
+def outcome(line: str, folder: Path) -> tuple[int, str]:
+    """The exit code, and all that a command line prints and writes, without its own words and what time it took."""
+    with contextlib.chdir(folder):
+        shutil.rmtree(OUT, ignore_errors=True)
+        OUT.mkdir()
+        done = cranfield(*(word for word in line.split()))
+        files = {path.name: path.read_bytes().decode("latin-1") for path in sorted(OUT.rglob("*")) if path.is_file()}
+    text = "\n".join([done.stdout, done.stderr, *(f"{name}\n{text}" for name, text in files.items())])
+    if line.startswith("search"):
+        text = "\n".join(
+            line
+            for line in text.splitlines()
+            if not re.search(r"\d", line) or " Q0 " in line or re.search("AP|measured|schema", line)
+        )
+    return done.exit, text.replace(line, "")
+
+
+CASES = [
+    pytest.param(entry, id=f"{command} {entry.option} {number}")
+    for command, entries in ENTRIES.items()
+    for number, entry in enumerate(entries)
+]
+
+
+@pytest.mark.parametrize("entry", CASES)
+def test_option_changes_the_outcome(entry: Entry, folder: Path) -> None:
+    code, text = outcome(f"{entry.line} {entry.given}", folder)
+    assert code == entry.exit, text
+    _, other = outcome(f"{entry.line} {entry.instead}".strip(), folder)
+    assert (text == other) == entry.same
+    if entry.expected:
+        assert re.search(entry.expected, text, re.MULTILINE), text
+        assert not re.search(entry.expected, other, re.MULTILINE), other
+
+
+# What a result in JSON says of how it was made: the command line, where it stands, and what must stand there.
+SAID: list[tuple[str, str, Any]] = [
+    ("agreement judges.txt --seed 3", "seed", 3),
+    ("agreement judges.txt --resamples 150", "resamples", 150),
+    ("agreement judges.txt --rel 2", "rel", 2),
+    ("compare qrels.txt a.run b.run --seed 3", "seed", 3),
+    ("compare qrels.txt a.run b.run --resamples 150", "resamples", 150),
+    ("compare qrels.txt a.run b.run --alpha 0.1", "alpha", 0.1),
+    ("compare qrels.txt a.run b.run --power 0.7", "power", 0.7),
+    ("compare qrels.txt a.run b.run --equivalence 0.1", "margin", 0.1),
+    ("compare qrels.txt a.run b.run --correction none", "correction", "none"),
+    ("compare qrels.txt a.run b.run --test sign", "tests.0.name", "sign"),
+    ("compare qrels.txt a.run b.run --baseline b", "baseline", "b"),
+    ("compare qrels.txt a.run b.run --ties worst", "policy.ties", "worst"),
+    ("correlate a.run b.run -p 0.5", "settings.p", 0.5),
+    ("correlate a.run b.run --ties w", "settings.ties", "w"),
+    ("correlate a.run b.run --depth 5", "settings.depth", 5),
+    ("correlate a.run b.run --overlap-depth 5", "settings.overlap_depth", 5),
+    ("correlate --qrels qrels.txt a.run b.run c.run --seed 3", "settings.seed", 3),
+    ("correlate --qrels qrels.txt a.run b.run c.run --resamples 50", "settings.resamples", 50),
+    ("correlate --qrels qrels.txt a.run b.run c.run --depth 5", "settings.policy.depth", 5),
+    ("correlate --qrels qrels.txt a.run b.run c.run --halves 5 --seed 3", "settings.seed", 3),
+    ("correlate --qrels qrels.txt a.run b.run c.run --halves 5", "settings.resamples", 5),
+    ("correlate --qrels qrels.txt a.run --reproduced b.run -p 0.5 --seed 2", "settings.p", 0.5),
+    ("correlate --qrels qrels.txt a.run --reproduced b.run -p 0.5 --seed 2", "settings.seed", 2),
+    ("evaluate qrels.txt a.run --seed 3", "policy.seed", 3),
+    ("evaluate qrels.txt a.run --samples 30", "policy.samples", 30),
+    ("evaluate qrels.txt a.run --judged-only", "policy.judged_only", True),
+    ("evaluate qrels.txt a.run --topics run", "policy.topics", "run"),
+    ("evaluate qrels.txt a.run --empty-topics drop", "policy.empty_topics", "drop"),
+    ("evaluate chances.txt a.run --grades probabilities", "policy.grades", "probabilities"),
+    ("explain qrels.txt a.run --topic t02 --depth 4", "policy.depth", 4),
+    ("plan qrels.txt a.run b.run --power 0.7", "power", 0.7),
+    ("plan qrels.txt a.run b.run --alpha 0.1", "alpha", 0.1),
+    ("plan qrels.txt a.run b.run --comparisons 3", "comparisons", 3),
+    ("plan qrels.txt a.run b.run --topics 30", "planned_topics", 30),
+    ("pool --analyse qrels.txt a.run b.run --depth 3", "depth", 3),
+    ("pool --analyse qrels.txt a.run b.run -m P@3", "measure", "P@3"),
+    ("pool --simulate qrels.txt a.run b.run --seed 3", "seed", 3),
+    ("pool --simulate qrels.txt a.run b.run --depth 3", "depth", 3),
+    ("pool --simulate qrels.txt a.run b.run --budget 4", "budgets.0", 4),
+]
+
+
+@pytest.mark.parametrize(("line", "place", "wanted"), SAID)
+def test_the_json_form_says_what_was_used(line: str, place: str, wanted: Any, folder: Path) -> None:
+    with contextlib.chdir(folder):
+        value = json.loads(cranfield(*line.split(), "-f", "json").stdout)
+    for part in place.split("."):
+        value = value[int(part) if isinstance(value, list) else part]
+    assert value == wanted
+
+
+def test_splits_say_their_seed_and_repeats(folder: Path) -> None:
+    with contextlib.chdir(folder):
+        made = json.loads(cranfield(*["split", "qrels.txt", "--seed", "4", "--repeats", "2"]).stdout)
+    assert (made["seed"], made["repeats"]) == (4, 2)
+
+
+def options() -> list[tuple[str, str]]:
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in COMMANDS}
+    return [
+        (name, max(parameter.opts, key=len))
+        for name, command in found.items()
+        for parameter in (command.params if command else ())
+        if isinstance(parameter, click.Option)
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_an_entry(command: str) -> None:
+    wanted = {option for name, option in options() if name == command}
+    found = {entry.option for entry in ENTRIES.get(command, ())} | {
+        option for name, option in ELSEWHERE if name == command
+    }
+    assert found == wanted
