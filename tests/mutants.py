@@ -634,15 +634,19 @@ def digest(*paths: Path) -> str:
     return found.hexdigest()
 
 
-def record(laboratories: list[Laboratory], again: bool) -> None:
-    """Runs every test file that changed since it was recorded."""
+def record(laboratories: list[Laboratory], again: list[str] | None) -> None:
+    """Runs every test file that changed since it was recorded; or those that are named, or all if none is."""
     folder = STORE / "record"
     folder.mkdir(parents=True, exist_ok=True)
     tests = sorted((ROOT / "tests").glob("test_*.py"), key=lambda path: -path.stat().st_size)
     wanted = []
     for path in tests:
         told = folder / f"{path.stem}.json"
-        if again or not told.exists() or json.loads(told.read_text())["digest"] != digest(path):
+        if again is not None:
+            stale = not again or path.stem in again
+        else:
+            stale = not told.exists() or json.loads(told.read_text())["digest"] != digest(path)
+        if stale:
             wanted.append(path)
     for old in folder.iterdir():
         if old.stem not in {path.stem for path in tests}:
@@ -734,7 +738,9 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60, help="Seconds of tests that a fault is shown to (60).")
     parser.add_argument("--resume", action="store_true", help="Go on where the last run ended.")
     parser.add_argument("--stale", action="store_true", help="Take the record of tests by line as it is.")
-    parser.add_argument("--record", action="store_true", help="Record which tests execute which lines, and no more.")
+    parser.add_argument(
+        "--record", nargs="*", metavar="TEST", help="Record the lines of these test files, or of all, and no more."
+    )
     parser.add_argument("--list-survivors", action="store_true", help="Show what no test noticed, and no more.")
     parser.add_argument("--list-faults", action="store_true", help="Show the faults of the sample, and no more.")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -767,7 +773,7 @@ def main() -> None:
                 laboratories.append(Laboratory(Path(folder) / str(job)))
             if not given.stale:
                 record(laboratories, given.record)
-            if given.record:
+            if given.record is not None:
                 return
             known, lock = Record(), Lock()
             left = [fault for fault in faults if str(fault) not in known_faults]
