@@ -90,6 +90,23 @@ def test_scores_that_never_vary(test: SignificanceTest) -> None:
         assert outcome.notes == ("in 3 of 3 pairs neither system's scores vary: p = 1",)
 
 
+@pytest.mark.parametrize(("test", "equal"), [(student, True), (welch, False)])
+def test_one_system_whose_scores_never_vary(test: Any, equal: bool) -> None:
+    """The other's variance is enough: as SciPy has it, and no word of systems that do not vary."""
+    varying, constant = [0.1, 0.4, 0.35, 0.8, 0.6], [0.25] * 4
+    for first, second in ((varying, constant), (constant, varying)):
+        outcome = test(apart(first, second), PAIR, SAMPLING)
+        own = [
+            (np.mean(sample), np.std(sample, ddof=1) if sample is varying else 0.0, len(sample))
+            for sample in (first, second)
+        ]
+        expected = stats.ttest_ind_from_stats(*own[0], *own[1], equal_var=equal)
+        assert outcome.statistic[0] == pytest.approx(expected.statistic, rel=1e-12)
+        assert outcome.p[0] == pytest.approx(expected.pvalue, rel=1e-12)
+        assert 0 < outcome.p[0] < 1
+        assert outcome.notes == ()
+
+
 def test_ties_of_ranks_are_seen_through_rounding() -> None:
     assert mann_whitney(apart([0.1 + 0.2, 0.9], [0.3, 0.1]), PAIR, SAMPLING).statistic[0] == 3.5
 

@@ -216,6 +216,26 @@ def test_unusable_scores_are_refused(test: object) -> None:
         test(np.array([[0.1, 0.2], [0.2, np.nan]]), PAIR, SAMPLING)
 
 
+def test_bootstrap_counts_a_draw_that_is_as_extreme_whatever_the_rounding() -> None:
+    """Differences of tenths, counted with whole numbers: many draws have the very |t| that was observed."""
+    sampling, ties = Sampling(seed=5, resamples=2000), 0
+    for tenths in ([3, 1, 1, -1], [1, 2, 3, 0], [4, 1, 0, 1, -1], [1, 1, 2, -3, 4], [7, 1, 1, 1, 1, 1]):
+        n, total = len(tenths), sum(tenths)
+        centred = [n * each - total for each in tenths]  # n times the difference moved to mean zero, a whole number
+        square = sum(each * each for each in centred)
+        extreme = 0
+        for drawn in np.concatenate(list(draws(sampling, n))).astype(int).tolist():
+            s = sum(count * each for count, each in zip(drawn, centred, strict=True))
+            q = sum(count * each * each for count, each in zip(drawn, centred, strict=True))
+            # |t*| >= |t| with both sides squared, and multiplied by what they are divided by.
+            left, right = s * s * (square + n * total * total), n * n * total * total * q
+            extreme += left >= right
+            ties += left == right
+        scores = np.array([[0.3 + each / 10 for each in tenths], [0.3] * n])
+        assert bootstrap(scores, PAIR, sampling).p[0] == (1 + extreme) / 2001, tenths
+    assert ties > 100
+
+
 def test_a_bootstrap_of_no_draws_is_refused() -> None:
     with pytest.raises(UsageError, match="at least one resample, not 0"):
         bootstrap(SAKAI, PAIR, Sampling(resamples=0))

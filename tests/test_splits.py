@@ -113,6 +113,24 @@ def test_every_fold_has_a_topic_of_every_difficulty(seed: int) -> None:
     assert np.std(even) < np.std(plain) / 3
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_every_repeat_is_stratified_and_another_one(seed: int) -> None:
+    topics = [f"t{number}" for number in range(24)]
+    difficulty = {topic: number / 24 for number, topic in enumerate(topics)}
+    strata = [set(topics[start : start + 4]) for start in range(0, 24, 4)]
+    made = k_folds(topics, 4, seed=seed, repeats=3, difficulty=difficulty)
+    for one in made:
+        assert [len(stratum & set(one.test)) for stratum in strata] == [1] * 6
+    assert len({frozenset(made[start : start + 4]) for start in (0, 4, 8)}) == 3
+    held = hold_out(topics, 0.25, seed=seed, repeats=5, difficulty=difficulty)
+    for one in held:
+        assert [len(stratum & set(one.test)) for stratum in strata] == [1] * 6
+    assert len(set(held)) == 5
+    assert held[0] == hold_out(topics, 0.25, seed=seed, difficulty=difficulty)[0]
+    again = split(topics, folds=4, seed=seed, repeats=3, difficulty=difficulty)
+    assert (again.folds, again.seed, again.repeats, again.stratified) == (made, seed, 3, "difficulty")
+
+
 def test_judgements_and_lists_give_the_same_splits() -> None:
     ids = ["7", "8", "10", "11"]
     qrels = {topic: {"d": 1} for topic in ids}
