@@ -351,7 +351,13 @@ def in_words(fault: Fault, source: str) -> Fault | None:
         new = _told(list(KINDS[fault.kind](place.node))[fault.choice], fault.kind)
     except ValueError:  # a quotation inside an f-string
         return None
-    return replace(fault, old=old[:200], new=new[:200]) if old != new else None
+    if old == new:
+        return None
+    if fault.kind == "dropped keyword":
+        assert isinstance(place.node, ast.Call)
+        dropped = [keyword for keyword in place.node.keywords if keyword.arg not in (None, *NO_MATTER)][fault.choice]
+        old, new = f"{_called(place.node)}(… {ast.unparse(dropped)})", f"{_called(place.node)}(…)"
+    return replace(fault, old=old[:200], new=new[:200])
 
 
 def _told(node: ast.AST, kind: str) -> str:

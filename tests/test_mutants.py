@@ -53,7 +53,7 @@ def told(path: str, source: str) -> list[Fault]:
         ("constant", "True"),
         ("constant", "2"),
         ("swapped arguments", "write(values, low, style='bold', strict=True)"),
-        ("dropped keyword", "write(low, values, strict=True)"),
+        ("dropped keyword", "write(…)"),
         ("twin function", "min(values)"),
         ("swapped branches", "'' if quiet else write(low, values, style='bold', strict=True)"),
         ("default return", "told: return ''"),
