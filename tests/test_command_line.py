@@ -104,8 +104,8 @@ def test_no_example_is_kept_that_help_does_not_have() -> None:
 def test_examples_of_the_demo_say_where_it_goes() -> None:
     demo = commands()["demo"]
     wanted = [shlex.split(example)[2:] for example in examples() if example.startswith("cranfield demo")]
-    folders = [demo.make_context("demo", words).params for words in wanted]
-    assert folders == [{"output": "cranfield-demo"}, {"output": "/tmp/docstrings"}]
+    folders = [demo.make_context("demo", words).params["output"] for words in wanted]
+    assert folders == ["cranfield-demo", "/tmp/docstrings"]
 
 
 def test_every_command_and_option_has_help_and_every_command_an_example() -> None:
