@@ -16,15 +16,16 @@ import pytest
 from cranfield import DataError, UsageError, evaluate
 from cranfield.plot.base import Subject, find_picture
 from cranfield.plot.pools import curves
-from cranfield.pooling.analysis import PoolAnalysis, analyse
+from cranfield.pooling.analysis import LeftOut, LeftOutRun, PoolAnalysis, analyse
 from cranfield.pooling.candidates import pooled_runs
 from cranfield.pooling.making import make_pool
-from cranfield.pooling.missing import estimate_missing, power_law
+from cranfield.pooling.missing import Missing, estimate_missing, power_law
 from cranfield.pooling.simulation import Simulation, simulate
-from cranfield.pooling.verdict import LIMITS, WORDS
+from cranfield.pooling.verdict import LIMITS, WORDS, verdict_of
 from cranfield.report.pool_tables import FORMATS, render_analysis, render_simulation
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
+from cranfield.statistics.resampled import Estimate
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -101,6 +102,16 @@ def test_a_short_list_that_is_judged_whole_sets_no_depth() -> None:
     assert found.depth == found.judged_depth == 15
     whole = analyse(pool, {"short": short, "longer": {"q1": {"d1": 2.0, "e1": 1.0}}})
     assert whole.judged_depth == 2
+
+
+def test_shares_are_told_down_to_the_longest_list_of_any_topic() -> None:
+    """One topic has lists of 12, another of 3: rank 10 is reached, rank 20 is not, and both lists are judged whole."""
+    lists = {"q1": {f"d{i}": -float(i) for i in range(12)}, "q2": {f"d{i}": -float(i) for i in range(3)}}
+    turned = {topic: {document: -score for document, score in of.items()} for topic, of in lists.items()}
+    pool = {topic: {document: 1 if document == "d1" else 0 for document in of} for topic, of in lists.items()}
+    found = analyse(pool, {"a": lists, "b": turned})
+    assert [(share.depth, share.least, share.most) for share in found.shares] == [(1, 1, 1), (5, 1, 1), (10, 1, 1)]
+    assert found.judged_depth == 12
 
 
 def members(name: str) -> list[str]:
@@ -206,6 +217,45 @@ def test_verdicts() -> None:
     assert shallow.verdict.word == WORDS[2]
     assert "too much" in shallow.verdict.reasons[0]
     assert len(shallow.verdict.reasons) == len(LIMITS)
+
+
+LOSS = (
+    "largest loss of score of a run left out, the last quarter of runs aside: {} (fine up to 5.0%, not above 15.0%): {}"
+)
+DROP = "largest drop of a run left out by more than one rank, of all ranks: {} (fine up to 10.0%, not above 25.0%): {}"
+TAU = "largest distance of an ordering from the full one (1 - tau): {} (fine up to 0.100, not above 0.200): {}"
+MISSING = "share of relevant documents likely missing: {} (fine up to 20.0%, not above 50.0%): {}"
+
+
+def left(*, rank: int = 1, after: int | None = None, without: float = 0.5, tau: float = 1.0) -> LeftOut:
+    """A run that scores 0.5, left out of the pool."""
+    return LeftOut("a", (LeftOutRun("a", 0.5, without, rank, rank if after is None else after),), tau, tau)
+
+
+@pytest.mark.parametrize(
+    ("seen", "share", "word", "first"),
+    [
+        ([left()], 0.2, "likely reusable", LOSS.format("0.0%", "fine")),
+        ([left(without=0.47)], 0.1, "to be used with care", LOSS.format("6.0%", "care")),
+        ([left(without=0.4)], 0.1, "not reusable", LOSS.format("20.0%", "too much")),
+        # Of five runs four count: the worst quarter is rounded down.
+        ([left(rank=4, without=0.4)], 0.1, "not reusable", LOSS.format("20.0%", "too much")),
+        ([left(), left(rank=5, without=0.4)], 0.1, "likely reusable", LOSS.format("0.0%", "fine")),
+        ([left(without=0.6)], 0.1, "likely reusable", LOSS.format("0.0%", "fine")),
+        # A rank more or less is nothing; two of four possible ones are half of them.
+        ([left(rank=2, after=3)], 0.1, "likely reusable", LOSS.format("0.0%", "fine")),
+        ([left(rank=2, after=4)], 0.1, "not reusable", DROP.format("50.0%", "too much")),
+        ([left(), left(tau=0.85)], 0.1, "to be used with care", TAU.format("0.150", "care")),
+        ([left()], 0.51, "not reusable", MISSING.format("51.0%", "too much")),
+        ([left()], None, "to be used with care", MISSING.format("unknown", "care")),
+    ],
+)  # fmt: skip
+def test_verdicts_say_what_they_go_by(seen: list[LeftOut], share: float | None, word: str, first: str) -> None:
+    estimate = Estimate(share or 0.0, 0.0, 1.0, 0)
+    missing = None if share is None else Missing(10, estimate, estimate, -1.0, 10, 100)
+    found = verdict_of(seen, 5, missing)
+    assert (found.word, found.reasons[0]) == (word, first)
+    assert {reason.split(": ")[0] for reason in found.reasons} == {t.split(": ")[0] for t in (LOSS, DROP, TAU, MISSING)}
 
 
 def test_wrong_requests_are_answered() -> None:
