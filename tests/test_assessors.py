@@ -383,3 +383,19 @@ def test_command_prints_the_same_numbers_in_every_format() -> None:
     lines = render(found, "csv").splitlines()
     assert [float(line.split(",")[3]) for line in lines[1:]] == values
     assert len(command("judges.txt", "-f", "tsv", "--per-topic").splitlines()) == 1 + len(document["topics"])
+
+
+def test_a_coefficient_that_is_not_there_is_told_with_those_that_are() -> None:
+    given = {judge: {"q1": {"d1": 1, "d2": 0, "d3": grade}} for judge, grade in (("ann", 1), ("bob", 0))}
+    found = assess(given, sampling=Sampling(resamples=20))
+    names = "overlap, kappa, kappa-linear, kappa-quadratic, fleiss, alpha-nominal, alpha-ordinal, alpha-interval"
+    for wanted, told in ((["tau"], "no tau of all"), (["kappa", "ann", "eve"], "no kappa of ann, eve")):
+        with pytest.raises(UsageError) as error:
+            found.of(*wanted)
+        assert str(error.value) == f"{told}; there are {names} of ann, bob"
+
+
+def test_the_sampling_is_kept() -> None:
+    given = {judge: {"q1": {"d1": 1, "d2": 0}} for judge in ("ann", "bob")}
+    found = assess(given, sampling=Sampling(seed=4, resamples=20))
+    assert (found.seed, found.resamples) == (4, 20)
