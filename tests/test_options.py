@@ -1,6 +1,8 @@
 """Every option of every command does something: each has a pair of command lines whose outcomes differ.
 
 A command that takes an option and forgets it passes every other test: so no option may be without an entry here.
+
+What is refused, and in which words, is kept in `refused.txt`; called as a program, this file writes it anew.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from test_cases import cranfield
 from cranfield.cli import COMMANDS, cli
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+KEPT = Path(__file__).with_name("refused.txt")
 OUT = Path("out")  # what commands write goes here, and is part of the outcome
 
 
@@ -406,10 +409,166 @@ ELSEWHERE = {
 }
 
 
+REFUSED = """
+agreement judges.txt -m AP
+agreement judges.txt --format csv
+agreement qrels.txt
+agreement judges.txt --run a.run -m nope
+compare
+compare qrels.txt a.run
+compare qrels.txt a.run b.run --test nope
+compare qrels.txt a.run b.run --correction nope
+compare qrels.txt a.run b.run --baseline nope
+compare qrels.txt a.run b.run --collections collections.toml
+compare --collections gate.toml
+compare qrels.txt a.run --seeds none-*.run
+compare qrels.txt a.run b.run --splits gate.toml
+compare qrels.txt a.run b.run --splits pond-splits.json
+compare qrels.txt a.run b.run --test welch
+compare qrels.txt a.run b.run --risk 1
+convert a.run -o out/a
+convert a.run -o out/a.csv --from nope
+convert a.run -o out/a.csv --to nope
+convert a.run -o -
+convert a.run -o - --to msmarco
+convert missing.run -o out/a.csv
+convert qrels.txt -o out/x --kind documents
+correlate a.run
+correlate a.run b.run c.run
+correlate a.run b.run -m AP
+correlate a.run b.run --halves 3
+correlate a.run b.run --seed 3
+correlate a.run b.run -p 1.5
+correlate a.run b.run -c nope
+correlate a.run other.qrels
+correlate --qrels qrels.txt a.run b.run -m AP
+correlate --qrels qrels.txt a.run b.run --ties a
+correlate --qrels qrels.txt a.run b.run c.run --halves 3 --qrels full.txt
+correlate --qrels qrels.txt a.run -m AP -m P@3
+correlate --qrels qrels.txt a.run b.run --reproduced c.run
+correlate --qrels qrels.txt --topic-set zscores.txt a.run b.run
+describe missing
+describe qrels.txt --from nope
+diagnose qrels.txt a.run b.run --topic nope
+diagnose qrels.txt a.run b.run --slices qrels.txt
+evaluate qrels.txt a.run -m nope
+evaluate qrels.txt a.run -m P
+evaluate qrels.txt a.run -m P@0
+evaluate qrels.txt a.run -m AP(rel=x)
+evaluate qrels.txt a.run -m nDCG(gain=y)@10
+evaluate qrels.txt a.run -m Novelty
+evaluate qrels.txt a.run -m TBG
+evaluate qrels.txt a.run --digest nope
+evaluate qrels.txt a.run --figure memory
+evaluate qrels.txt pond.qrels
+evaluate a.run qrels.txt
+evaluate qrels.txt missing.run
+evaluate qrels.txt a.run --lengths slices.csv -m TBG
+evaluate qrels.txt a.run --grades probabilities
+evaluate pond.qrels a.run
+explain qrels.txt a.run --topic nope
+explain qrels.txt a.run --topic t02 --ties expected
+explain qrels.txt a.run --topic t02 --grades probabilities
+fuse a.run
+fuse a.run b.run --method nope
+fuse a.run b.run --norm nope
+fuse a.run b.run --norm z
+fuse a.run b.run -p k=x
+fuse a.run b.run -p nope=1
+fuse a.run b.run -p k=-1
+fuse a.run b.run -p k=1 -p k=2
+fuse a.run b.run --method weighted-sum -p weights=1,2,3
+fuse a.run b.run --folds 3
+fuse a.run b.run --method weighted-sum --train qrels.txt --folds 2 --same-topics
+fuse a.run b.run --method weighted-sum --train qrels.txt --folds 50
+fuse a.run b.run --method weighted-sum --train qrels.txt --same-topics --seed 1
+fuse a.run b.run --method weighted-sum --train qrels.txt -o - --learnt -
+fuse a.run b.run --name two/words -o nowhere/x.run
+gate qrels.txt a.run b.run --topic t02=x
+gate qrels.txt a.run b.run --topic nope
+gate qrels.txt a.run b.run --config gate.toml --alpha 0.1
+gate qrels.txt a.run b.run --config collections.toml
+measures nope
+plan
+plan --difference 0.1
+plan --effect 0.3 --power 2
+plan --effect 0.3 --alpha 0
+plan --effect 0.3 -m AP
+plan --effect 0.3 --target 0.5
+plan qrels.txt a.run b.run --sd 1
+plan qrels.txt a.run
+plot nope qrels.txt a.run -o out/p.svg
+plot heatmap qrels.txt a.run b.run
+plot heatmap qrels.txt a.run b.run -o out/p.gif
+plot heatmap qrels.txt a.run b.run -m AP -m RR -o out/p.json
+plot scatter qrels.txt a.run b.run c.run -m AP -o out/p.json
+plot precision-recall qrels.txt a.run -o out/p.json
+plot pareto qrels.txt a.run b.run --cost nope -o out/p.json
+plot pareto qrels.txt long-a.run b.run --cost memory -o out/p.json
+pool
+pool a.run b.run --method nope
+pool a.run b.run --method rrf(k=x)
+pool a.run b.run --method rrf(z=1)
+pool a.run b.run --method rrf --method depth
+pool a.run b.run --budget 1 --budget 2
+pool a.run b.run --method stratified --strata 3:1,20:10%
+pool a.run b.run --method stratified -o out/p.txt --strata 3:2
+pool a.run b.run --method stratified -o out/p.txt --strata x
+pool a.run b.run --method stratified -o out/p.txt --strata 20:1,3:50%
+pool a.run b.run --batch 3
+pool a.run b.run --groups groups.csv
+pool a.run b.run --plan groups.csv
+pool a.run c.run --plan plan.csv
+pool --analyse qrels.txt a.run
+pool --analyse qrels.txt a.run b.run --budget 3
+pool --analyse qrels.txt a.run b.run --groups plan.csv
+pool --analyse qrels.txt --simulate qrels.txt a.run b.run
+pool --simulate qrels.txt a.run b.run --method stratified
+pool --fill qrels.txt
+pool --fill qrels.txt --strata sample.strata
+report qrels.txt a.run b.run -o out/r.doc
+report qrels.txt a.run b.run -o out/r.tex --test nope
+search missing.toml
+search qrels.txt
+search pond.toml more
+search pond.toml --model nope
+search pond.toml --folds 3
+search pond.toml --k1 x
+search pond.toml --k1 -1
+search pond.toml --mu 3
+search pond.toml --delta 1
+search pond.toml --slope 0.3 --model vsm
+search pond.toml --model vsm --weighting zzz.zzz
+search pond.toml --fields nope
+search pond.toml --query nope
+search pond.toml --grid k1=1
+search pond.toml --grid k1=2:1:0.5
+search pond.toml --grid nope=1,2
+search pond.toml --grid k1=1,2 --k1 3
+search pond.toml --grid k1=1,2 -m NumRet
+search pond.toml --grid k1=1,2 --folds 2 --splits pond-splits.json
+search pond.toml --grid k1=1,2 --splits splits.json
+search pond.toml --grid k1=1,2 --tune qrels.txt
+split qrels.txt --folds 50
+split qrels.txt --folds 2 --test-share 0.5
+split qrels.txt --test-share 2
+split qrels.txt --test-share 0.01
+split qrels.txt -m AP
+split qrels.txt -o out/x.json --stratify missing.run
+trec_eval qrels.txt a.run
+trec_eval -m nope qrels.txt b.run
+trec_eval qrels.txt missing.run
+trec_eval -m prefs qrels.txt b.run
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_collection(tmp_path_factory.mktemp("options"))
+
+
+def small_collection(home: Path) -> Path:
     """A small collection in which everything occurs: ties, topics without answer or relevant document, holes."""
-    home = tmp_path_factory.mktemp("options")
     draw = random.Random(7)
     topics, documents = [f"t{number:02}" for number in range(1, 13)], [f"d{number:02}" for number in range(40)]
     qrels = {topic: {d: draw.choice([0, 0, 0, 1, 1, 2, 3]) for d in draw.sample(documents, 24)} for topic in topics}
@@ -511,20 +670,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def outcome(line: str, folder: Path) -> tuple[int, str]:
-    """The exit code, and all that a command line prints and writes, without its own words and what time it took."""
+    """The exit code, and all that a command line prints and writes."""
     with contextlib.chdir(folder):
         shutil.rmtree(OUT, ignore_errors=True)
         OUT.mkdir()
-        done = cranfield(*(word for word in line.split()))
+        done = cranfield(*line.split())
         files = {path.name: path.read_bytes().decode("latin-1") for path in sorted(OUT.rglob("*")) if path.is_file()}
-    text = "\n".join([done.stdout, done.stderr, *(f"{name}\n{text}" for name, text in files.items())])
+    return done.exit, "\n".join([done.stdout, done.stderr, *(f"{name}\n{text}" for name, text in files.items())])
+
+
+def comparable(line: str, text: str) -> str:
+    """An outcome without the command line itself, which some files tell, and without the time that a search took."""
     if line.startswith("search"):
-        text = "\n".join(
-            line
-            for line in text.splitlines()
-            if not re.search(r"\d", line) or " Q0 " in line or re.search("AP|measured|schema", line)
-        )
-    return done.exit, text.replace(line, "")
+        kept = re.compile(r"^\D*$| Q0 |AP|measured|schema")
+        text = "\n".join(each for each in text.splitlines() if kept.search(each))
+    return text.replace(line, "")
 
 
 def options() -> dict[str, set[str]]:
@@ -548,13 +708,37 @@ CASES = [
 
 @pytest.mark.parametrize("entry", CASES)
 def test_option_changes_the_outcome(entry: Entry, folder: Path) -> None:
-    code, text = outcome(f"{entry.line} {entry.given}", folder)
+    lines = [f"{entry.line} {added}".strip() for added in (entry.given, entry.instead)]
+    (code, _), _ = outcomes = [outcome(line, folder) for line in lines]
+    text, other = (comparable(line, said) for line, (_, said) in zip(lines, outcomes, strict=True))
     assert code == entry.exit, text
-    _, other = outcome(f"{entry.line} {entry.instead}".strip(), folder)
     assert (text == other) == entry.same
     if entry.expected:
         assert re.search(entry.expected, text, re.MULTILINE), text
         assert not re.search(entry.expected, other, re.MULTILINE), other
+
+
+def refusals() -> list[str]:
+    return REFUSED.strip().splitlines()
+
+
+def kept_refusals() -> dict[str, str]:
+    parts = re.split(r"^\$ cranfield (.+)\n", KEPT.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (text.rstrip("\n") for text in parts[2::2]), strict=True))
+
+
+def refused(line: str, folder: Path) -> str:
+    """The exit code and all that is said; nothing is printed or written beside it."""
+    code, text = outcome(line, folder)
+    return f"{text.strip()}\nexit code {code}"
+
+
+@pytest.mark.parametrize("line", refusals())
+def test_what_is_refused_is_told_in_these_words(line: str, folder: Path) -> None:
+    text = refused(line, folder)
+    assert text == kept_refusals().get(line), "if this is meant: python tests/test_options.py, and read the diff"
+    assert not text.endswith("exit code 0")
+    assert "Traceback" not in text
 
 
 # What a result in JSON says of how it was made: the command line, where it stands, and what must stand there.
@@ -621,3 +805,17 @@ def test_every_option_has_an_entry(command: str) -> None:
     found = {entry.option for entry in ENTRIES.get(command, ())}
     elsewhere = {option for name, option in ELSEWHERE if name in (command, "every")}
     assert options()[command] - found - elsewhere == set()
+
+
+def keep_refusals() -> None:
+    """Writes what is refused now, and how."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = small_collection(Path(place))
+        texts = [f"$ cranfield {line}\n{refused(line, folder)}\n\n" for line in refusals()]
+    KEPT.write_text("".join(texts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    keep_refusals()

@@ -94,7 +94,8 @@ def command(runs: tuple[str, ...], input_format: Layout | str | None, threads: i
     qrels = given[mode.removeprefix("--")] if modes else None
     wanted = {name: value for name, value in given.items() if value not in (None, ()) and f"--{name}" not in modes}
     for name in wanted.keys() - _TAKES[mode]:
-        raise UsageError(f"--{name.removesuffix('s').replace('_', '-')} is not for {mode}")
+        option = {"methods": "method", "budgets": "budget"}.get(name, name).replace("_", "-")
+        raise UsageError(f"--{option} is not for {mode}")
     if not runs and mode != "--fill":
         raise UsageError("no run given")
     read = {"format": input_format, "threads": threads}
