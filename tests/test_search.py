@@ -196,6 +196,9 @@ def test_nothing_to_index_or_to_find_is_an_error() -> None:
     documents = Documents(("1",), {"text": ["ducks"]})
     with pytest.raises(DataError, match="nothing was found for any topic"):
         retrieve(documents, Topics(("1",), {"title": ["zebras"]}))
+    with pytest.raises(UsageError, match=r"^depth must be 1 or more, not 0$"):
+        retrieve(documents, Topics(("1",), {"title": ["duck"]}), depth=0)
+    assert len(retrieve(documents, Topics(("1",), {"title": ["duck"]}), depth=1).run) == 1
     found = retrieve(documents, Topics(("1", "2"), {"title": ["zebras", "duck"]}))
     assert [warning.message for warning in found.warnings] == ["nothing was found for 1"]
     assert found.run.topics == ["2"]
