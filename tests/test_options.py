@@ -466,6 +466,12 @@ evaluate qrels.txt missing.run
 evaluate qrels.txt a.run --lengths slices.csv -m TBG
 evaluate qrels.txt a.run --grades probabilities
 evaluate pond.qrels a.run
+evaluate twice.txt a.run
+evaluate twice.txt a.run --judgements judges
+evaluate twice.txt a.run --judgements subtopics -m StRecall@5
+evaluate twice.prels a.run --judgements sampled -m statAP
+evaluate empty.txt a.run
+evaluate empty.txt a.run --judgements judges
 explain qrels.txt a.run --topic nope
 explain qrels.txt a.run --topic t02 --ties expected
 explain qrels.txt a.run --topic t02 --grades probabilities
@@ -629,6 +635,9 @@ def small_collection(home: Path) -> Path:
         ),
     )
     write("lengths.txt", [f"{d}\t{draw.randint(50, 900)}" for d in documents])
+    write("twice.txt", ["t01 ann d01 1", "t01 ann d01 0"])
+    write("twice.prels", ["t01 d01 1 1 0.5", "t01 d02 0 1 0.5", "t01 d01 0 1 0.5"])
+    write("empty.txt", [])
     write("some.topics", topics[:5])
     write("slices.csv", ["topic,length", *(f"{topic},{draw.choice(['short', 'long'])}" for topic in topics)])
     write("costs.csv", ["run,euros", "b,3", "c,5"])
