@@ -56,7 +56,7 @@ AREAS = {
     ),
     "statistics": ("statistics/", "plans.py", "splits.py", "correlating/", "assessing/"),
     "decisions": (
-        "comparing.py", "comparison.py", "guards.py", "gating.py", "diagnosing.py", "standing.py", "ledger.py",
+        "comparing.py", "comparison.py", "guards.py", "gating/", "diagnosing.py", "standing.py", "ledger.py", "touched.py",
     ),
     "formats and texts": (
         "formats/", "texts/", "tables.py", "writing.py", "converting.py", "describing/", "opinions.py", "metadata.py",

@@ -335,7 +335,7 @@ def test_json_form(shell: Shell) -> None:
     ]
     _, text, _ = shell(*asked, "-f", "json")
     document = json.loads(text)
-    keys = ["schema", "version", "kind", "labels", "columns", "rows", "mean", "notes", "warnings"]
+    keys = ["schema", "version", "kind", "settings", "labels", "columns", "rows", "mean", "notes", "warnings"]
     assert list(document) == keys
     assert (document["schema"], document["kind"], document["mean"]) == ("cranfield.correlate/1", "systems", None)
     assert document == correlate_systems(QRELS, [BM25, DENSE], ["AP", "RR"], sampling=Sampling(4, 20)).to_dict()
