@@ -56,10 +56,11 @@ AREAS = {
     ),
     "statistics": ("statistics/", "plans.py", "splits.py", "correlating/", "assessing/"),
     "decisions": (
-        "comparing.py", "comparison.py", "guards.py", "gating/", "diagnosing.py", "standing.py", "ledger.py", "touched.py",
+        "comparing.py", "comparison.py", "guards.py", "gating/", "diagnosing.py", "standing.py", "ledger.py",
     ),
     "formats and texts": (
         "formats/", "texts/", "tables.py", "writing.py", "converting.py", "describing/", "opinions.py", "metadata.py",
+        "touched.py", "numerals.py",
     ),
     "pooling, fusion and search": ("pooling/", "fusion/", "search/", "demo/", "efficiency.py", "resources.py"),
     "report, plot and command line": ("",),
