@@ -90,10 +90,47 @@ def test_a_family_of_systems_measures_and_collections_is_one_family(name: str) -
     np.testing.assert_array_equal(find_correction(name)(np.array([0.03])), [0.03])
 
 
-@pytest.mark.parametrize("value", [np.nan, -0.1, 1.1])
+@pytest.mark.parametrize("value", [-0.1, 1.1])
 def test_what_is_no_p_value_is_refused(value: float) -> None:
-    with pytest.raises(UsageError, match="missing or not from 0 to 1"):
+    with pytest.raises(UsageError, match="a p-value is not from 0 to 1"):
         find_correction()(np.array([0.1, value]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_undefined_p_value_stays_so_and_counts_as_a_comparison(name: str) -> None:
+    adjusted = find_correction(name)(np.array([0.01, np.nan, 0.02]))
+    assert np.isnan(adjusted).tolist() == [False, True, False]
+    np.testing.assert_array_equal(adjusted[[0, 2]], find_correction(name)(np.array([0.01, 1.0, 0.02]))[[0, 2]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_level_of_a_correction_parts_what_it_finds_from_the_rest(name: str) -> None:
+    """So that an interval at that level leaves out zero exactly where adjusted p is below alpha."""
+    correction, sizes = find_correction(name), set()
+    random = np.random.default_rng(1)
+    for size in (1, 2, 3, 10, 45):
+        for power in (0.5, 1, 2, 4):
+            p = random.random(size) ** power
+            found = correction(p) < 0.05
+            level = correction.level(0.05, size, int(found.sum()))
+            np.testing.assert_array_equal(p < level, found)
+            assert 0 < level <= 0.05
+            sizes.add(bool(found.any()) + 2 * bool(found.all()))
+    assert sizes >= {0, 1, 3}
+
+
+def test_the_level_to_plan_with_is_that_of_the_smallest_p_value() -> None:
+    shares = {name: find_correction(name).level(0.05, 10) / 0.05 for name in NAMES}
+    harmonic = sum(1 / i for i in range(1, 11))
+    tenth = pytest.approx(0.1)
+    assert shares == {
+        "holm": tenth,
+        "hochberg": tenth,
+        "bonferroni": tenth,
+        "benjamini-hochberg": tenth,
+        "benjamini-yekutieli": pytest.approx(0.1 / harmonic),
+        "none": 1,
+    }
 
 
 def test_unknown_names_are_answered_with_the_known() -> None:

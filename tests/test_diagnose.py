@@ -14,6 +14,8 @@ from test_compare import QRELS, RUNS, TOPICS, write
 from cranfield import UsageError, evaluate, read_run
 from cranfield.diagnosing import diagnose, read_attributes, sliced, topic_parts
 from cranfield.errors import DataError
+from cranfield.statistics.base import Sampling
+from cranfield.statistics.randomised import exact_p
 
 SCORES = evaluate(QRELS, {"good": RUNS["good"], "fair": RUNS["fair"]}, "AP").scores[:, 0]
 
@@ -28,10 +30,34 @@ def test_topics_are_taken_out_one_by_one() -> None:
         assert part.p_without == pytest.approx(stats.ttest_rel(rest[0], rest[1]).pvalue, rel=1e-6)
 
 
-def test_a_constant_rest_is_as_unsure_as_in_the_t_test() -> None:
+def test_few_topics_are_taken_out_by_randomisation() -> None:
+    """Of the eight ways to set three signs two add up to as much, whatever the three differences."""
     parts = topic_parts(["1", "2", "3", "4"], np.array([[0.3, 0.5, 0.7, 0.9], [0.2, 0.4, 0.6, 0.2]]))
-    assert [part.p_without for part in parts if part.topic == "4"] == [1.0]
-    assert all(part.p_without < 1 for part in parts if part.topic != "4")
+    assert [part.p_without for part in parts] == [0.25] * 4
+
+
+def test_a_constant_rest_is_decided_by_randomisation() -> None:
+    """On 31 topics t decides; without the one that differs, nothing varies and t is undefined."""
+    scores = np.array([np.full(31, 0.5), np.full(31, 0.4)])
+    scores[0, 7] = 0.9
+    names = [str(topic) for topic in range(31)]
+    for part in topic_parts(names, scores):
+        rest = np.delete(scores, int(part.topic), axis=1)
+        expected = 2.0**-29 if part.topic == "7" else stats.ttest_rel(rest[0], rest[1]).pvalue
+        assert part.p_without == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_test_that_decides_is_named(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    good, fair = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("good", "fair"))
+    few = write(tmp_path / "few.txt", {topic: QRELS[topic] for topic in TOPICS[:9]})
+    assert diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP").decided_by == "t"
+    assert "p (paired t) <0.0001, 40 topics" in command("diagnose", qrels, good, fair, "-m", "AP").stdout
+    found = command("diagnose", few, good, fair, "-m", "AP").stdout
+    scores = SCORES[:, :9]
+    exact = exact_p(scores, np.array([[0, 1]]), Sampling())[0]
+    assert f"p (exact randomisation) {exact:.4f}, 9 topics" in found
+    assert exact != pytest.approx(stats.ttest_rel(*scores).pvalue, abs=1e-4)
 
 
 def test_shares_of_nothing_are_not_numbers() -> None:
@@ -88,10 +114,17 @@ def test_slices_are_compared_on_their_own() -> None:
         ("length", "42 to 60", 13),
     ]
     odd = SCORES[:, ::2]
-    expected = stats.ttest_rel(odd[0], odd[1])
-    assert found[0].p == pytest.approx(expected.pvalue)
-    assert (found[0].low, found[0].high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
-    assert all(part.adjusted_p >= part.p for part in found)
+    assert found[0].p == exact_p(odd, np.array([[0, 1]]), Sampling())[0]
+    assert {part.decided_by for part in found} == {"randomisation"}
+    p = np.array([part.p for part in found])
+    adjusted = np.array([part.adjusted_p for part in found])
+    order = np.argsort(p)
+    np.testing.assert_allclose(adjusted[order], np.maximum.accumulate(p[order] * np.arange(5, 0, -1)).clip(max=1))
+    for part in found:
+        assert (part.low > 0 or part.high < 0) == (part.adjusted_p < 0.05)
+    single = {topic: {"kind": "odd" if int(topic) % 2 else "even"} for topic in TOPICS[:5]} | {"6": {"kind": "one"}}
+    (one,) = [part for part in sliced(TOPICS, SCORES, single) if part.value == "one"]
+    assert np.isnan([one.p, one.adjusted_p, one.low, one.high]).all()
     lacking = {topic: {"length": "nan" if topic == "1" else str(int(topic) * 1.5)} for topic in TOPICS}
     assert [part.value for part in sliced(TOPICS, SCORES, lacking)] == ["3 to 21", "22.5 to 40.5", "42 to 60"]
     with pytest.raises(DataError, match="no topic of the attributes"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from simulate import MARGINS, Floats, band, pairs_within
 from cranfield.cli import cli
 from cranfield.errors import DataError, UsageError
 from cranfield.statistics.base import Sampling, SignificanceTest, all_pairs, all_tests
-from cranfield.statistics.independent import mann_whitney, student, welch
+from cranfield.statistics.independent import exchanged, mann_whitney, student, welch
 
 PAIR = np.array([[0, 1]])
 SAMPLING = Sampling()
@@ -82,12 +83,36 @@ def test_a_single_topic_is_refused(test: SignificanceTest) -> None:
 @pytest.mark.parametrize("test", INDEPENDENT, ids=lambda test: test.name)
 def test_scores_that_never_vary(test: SignificanceTest) -> None:
     outcome = test.function(apart([0.1 + 0.2, 0.3], [0.3, 0.3], [0.5, 0.5]), all_pairs(3), SAMPLING)
-    assert outcome.p[0] == 1
     if test.name == "mann-whitney":
+        assert outcome.p[0] == 1
         assert outcome.p[1] == pytest.approx(1 / 3, abs=0.2)
     else:
-        assert outcome.p.tolist() == [1, 1, 1]
-        assert outcome.notes == ("in 3 of 3 pairs neither system's scores vary: p = 1",)
+        assert np.isnan(outcome.p).all()
+        assert outcome.notes == ("in 3 of 3 pairs neither system's scores vary: p is undefined",)
+
+
+def test_welch_with_one_system_that_never_varies() -> None:
+    """The variance is all the other's, and so are the degrees of freedom."""
+    samples = [[0.5, 0.5, 0.5, 0.5], [0.1, 0.4, 0.3, 0.6, 0.2]]
+    other = np.array(samples[1])
+    by_hand = stats.t.sf(abs(other.mean() - 0.5) / (other.std(ddof=1) / np.sqrt(5)), 4) * 2
+    for first, second in (samples, samples[::-1]):
+        outcome = welch(apart(first, second), PAIR, SAMPLING)
+        assert outcome.p[0] == pytest.approx(by_hand, rel=1e-12)
+        assert outcome.notes == ()
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 2), (2, 5), (4, 4)])
+def test_constant_scores_are_dealt_anew(sizes: tuple[int, int]) -> None:
+    """Every way to deal the scores to samples of these sizes, listed."""
+    scores = apart([0.7] * sizes[0], [0.2] * sizes[1])
+    values = np.array([0.7] * sizes[0] + [0.2] * sizes[1])
+    apart_by = []
+    for chosen in combinations(range(len(values)), sizes[0]):
+        kept = np.isin(np.arange(len(values)), chosen)
+        apart_by.append(abs(values[kept].mean() - values[~kept].mean()))
+    assert exchanged(scores, PAIR)[0] == pytest.approx(np.mean(np.array(apart_by) >= apart_by[0] - 1e-12))
+    assert exchanged(apart([0.1 + 0.2] * 3, [0.3] * 3), PAIR)[0] == 1
 
 
 @pytest.mark.parametrize(("test", "equal"), [(student, True), (welch, False)])

@@ -254,7 +254,8 @@ def test_corrected_t_holds_the_level_where_the_plain_one_does_not() -> None:
 
 
 def test_corrected_t_needs_something_to_test() -> None:
-    assert corrected_resampled_t([0.3 - 0.2, 0.2 - 0.1, 0.1], train=4, test=1).p == 1
+    constant = corrected_resampled_t([0.3 - 0.2, 0.2 - 0.1, 0.1], train=4, test=1)
+    assert np.isnan([constant.p, constant.low, constant.high]).all()
     with pytest.raises(UsageError, match="2 of them or more"):
         corrected_resampled_t([0.1], train=4, test=1)
     with pytest.raises(UsageError, match="topics to tune on"):

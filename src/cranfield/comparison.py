@@ -17,15 +17,22 @@ from cranfield.findings import Finding
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
 from cranfield.results import Input
-from cranfield.statistics.base import Floats, Integers, Sampling, SignificanceTest
+from cranfield.statistics.base import Floats, Integers, Sampling, SignificanceTest, find_test
 from cranfield.statistics.corrections import Correction
+from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION, Decision
 from cranfield.statistics.effects import Effects
+from cranfield.statistics.intervals import Ends
 from cranfield.statistics.risk import Risk
 from cranfield.statistics.seeds import SeedSpread
 from cranfield.statistics.splitting import ResampledTest
 
 if TYPE_CHECKING:
     from cranfield.report.grid import Grid
+
+
+def _instead(tests: tuple[SignificanceTest, ...]) -> list[SignificanceTest]:
+    """The test that decides where one that was asked for cannot, unless it was asked for too."""
+    return [] if any(test.name == RANDOMISATION for test in tests) else [find_test(RANDOMISATION)]
 
 
 class Folds(NamedTuple):
@@ -36,14 +43,22 @@ class Folds(NamedTuple):
 
 
 class Macro(NamedTuple):
-    """A measure over several collections, each counting the same: means[system], and for each pair the difference."""
+    """A measure over several collections, each counting the same: means[system], and for each pair the difference.
+
+    The pairs of all measures are a family of their own: `adjusted` p and the interval at `level` go together as those
+    of a panel do.
+    """
 
     measure: Measure
     means: Floats
     difference: Floats
+    error: Floats
+    freedom: Floats
+    decided: Decision
     low: Floats
     high: Floats
-    p: Floats
+    adjusted: Floats
+    level: float
 
 
 class FigureColumn(NamedTuple):
@@ -58,8 +73,10 @@ class FigureColumn(NamedTuple):
 class Panel:
     """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
 
-    `p` and `error` are by test; `adjusted` belongs to the first test. `together` are the differences with intervals
-    that hold for all pairs of all panels at once; `standard_error` is that of each difference.
+    `p` and `error` are by test; `decided` is what decides, test by test as the rule has it, and `adjusted` its p-value
+    corrected for the whole family. The intervals of `effects` are at the level of the comparison: they leave out zero
+    exactly where adjusted p is below alpha. `together` are intervals that hold for all pairs of all panels at once.
+    `standard_error` is that of each difference, with degrees of `freedom`.
     """
 
     collection: str
@@ -68,10 +85,12 @@ class Panel:
     scores: Floats
     unjudged: Floats | None
     effects: Effects
-    together: Effects
+    together: Ends
     standard_error: Floats
+    freedom: Floats
     p: Mapping[str, Floats]
     error: Mapping[str, Floats]
+    decided: Decision
     adjusted: Floats
     notes: tuple[str, ...] = ()
     equivalence: Floats | None = None
@@ -126,7 +145,8 @@ class Pair(NamedTuple):
     wins: int | None  # none where no value is better
     ties: int
     losses: int | None
-    p: dict[str, float]
+    p: dict[str, float]  # NaN where a test is undefined
+    decided_by: str
     adjusted_p: float
     significant: bool
     detectable: float
@@ -136,6 +156,10 @@ class Pair(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Systems compared on one or more measures. `pairs` are rows (i, j): the difference is system i minus system j.
+
+    `by_rule`: no test was asked for, and `statistics.deciding` chose. `comparisons` is the size of the family that
+    p-values are corrected for, however much of it is shown, and `level` what the correction lets a single one be
+    compared with: intervals are of 1 - level. `simultaneous`: they were asked to hold for all comparisons at once.
 
     >>> import cranfield
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
@@ -151,21 +175,45 @@ class Comparison:
     pairs: Integers
     baseline: str | None
     tests: tuple[SignificanceTest, ...]
+    by_rule: bool
     correction: Correction
+    comparisons: int
+    level: float
     alpha: float
     power: float
     margin: float | None
     sampling: Sampling
     policy: Policy
     inputs: tuple[Input, ...]
+    judgements: tuple[Input, ...]
     warnings: tuple[Finding, ...]
     macro: tuple[Macro, ...] = ()
     figures: tuple[FigureColumn, ...] = ()
+    simultaneous: bool = False
 
     @property
-    def comparisons(self) -> int:
-        """How many comparisons the family has."""
-        return len(self.pairs) * len(self.panels)
+    def holds_together(self) -> bool:
+        """Whether the intervals hold for all comparisons at once, not each by itself."""
+        return self.simultaneous or self.tests[0].kind == "family" or self.correction.name == "bonferroni"
+
+    @property
+    def deciding(self) -> tuple[SignificanceTest, ...]:
+        """The tests that decide at least one of the comparisons."""
+        names = {name for panel in self.panels for name in panel.decided.by}
+        return tuple(test for test in (*self.tests, *_instead(self.tests)) if test.name in names)
+
+    @property
+    def rule(self) -> str:
+        """Which test decides, in words."""
+        first = self.tests[0]
+        instead = [name != first.name for panel in self.panels for name in panel.decided.by]
+        if not self.by_rule and not any(instead):
+            return f"the {first.title}"
+        where = "that is undefined"
+        if self.by_rule:
+            where = f"two systems differ on fewer than {FEW_CHANGED} topics or t is undefined"
+        here = "all" if all(instead) else f"{sum(instead):,} of {len(instead):,}" if any(instead) else "none"
+        return f"the {first.title}, or the exact randomisation test where {where}: here {here}"
 
     def letter(self, system: int) -> str:
         """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
@@ -214,6 +262,7 @@ class Comparison:
                     int(effects.ties[k]),
                     int(effects.losses[k]) if decided else None,
                     {name: float(p[k]) for name, p in panel.p.items()},
+                    panel.decided.by[k],
                     float(panel.adjusted[k]),
                     bool(panel.adjusted[k] < self.alpha),
                     float(effects.detectable[k]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,18 @@ from cranfield.measures import Measure, as_measures
 from cranfield.numerals import decimal
 from cranfield.policy import Policy
 from cranfield.results import Results
-from cranfield.statistics.base import Floats, Sampling
+from cranfield.statistics.base import Floats, Integers, Sampling
 from cranfield.statistics.corrections import find_correction
-from cranfield.statistics.effects import effects
+from cranfield.statistics.deciding import RANDOMISATION, Decision, T, decide
+from cranfield.statistics.differences import whole_differences
+from cranfield.statistics.intervals import decided
 from cranfield.statistics.paired import t as paired_t
+from cranfield.statistics.randomised import randomisation
 from cranfield.tables import Qrels, Run
 
 ONE_PAIR = np.array([[0, 1]])
+NOTHING = Decision(np.array([nan]), np.zeros(1), ("",))  # of a single topic
+ALPHA = 0.05
 MOST_VALUES = 6  # numbers with more values than this are cut into thirds
 SHOWN_TOPICS = 3  # topics whose documents are looked at, if none are named
 
@@ -41,7 +47,10 @@ class TopicPart(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """The topics that share the value of an attribute, compared on their own."""
+    """The topics that share the value of an attribute, compared on their own.
+
+    A single topic has no p. The interval leaves out zero exactly where adjusted p is below 0.05; it is of 1 - level.
+    """
 
     attribute: str
     value: str
@@ -52,7 +61,9 @@ class Slice(NamedTuple):
     low: float
     high: float
     p: float
+    decided_by: str
     adjusted_p: float
+    level: float
 
 
 class Move(NamedTuple):
@@ -85,6 +96,7 @@ class Diagnosis:
     measure: Measure
     difference: float
     p: float
+    decided_by: str
     topics: tuple[TopicPart, ...]
     slices: tuple[Slice, ...]
     moves: tuple[Move, ...]
@@ -97,7 +109,7 @@ class Diagnosis:
         return tuple(
             part
             for part in self.topics
-            if part.difference_without * self.difference < 0 or (part.p_without < 0.05) != (self.p < 0.05)
+            if part.difference_without * self.difference < 0 or (part.p_without < ALPHA) != (self.p < ALPHA)
         )
 
 
@@ -144,12 +156,13 @@ def diagnose(
         raise UsageError(f"no topic {some(unknown)} among those compared")
     down_to = depth or wanted.parameters.get("cutoff") or 10
     moves = [move for topic in looked_at for move in moved(judgements, first, second, topic, down_to)]
-    whole = paired_t(scores, ONE_PAIR, Sampling())
+    whole = _decided(scores)
     return Diagnosis(
         *_two_names(results),
         wanted,
         float((scores[0] - scores[1]).mean()),
         float(whole.p[0]),
+        whole.by[0],
         parts,
         sliced(names, scores, slices) if slices else (),
         tuple(moves),
@@ -160,6 +173,8 @@ def diagnose(
 
 def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[TopicPart, ...]:
     """Each topic's part in the difference of scores[0] and scores[1], the largest gain first; of a loss sign is -1.
+
+    p without a topic is of the test that decides with all of them, or of randomisation where t is undefined.
 
     >>> for part in topic_parts(["1", "2", "3"], np.array([[0.5, 0.9, 0.4], [0.4, 0.5, 0.5]])):
     ...     print(part.topic, round(part.difference, 2), round(part.share, 2), round(part.difference_without, 2))
@@ -178,15 +193,32 @@ def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[T
     deviation = np.sqrt(squares / (n - 2))
     constant = deviation <= np.abs(scores).max() * 1e-7  # squares have lost half of their digits
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(constant, 1.0, 2 * stdtr(n - 2, -np.abs(without / deviation) * np.sqrt(n - 1)))
+        p = 2 * stdtr(n - 2, -np.abs(without / deviation) * np.sqrt(n - 1))
+    exact = constant | (_decided(scores).by[0] == RANDOMISATION)
+    p[exact] = _randomised_without(scores, np.flatnonzero(exact))
     rows = zip(topics, *scores.tolist(), difference.tolist(), share.tolist(), without.tolist(), p.tolist(), strict=True)
     return tuple(sorted((TopicPart(*row) for row in rows), key=lambda part: -sign * part.difference))
+
+
+def _randomised_without(scores: Floats, topics: Integers) -> list[float]:
+    """The randomisation p without each of the topics; equal differences leave equal ones behind."""
+    known: dict[float, float] = {}
+    (whole,), _ = whole_differences(scores, ONE_PAIR)
+    for topic in topics.tolist():
+        if whole[topic] not in known:
+            rest = np.delete(scores, topic, axis=1)
+            known[whole[topic]] = float(randomisation(rest, ONE_PAIR, Sampling()).p[0])
+    return [known[whole[topic]] for topic in topics.tolist()]
+
+
+def _decided(scores: Floats) -> Decision:
+    return decide(scores, ONE_PAIR, {T: paired_t(scores, ONE_PAIR, Sampling())}, Sampling())
 
 
 def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mapping[str, str]]) -> tuple[Slice, ...]:
     """The two systems compared on the topics of each value of each attribute; p-values are Holm's over all slices.
 
-    A topic without a value is in none; a slice of one topic has no interval.
+    A topic without a value is in none; a slice of one topic has neither p nor interval.
 
     >>> kinds = {"1": {"type": "fact"}, "2": {"type": "fact"}, "3": {"type": "list"}}
     >>> for part in sliced(["1", "2", "3"], np.array([[0.5, 0.9, 0.4], [0.4, 0.5, 0.5]]), kinds):
@@ -201,20 +233,26 @@ def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mappi
         )
     names = list(dict.fromkeys(name for values in attributes.values() for name in values))
     found: list[Slice] = []
+    parts: list[tuple[Floats, Decision]] = []
     for name in names:
         values = [attributes.get(topic, {}).get(name, "") for topic in topics]
         for value, members in _groups(values):
             part = scores[:, members]
             mean, other = part.mean(axis=1).tolist()
-            low = high = np.nan
-            p = 1.0
-            if len(members) > 1:
-                effect = effects(part, ONE_PAIR)
-                low, high = float(effect.low[0]), float(effect.high[0])
-                p = float(paired_t(part, ONE_PAIR, Sampling()).p[0])
-            found.append(Slice(name, value, len(members), mean, other, mean - other, low, high, p, p))
-    adjusted = find_correction()(np.array([each.p for each in found]))
-    return tuple(each._replace(adjusted_p=float(p)) for each, p in zip(found, adjusted, strict=True))
+            decision = _decided(part) if len(members) > 1 else NOTHING
+            p, by = float(decision.p[0]), decision.by[0]
+            found.append(Slice(name, value, len(members), mean, other, mean - other, nan, nan, p, by, p, nan))
+            parts.append((part, decision))
+    correction = find_correction()
+    adjusted = correction(np.array([each.p for each in found]))
+    level = correction.level(ALPHA, len(found), int(np.sum(adjusted < ALPHA)))
+    out = []
+    for each, (part, decision), p in zip(found, parts, adjusted.tolist(), strict=True):
+        if decision is not NOTHING:
+            (low,), (high,) = decided(part, ONE_PAIR, decision, level, np.array([p < ALPHA]), Sampling())
+            each = each._replace(low=float(low), high=float(high))
+        out.append(each._replace(adjusted_p=p, level=level))
+    return tuple(out)
 
 
 def moved(qrels: Qrels, run: Run, other: Run, topic: str, depth: int) -> list[Move]:

@@ -95,3 +95,16 @@ def plural(count: int, noun: str) -> str:
     ('1 topic', '2,000 topics')
     """
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def percent(level: float) -> str:
+    """How sure something is at a level of significance, to two digits of that.
+
+    >>> percent(0.05), percent(0.001), percent(0.05 / 3), percent(0.05 / 4950)
+    ('95%', '99.9%', '98.3%', '99.999%')
+    """
+    from math import floor, log10
+
+    digits = max(0, 1 - floor(log10(100 * level)))
+    sure = f"{100 * (1 - level):.{digits}f}"
+    return (sure.rstrip("0").rstrip(".") if digits else sure) + "%"

@@ -1,5 +1,6 @@
 """A ledger of comparisons: how often have these judgements been asked already?
 
+Judgements are known by what is in them, their digest, whatever file they are in.
 Whoever tries measures, baselines and topic sets until something is significant will find something. A ledger, a file
 with a JSON object a line, keeps count, so that a reader can see the comparisons that were not published too.
 """
@@ -15,25 +16,26 @@ from cranfield.findings import Finding
 from cranfield.formats.json_text import parse
 from cranfield.formats.output import append, so_far
 
-SCHEMA = "cranfield.ledger/1"
+SCHEMA = "cranfield.ledger/2"
+FIRST = "cranfield.ledger/1"  # which had one collection alone
 
 
 def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
     """Adds a comparison to a ledger, and tells of earlier ones on the same judgements, if there are any."""
-    qrels = comparison.inputs[0]
     entry = {
         "schema": SCHEMA,
         "when": when,
-        "judgements": {"name": qrels.name, "digest": qrels.digest},
+        "judgements": [{"name": qrels.name, "digest": qrels.digest} for qrels in comparison.judgements],
         "systems": list(comparison.systems),
         "measures": [panel.label for panel in comparison.panels],
-        "test": comparison.tests[0].name,
+        "test": comparison.rule,
         "correction": comparison.correction.name,
         "comparisons": comparison.comparisons,
         "significant": sum(pair.significant for pair in comparison.rows()),
     }
     text = so_far(path)
-    before = [old for old in _entries(path, text) if old.get("judgements") == entry["judgements"]]
+    known = {qrels.digest for qrels in comparison.judgements if qrels.digest is not None}
+    before = [old for old in _entries(path, text) if known & _digests(old)]
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
         return None
@@ -47,13 +49,21 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
     return Finding("asked-before", "ledger", message)
 
 
+def _digests(entry: dict[str, Any]) -> set[Any]:
+    """The judgements that an entry is about, by what is in them."""
+    listed = entry["judgements"] if entry["schema"] == SCHEMA else [entry["judgements"]]
+    return {judgements["digest"] for judgements in listed}
+
+
 def _entries(path: str, text: str) -> list[dict[str, Any]]:
     entries = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             entry = parse(line, path, number)
-            if entry["schema"] != SCHEMA or not all(type(entry[key]) is int for key in ("comparisons", "significant")):
+            counts = (entry[key] for key in ("comparisons", "significant"))
+            if entry["schema"] not in (SCHEMA, FIRST) or not all(type(count) is int for count in counts):
                 raise ValueError
+            _digests(entry)
         except (ValueError, TypeError, KeyError):
             raise DataError("is not an entry of a ledger", source=path, line=number, text=line) from None
         entries.append(entry)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cranfield import findings
 from cranfield.calling import built
-from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
+from cranfield.comparing import check_comparable, compare_results
 from cranfield.comparison import Comparison, Panel
 from cranfield.curves import Collected, Curves, by_cutoff, collect, first_documents, interpolated
 from cranfield.errors import plural
@@ -18,7 +18,9 @@ from cranfield.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import judge, pool
 from cranfield.measures import Measure, as_measures
+from cranfield.panels import Evaluated, judging
 from cranfield.policy import Policy
+from cranfield.question import Question
 from cranfield.results import Results
 from cranfield.standing import ABOVE, BELOW, Standing, standings
 
@@ -98,7 +100,7 @@ class Report:
                 f"better and {len(worse)} significantly worse."
             )
         alpha = self.comparison.alpha
-        equal = [s.system for s in ordered[1:] if s.adjusted_p is not None and s.adjusted_p >= alpha]
+        equal = [s.system for s in ordered[1:] if s.adjusted_p is not None and not s.adjusted_p < alpha]
         if not equal:
             return f"{text}, and is significantly better than " + (
                 "the other." if others == 1 else f"all {others} others."
@@ -142,7 +144,7 @@ def gather(
     evaluated = evaluate(
         collected.qrels,
         list(collected.runs),
-        [*wanted, *judged_shares(wanted)],
+        list(dict.fromkeys([*wanted, *judging(wanted)])),
         policy=collected.policy,
         figures=figures,
     )

@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.comparison import Comparison, Panel
+from cranfield.statistics.base import Floats
 from cranfield.statistics.effects import Effects
+from cranfield.statistics.friedman import friedman
+from cranfield.statistics.intervals import Ends
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"  # tiers against a baseline
 NO_TIER = "–"
@@ -104,6 +107,47 @@ def tiers(comparison: Comparison, panel: Panel) -> list[str]:
     return out
 
 
+def mean_ranks(panel: Panel) -> Floats:
+    """Each system's mean rank over the topics, 1 for the best; by the value where none is better."""
+    return friedman(panel.scores * (panel.measure.sign or 1)).ranks
+
+
+def level_groups(comparison: Comparison, panel: Panel, order: list[int]) -> list[list[int]]:
+    """Groups of systems none of which differs significantly from another of its group, each in the given order.
+
+    Every two systems that do not differ share a group, and no others do: stretches of the order first, then groups
+    with gaps for pairs that a system between them keeps out of one. The decision is that of letters and tiers.
+
+    >>> from cranfield.comparing import compare
+    >>> qrels = {str(t): {"d1": 1} for t in range(9)}
+    >>> good, bad = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
+    >>> runs = {"a": {t: good for t in qrels}, "b": {t: bad for t in qrels}, "c": {t: bad for t in qrels}}
+    >>> found = compare(qrels, runs, "RR")
+    >>> level_groups(found, found.panels[0], [0, 1, 2])
+    [[1, 2]]
+    """
+    level = {frozenset(pair) for pair in comparison.pairs[~(panel.adjusted < comparison.alpha)].tolist()}
+    groups: list[list[int]] = []
+    for start, first in enumerate(order):
+        group = [first]
+        for system in order[start + 1 :]:
+            if not all(frozenset((system, member)) in level for member in group):
+                break
+            group.append(system)
+        if len(group) > 1 and not any(set(group) <= set(known) for known in groups):
+            groups.append(group)
+    for pair in sorted(
+        (sorted(pair, key=order.index) for pair in level), key=lambda pair: list(map(order.index, pair))
+    ):
+        if not any(set(pair) <= set(known) for known in groups):
+            group = list(pair)
+            for system in order:
+                if system not in group and all(frozenset((system, member)) in level for member in group):
+                    group.append(system)
+            groups.append(sorted(group, key=order.index))
+    return groups
+
+
 def against(comparison: Comparison, reference: int) -> Comparison:
     """The pairs with one system alone, as that of the other minus it: p-values stay those of the whole family.
 
@@ -118,12 +162,16 @@ def against(comparison: Comparison, reference: int) -> Comparison:
     turned = comparison.pairs[kept, 0] == reference
     pairs = np.where(turned[:, None], comparison.pairs[kept][:, ::-1], comparison.pairs[kept])
 
+    def ends(low: Floats, high: Floats) -> Ends:
+        return Ends(np.where(turned, -high[kept], low[kept]), np.where(turned, -low[kept], high[kept]))
+
     def part(effects: Effects) -> Effects:
         kept_effects = Effects(*(column[kept] for column in effects))  # type: ignore[arg-type]
+        low, high = ends(effects.low, effects.high)
         return kept_effects._replace(
             mean=np.where(turned, -kept_effects.mean, kept_effects.mean),
-            low=np.where(turned, -kept_effects.high, kept_effects.low),
-            high=np.where(turned, -kept_effects.low, kept_effects.high),
+            low=low,
+            high=high,
             d_z=np.where(turned, -kept_effects.d_z, kept_effects.d_z),
             wins=np.where(turned, kept_effects.losses, kept_effects.wins),
             losses=np.where(turned, kept_effects.wins, kept_effects.losses),
@@ -133,7 +181,10 @@ def against(comparison: Comparison, reference: int) -> Comparison:
         replace(
             panel,
             effects=part(panel.effects),
-            together=part(panel.together),
+            together=ends(*panel.together),
+            standard_error=panel.standard_error[kept],
+            freedom=panel.freedom[kept],
+            decided=panel.decided.of(kept),
             p={name: p[kept] for name, p in panel.p.items()},
             error={name: error[kept] for name, error in panel.error.items()},
             adjusted=panel.adjusted[kept],

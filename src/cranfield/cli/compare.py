@@ -29,8 +29,8 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     "tests",
     multiple=True,
     metavar="NAME",
-    help="Test of significance; the first decides, others are shown beside it. Default: t, with randomisation beside "
-    "it. `--test list` explains them all.",
+    help="Test of significance; the first decides, others are shown beside it. Without one, t decides, or the exact "
+    "randomisation test where two runs differ on fewer than 25 topics. `--test list` explains them all.",
 )
 @options.correction
 @options.alpha
@@ -73,7 +73,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     help="Add URisk, TRisk and GeoRisk against the baseline; a loss weighs 1 + ALPHA times as much as a gain.",
 )
 @click.option(
-    "--simultaneous", is_flag=True, help="Show intervals that hold for all comparisons together, not one by one."
+    "--simultaneous", is_flag=True, help="Show intervals that hold for all comparisons together, not each by itself."
 )
 @click.option(
     "--ledger",
@@ -110,7 +110,8 @@ def command(
 
     For each measure: means, the best marked, letters for the runs that each one beats; for each pair the difference
     with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and the
-    difference that this many topics can find.
+    difference that this many topics can find after that correction. An interval leaves out 0 exactly where corrected p
+    is below alpha; --simultaneous shows wider ones that hold for all comparisons together.
 
     Systems that each answered topics of their own are compared with --topics run and an unpaired test: --test welch,
     student or mann-whitney.
@@ -125,9 +126,10 @@ def command(
         click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return
     policy = options.taken_policy(given)
-    read = options.taken_inputs(given) | {"digest": "xxh3_128" if output_format == "json" or ledger else None}
+    digest = output_format == "json" or ledger or collections  # to know judgements again, under whatever name
+    read = options.taken_inputs(given) | {"digest": "xxh3_128" if digest else None}
     with watched("reading") as progress:
-        from cranfield.comparing import DEFAULT_TESTS, compare_collections
+        from cranfield.comparing import compare_collections
         from cranfield.statistics.base import Sampling
 
         sources = _collections(collections, qrels, runs, seeds)
@@ -136,7 +138,7 @@ def command(
             measures or DEFAULT_MEASURES,
             policy=policy,
             read=read | {"format": input_format, "threads": threads, "progress": progress},
-            tests=tests or DEFAULT_TESTS,
+            tests=tests or None,
             margin=equivalence,
             splits=_read_splits(splits, sources),
             tuned_on=_topics_of(tuned_on, input_format),

@@ -66,7 +66,6 @@ def command(
 
     policy = options.taken_policy(given)
     with watched("reading") as progress:
-        from cranfield.comparing import DEFAULT_TESTS
         from cranfield.report.writing import check_name, write
         from cranfield.reporting import gather
 
@@ -79,7 +78,7 @@ def command(
             title=title,
             command=shlex.join(["cranfield", *sys.argv[1:]]),
             read={"format": input_format, "threads": threads, "progress": progress},
-            tests=tests or DEFAULT_TESTS,
+            tests=tests or None,
             **given,
         )
     options.warn(finding for finding in report.findings if finding.doubtful)

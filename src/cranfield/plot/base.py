@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from cranfield.comparing import Evaluated, Question, compare_results
+from cranfield.comparing import compare_results
 from cranfield.comparison import Comparison
 from cranfield.curves import Collected
 from cranfield.errors import UsageError, some
 from cranfield.evaluation import evaluate
 from cranfield.measures import as_measures, parse_measures
+from cranfield.panels import Evaluated
+from cranfield.question import Question
 from cranfield.results import Results
 
 

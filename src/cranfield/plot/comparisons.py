@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import Comparison
+from cranfield.errors import percent
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Theme, altair, find_theme, styled
@@ -76,7 +77,7 @@ def _by_winner(first: str, second: str) -> Any:
 
 @picture("forest", measures=("nDCG@10",), several=True)
 def forest(subject: Subject) -> Any:
-    """Differences of pairs with their intervals: thick for one comparison, thin for all of them together."""
+    """Differences of pairs with their intervals: thick as strict as the corrected p, thin for all of them together."""
     alt = altair()
 
     look = find_theme(subject.theme)
@@ -120,7 +121,16 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
             *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("difference", "low", "high", "adjusted_p")),
         ],
     )
-    across = alt.X("together_low:Q", title=f"difference, {1 - comparison.alpha:.0%} interval")
+    # Where no difference is ever rejected an interval has no end: it goes on to the edge.
+    named = ("low", "high", "together_low", "together_high", "difference")
+    known = [row[name] for row in rows for name in named if np.isfinite(row[name])]
+    for row, name in ((row, name) for row in rows for name in named):
+        row[name] = max(min(row[name], max(known)), min(known)) if row[name] == row[name] else None
+    across = alt.X(
+        "together_low:Q",
+        title=f"difference, {percent(comparison.level)} interval; thin: {percent(comparison.alpha)} for all "
+        f"{comparison.comparisons:,} comparisons together",
+    )
     layers = [
         base.mark_rule(strokeWidth=look.line / 2).encode(x=across, x2="together_high:Q"),
         base.mark_rule(strokeWidth=look.line * 2).encode(x="low:Q", x2="high:Q"),
@@ -138,17 +148,3 @@ def _zero(axis: str) -> Any:
 
     rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=INK, strokeWidth=1)
     return rule.encode(**{axis: "zero:Q"})
-
-
-def cliques(ranks: Any, difference: float) -> list[tuple[int, int]]:
-    """The longest stretches of sorted mean ranks that lie within the critical difference.
-
-    >>> cliques([1.0, 1.5, 2.2, 4.0], 1.0)
-    [(0, 1), (1, 2)]
-    """
-    found: list[tuple[int, int]] = []
-    for i in range(len(ranks)):
-        j = max(k for k in range(i, len(ranks)) if ranks[k] - ranks[i] <= difference)
-        if j > i and (not found or j > found[-1][1]):
-            found.append((i, j))
-    return found

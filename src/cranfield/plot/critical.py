@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cranfield.comparing import check_direction
 from cranfield.plot.base import Subject, picture
-from cranfield.plot.comparisons import cliques
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import COLOURS, INK, Theme, altair, find_theme, styled
-from cranfield.statistics.friedman import critical_difference, friedman
+from cranfield.standing import level_groups, mean_ranks
 
 FIRST_BAR, BAR_STEP = 16, 7  # pixels below the axis
 
 
 @picture("critical-difference", measures=("nDCG@10",))
 def critical(subject: Subject) -> Any:
-    """Mean ranks of the runs over topics; bars join runs that do not differ significantly (Friedman and Nemenyi)."""
+    """Mean ranks of the runs over topics; bars join runs that do not differ significantly, dots are on those joined."""
     alt = altair()
 
     look = find_theme(subject.theme)
-    results = subject.results
-    scores = results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
-    check_direction(results.measures, "runs are put in order")
-    ranks = friedman(scores * results.measures[0].sign).ranks
-    difference = critical_difference(*scores.shape)
+    comparison = subject.comparison if subject.baseline is None else replace(subject, baseline=None).comparison
+    panel = comparison.panels[0]
+    check_direction([panel.measure], "runs are put in order")
+    ranks = mean_ranks(panel)
     order = np.argsort(ranks, kind="stable")
-    together = cliques(ranks[order], difference)
-    labels = [f"{results.runs[i]} {ranks[i]:.2f}" for i in order]
+    together = level_groups(comparison, panel, order.tolist())
+    labels = [f"{comparison.systems[i]} {ranks[i]:.2f}" for i in order]
     lines, texts, height = _brackets(labels, ranks[order], len(together), look)
 
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], range=[0, height]))
@@ -37,20 +36,25 @@ def critical(subject: Subject) -> Any:
     axis = alt.X("rank:Q", title=None, scale=span, axis=alt.Axis(orient="top", tickMinStep=1, grid=False))
     drawn = alt.Chart(alt.Data(values=lines)).mark_line(color=INK, strokeWidth=look.line / 2)
     named = alt.Chart(alt.Data(values=texts)).encode(x="rank:Q", y=y, text="label:N")
+    places = [float(FIRST_BAR + BAR_STEP * k) for k in range(len(together))]
     bars = [
-        {"rank": float(ranks[order[i]]), "end": float(ranks[order[j]]), "y": float(FIRST_BAR + BAR_STEP * k)}
-        for k, (i, j) in enumerate(together)
+        {"rank": float(ranks[group[0]]), "end": float(ranks[group[-1]]), "y": at}
+        for group, at in zip(together, places, strict=True)
     ]
+    dots = [{"rank": float(ranks[i]), "y": at} for group, at in zip(together, places, strict=True) for i in group]
     joined = alt.Chart(alt.Data(values=bars)).mark_rule(
         strokeWidth=look.line * 2, color=COLOURS[1], xOffset=-2, x2Offset=2
     )
+    marked = alt.Chart(alt.Data(values=dots)).mark_point(filled=True, opacity=1, size=look.line * 20, color=COLOURS[1])
     layers = [
         drawn.encode(x=axis, y=y, detail="label:N", order="order:Q"),
         named.transform_filter(alt.datum.left).mark_text(align="right", dx=-4, fontSize=look.font),
         named.transform_filter(~alt.datum.left).mark_text(align="left", dx=4, fontSize=look.font),
         *([joined.encode(x="rank:Q", x2="end:Q", y=y)] if bars else []),
+        *([marked.encode(x="rank:Q", y=y)] if bars else []),
     ]
-    title = f"mean rank by {results.measures[0].label}; critical difference {difference:.2f}"
+    joins = f"bars join runs that do not differ (adjusted p from {comparison.alpha:g})"
+    title = f"mean rank by {panel.measure.label}; {joins}"
     width = look.width_beside(2 * text_width(labels, look))
     return styled(alt.layer(*layers).properties(width=width, height=height, title=title), look)
 

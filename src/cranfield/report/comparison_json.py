@@ -22,8 +22,11 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "systems": list(comparison.systems),
             "baseline": comparison.baseline,
             "tests": [{"name": test.name, "title": test.title, "null": test.null} for test in comparison.tests],
+            "rule": comparison.rule,
             "correction": comparison.correction.name,
+            "comparisons": comparison.comparisons,
             "alpha": comparison.alpha,
+            "level": comparison.level,
             "power": comparison.power,
             "margin": comparison.margin,
             "resamples": comparison.sampling.resamples,
@@ -105,7 +108,10 @@ def _macro(comparison: Comparison) -> list[dict[str, Any]]:
             "difference": float(macro.difference[k]),
             "low": float(macro.low[k]),
             "high": float(macro.high[k]),
-            "p": float(macro.p[k]),
+            "p": float(macro.decided.p[k]),
+            "decided_by": macro.decided.by[k],
+            "adjusted_p": float(macro.adjusted[k]),
+            "level": macro.level,
         }
         for macro in comparison.macro
         for k, (i, j) in enumerate(comparison.pairs.tolist())

@@ -8,6 +8,7 @@ from math import isclose, isnan
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cranfield.errors import percent, plural
 from cranfield.report import efficiency_columns
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
     """A comparison in a format, ending in a newline; tables may show intervals that hold for all pairs together."""
-    shown = comparison if not simultaneous else replace(comparison, panels=tuple(map(_together, comparison.panels)))
+    shown = comparison
+    if simultaneous:
+        shown = replace(comparison, panels=tuple(map(_together, comparison.panels)), simultaneous=True)
     return FORMATS[format](shown if format in WRITERS else comparison)
 
 
@@ -45,7 +48,9 @@ def parts(comparison: Comparison) -> list[Part]:
     ]
     found += [Part(f"{panel.heading}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
     if comparison.macro:
-        found.append(Part("All collections, each counting the same", macro_grid(comparison)))
+        found.append(
+            Part("All collections, each counting the same", macro_grid(comparison), (_macro_legend(comparison),))
+        )
     return found
 
 
@@ -57,7 +62,7 @@ def systems_grid(comparison: Comparison) -> Grid:
     rows: list[list[str | Cell]] = []
     for number, system in enumerate(comparison.systems):
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
-        unjudged = [f"{share[number]:.1%}" for share in shares.values()]
+        unjudged = [_shown(float(share[number]), ".1%") for share in shares.values()]
         figures = [efficiency_columns.shown(each.figure, each.values[number]) for each in comparison.figures]
         rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
     return Grid(header, rows, labels=2)
@@ -67,38 +72,54 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair of systems on one measure; in bold what is significant after correction."""
     effects = panel.effects
     tests = [f"p ({test.name})" for test in comparison.tests]
-    header = ["pair", "difference", interval_header(comparison.alpha), "d_z", "W/T/L", *tests]
-    header += ["adjusted p", "detectable", *(["p equivalent"] if panel.equivalence is not None else [])]
+    header = ["pair", "difference", interval_header(comparison), "d_z", "W/T/L", *tests]
+    mixed = len(set(panel.decided.by)) > 1 or panel.decided.by[0] not in panel.p
+    header += [*(["decided by"] if mixed else []), "adjusted p", "detectable"]
+    header += [_uncorrected(comparison, "p equivalent")] if panel.equivalence is not None else []
     rows: list[list[str | Cell]] = []
     for k, (i, j) in enumerate(comparison.pairs.tolist()):
         difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
         row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
         row += _on_topics(effects, k, decided=panel.measure.sign != 0)
         row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
+        row += [panel.decided.by[k]] if mixed else []
         row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
     return Grid(header, rows)
 
 
-def interval_header(alpha: float) -> str:
-    """How sure an interval is.
+def interval_header(comparison: Comparison) -> str:
+    """How sure an interval is, and whether it is so with all others together or by itself."""
+    if comparison.holds_together and comparison.comparisons > 1:
+        return f"{percent(comparison.alpha)} simultaneous interval"
+    return f"{percent(comparison.level)} interval"
 
-    >>> interval_header(0.05), interval_header(0.001)
-    ('95% interval', '99.9% interval')
+
+def interval(low: float, high: float) -> str:
+    """An interval as people read it; one without ends says so.
+
+    >>> interval(-0.25, 0.5), interval(float("-inf"), float("inf"))
+    ('[-0.2500, +0.5000]', '[-∞, +∞]')
     """
-    return f"{100 * (1 - alpha):.10g}% interval"
+    return "–" if isnan(low) else f"[{low:+z.4f}, {high:+z.4f}]".replace("inf", "∞")
+
+
+def _uncorrected(comparison: Comparison, header: str) -> str:
+    """The head of p-values that nothing corrects, where there is more than one."""
+    return f"{header}, uncorrected" if comparison.comparisons > 1 else header
 
 
 def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell]:
     """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have.
 
-    Where no value of a measure is better than another (not `decided`), nothing is won.
+    Where no value of a measure is better than another (not `decided`), nothing is won. Tests that are not about the
+    mean have no interval of it.
     """
-    if isnan(effects.low[pair]):
+    if isnan(effects.d_z[pair]):
         return ["–", "–", "–"]
-    interval = f"[{effects.low[pair]:+z.4f}, {effects.high[pair]:+z.4f}]"
     counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
-    return [interval, f"{effects.d_z[pair]:+z.2f}", counts]
+    spread = f"{effects.d_z[pair]:+z.2f}".replace("inf", "∞")
+    return [interval(float(effects.low[pair]), float(effects.high[pair])), spread, counts]
 
 
 def _shown(value: float, form: str) -> str:
@@ -106,10 +127,10 @@ def _shown(value: float, form: str) -> str:
 
 
 def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
-    """Each pair's difference on every fold, and the corrected resampled t test over them."""
+    """Each pair's difference on every fold, and the corrected resampled t test over them; one p by itself each."""
     assert panel.folds is not None
     count = len(panel.folds[0].differences)
-    tested = "p (corrected resampled t)" if count > 1 else "p (t on the test topics)"
+    tested = _uncorrected(comparison, "p (t over folds)" if count > 1 else "p (t on the test topics)")
     header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", tested]
     rows = []
     for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds, strict=True):
@@ -132,7 +153,7 @@ def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
         ]
         for i, system in enumerate(comparison.systems)
     ]
-    return Grid(["system", "URisk", "TRisk", "p", "GeoRisk"], rows)
+    return Grid(["system", "URisk", "TRisk", _uncorrected(comparison, "p"), "GeoRisk"], rows)
 
 
 def _of_risk(t: float, p: float) -> tuple[str, str]:
@@ -141,35 +162,92 @@ def _of_risk(t: float, p: float) -> tuple[str, str]:
 
 def macro_grid(comparison: Comparison) -> Grid:
     """Each pair over all collections, each of which counts the same."""
-    header = ["measure", "pair", "means", "difference", interval_header(comparison.alpha), "p"]
-    rows = []
+    level = comparison.macro[0].level
+    header = ["measure", "pair", "means", "difference", f"{percent(level)} interval", "p", "adjusted p"]
+    rows: list[list[str | Cell]] = []
     for macro in comparison.macro:
         for k, (i, j) in enumerate(comparison.pairs.tolist()):
             means = f"{macro.means[i]:.4f} {macro.means[j]:.4f}"
-            interval = f"[{macro.low[k]:+z.4f}, {macro.high[k]:+z.4f}]"
+            ends = interval(float(macro.low[k]), float(macro.high[k]))
             pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
-            difference = f"{macro.difference[k]:+z.4f}"
-            rows.append([macro.measure.label, pair, means, difference, interval, shown_p(float(macro.p[k]))])
+            difference = Cell(f"{macro.difference[k]:+z.4f}", bold=bool(macro.adjusted[k] < comparison.alpha))
+            p = [shown_p(float(macro.decided.p[k])), shown_p(float(macro.adjusted[k]))]
+            rows.append([macro.measure.label, pair, means, difference, ends, *p])
     return Grid(header, rows, labels=2)
 
 
 def legend(comparison: Comparison) -> str:
-    """How to read the table of systems."""
-    test = comparison.tests[0]
-    corrected = "for its own family" if test.kind == "family" else f"{comparison.correction.title} correction"
-    decided = f"{test.title}, {corrected}, adjusted p below {comparison.alpha:g}"
+    """How to read the tables: what marks and letters mean, which test decided, what intervals hold for."""
+    words = [
+        "The best of a column is marked; letters name the systems that one is significantly better than (adjusted p "
+        f"below {comparison.alpha:g}).",
+        f"Decided by {comparison.rule}; {corrected(comparison)}.",
+        *(f"Null hypothesis of the {test.title}: {test.null}." for test in comparison.deciding),
+        _intervals(comparison),
+    ]
+    if any(isnan(p) for panel in comparison.panels for of_test in panel.p.values() for p in of_test.tolist()):
+        words.append("A p of – is undefined.")
+    if any(panel.spreads for panel in comparison.panels):
+        words.append(
+            "± is the standard deviation of a system's runs; d_z and W/T/L are of the mean over its runs on each topic "
+            "and leave out how far runs differ."
+        )
+    return " ".join(words)
+
+
+def corrected(comparison: Comparison) -> str:
+    """What p-values are corrected for, in words."""
+    count, test = plural(comparison.comparisons, "comparison"), comparison.tests[0]
+    if comparison.comparisons == 1:
+        return "one comparison, with nothing to correct for"
+    if test.kind == "family":
+        panels = len(comparison.panels)
+        times = f" of a measure, and Bonferroni for the {panels}" if panels > 1 else ""
+        return f"corrected by the test itself for all pairs{times}: {count}"
+    if comparison.correction.name == "none":
+        return f"not corrected for {count}"
+    return f"{comparison.correction.title} correction for {count}"
+
+
+def _intervals(comparison: Comparison) -> str:
+    """What intervals hold for, in words."""
+    if all(isnan(low) for panel in comparison.panels for low in panel.effects.low.tolist()):
+        return f"The {comparison.tests[0].title} has no interval of the mean difference."
+    if comparison.comparisons == 1:
+        return "The interval leaves out 0 exactly where that p is below alpha."
+    all_of_them = f"Intervals hold for all {comparison.comparisons:,} comparisons together"
+    strict = "one leaves out 0 exactly where adjusted p is below alpha"
+    if comparison.simultaneous and comparison.tests[0].kind != "family":
+        return f"{all_of_them} (Bonferroni), whatever the correction of p."
+    if comparison.holds_together:
+        return f"{all_of_them}; {strict}."
     return (
-        f"The best of a column is marked; letters name the systems that one is significantly better than ({decided}). "
-        f"Null hypothesis: {test.null}."
+        f"Intervals hold for each comparison by itself; they are of {percent(comparison.level)}, so that {strict} "
+        "(--simultaneous: for all together)."
     )
+
+
+def _macro_legend(comparison: Comparison) -> str:
+    """How the summary over collections was decided."""
+    ways = {name for macro in comparison.macro for name in macro.decided.by}
+    count = sum(len(macro.difference) for macro in comparison.macro)
+    tested = {
+        "t": "t of the mean of the collections' differences, with Satterthwaite's degrees of freedom",
+        "randomisation": "randomisation of all topics, each weighed by its collection",
+    }
+    how = " or, where few topics change, ".join(tested[name] for name in ("t", "randomisation") if name in ways)
+    many = f"{comparison.correction.title} correction for the {plural(count, 'comparison')} of this table"
+    return f"p is by {how}; adjusted p: {many if count > 1 else 'one comparison, with nothing to correct for'}."
 
 
 def shown_p(p: float) -> str:
     """A p-value as people read it.
 
-    >>> shown_p(0.03217), shown_p(0.0000002), shown_p(1.0)
-    ('0.0322', '<0.0001', '1.0000')
+    >>> shown_p(0.03217), shown_p(0.0000002), shown_p(1.0), shown_p(float("nan"))
+    ('0.0322', '<0.0001', '1.0000', '–')
     """
+    if isnan(p):
+        return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 

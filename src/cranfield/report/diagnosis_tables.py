@@ -7,8 +7,9 @@ from dataclasses import fields
 from math import isnan
 from typing import TYPE_CHECKING
 
+from cranfield.errors import percent
 from cranfield.report.comparison_json import finite
-from cranfield.report.comparison_tables import shown_p
+from cranfield.report.comparison_tables import interval, shown_p
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
 
 if TYPE_CHECKING:
@@ -47,12 +48,11 @@ def slices_grid(diagnosis: Diagnosis) -> Grid:
         diagnosis.system,
         diagnosis.other,
         "difference",
-        "95% interval",
+        f"{percent(diagnosis.slices[0].level)} interval",
         "adjusted p",
     ]
     rows: list[list[str | Cell]] = []
     for part in diagnosis.slices:
-        interval = "–" if isnan(part.low) else f"[{part.low:+.4f}, {part.high:+.4f}]"
         difference = Cell(f"{part.difference:+.4f}", bold=part.adjusted_p < 0.05)
         row: list[str | Cell] = [
             part.attribute,
@@ -61,7 +61,7 @@ def slices_grid(diagnosis: Diagnosis) -> Grid:
             f"{part.mean:.4f}",
             f"{part.other_mean:.4f}",
         ]
-        rows.append([*row, difference, interval, shown_p(part.adjusted_p)])
+        rows.append([*row, difference, interval(part.low, part.high), shown_p(part.adjusted_p)])
     return Grid(header, rows, labels=2)
 
 
@@ -77,9 +77,10 @@ def moves_grid(diagnosis: Diagnosis) -> Grid:
 
 
 def _parts(diagnosis: Diagnosis, every_topic: bool) -> list[tuple[str, Grid]]:
+    by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
     title = (
         f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
-        f"p (paired t) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
+        f"p ({by}) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
     )
     found = [(title, topics_grid(diagnosis, every_topic))]
     if diagnosis.slices:

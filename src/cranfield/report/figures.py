@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cranfield.comparison import Comparison
+from cranfield.errors import percent, plural
 from cranfield.plot.base import Subject, find_picture
 from cranfield.plot.lines import lines
 from cranfield.reporting import Report
@@ -83,8 +84,9 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Figure(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
-            f"Mean difference with its {1 - comparison.alpha:.0%} interval: thick for one pair alone, thin so that all "
-            "intervals of the report hold together. Blue is significant after correction.",
+            f"Mean difference with its intervals: thick at {percent(comparison.level)}, as strict as the correction "
+            f"for {plural(comparison.comparisons, 'comparison')}: it leaves out 0 where the difference is significant "
+            f"(blue) and nowhere else; thin at {percent(comparison.alpha)} for all comparisons of the report together.",
             _drawing("forest", results, theme, against(one_measure, reference)),
         ),
         Figure(
@@ -97,20 +99,22 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
     ]
     if len(results.runs) < 3 or not measure.sign:
         return found
-    found.append(
-        Figure(
-            "critical-difference",
-            f"Mean ranks by {measure}",
-            "Mean rank over topics, 1 is best. Bars join systems that do not differ significantly (Friedman, Nemenyi).",
-            _drawing("critical-difference", results, theme),
-        )
-    )
     if comparison.baseline is None:
+        found.append(
+            Figure(
+                "critical-difference",
+                f"Mean ranks by {measure}",
+                "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which do not differ "
+                "significantly from each other: by the same adjusted p as letters and tiers.",
+                _drawing("critical-difference", results, theme, one_measure),
+            )
+        )
         found.append(
             Figure(
                 "p-values",
                 f"Which systems differ by {measure}",
-                f"p of every pair ({comparison.tests[0].title}), adjusted for all comparisons of the report.",
+                f"p of every pair, adjusted for all {comparison.comparisons:,} comparisons of the report. Decided by "
+                f"{comparison.rule}.",
                 _drawing("p-values", results, theme, one_measure),
             )
         )

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from cranfield.errors import plural
 from cranfield.report import efficiency_columns
-from cranfield.report.comparison_tables import legend, pairs_grid, shown_p, systems_grid
+from cranfield.report.comparison_tables import (
+    corrected,
+    interval,
+    interval_header,
+    legend,
+    pairs_grid,
+    shown_p,
+    systems_grid,
+)
 from cranfield.report.grid import Cell, Grid
 from cranfield.report.tables import shown
 from cranfield.standing import NO_TIER
@@ -53,8 +60,8 @@ def standings_grid(report: Report, measure: Measure) -> Grid:
     standings, reference = report.standings(measure), report.reference(measure)
     if report.comparison is None or reference is None:
         return Grid(["system", measure.label], [[s.system, shown(s.mean, measure)] for s in standings])
-    interval = f"{1 - report.comparison.alpha:.0%} interval"
-    header = ["", "system", "tier", measure.label, f"− {report.systems[reference]}", interval, "adjusted p", "W/T/L"]
+    ends = interval_header(report.comparison)
+    header = ["", "system", "tier", measure.label, f"− {report.systems[reference]}", ends, "adjusted p", "W/T/L"]
     judged = all(standing.unjudged is not None for standing in standings)
     rows: list[list[str | Cell]] = []
     for place, standing in enumerate(standings):
@@ -69,7 +76,7 @@ def _to_reference(standing: Standing) -> list[str | Cell]:
         return ["–", "–", "–", "–"]
     return [
         f"{standing.difference:+z.4f}",
-        f"[{standing.low:+z.4f}, {standing.high:+z.4f}]",
+        interval(standing.low, standing.high),
         shown_p(standing.adjusted_p),
         "–" if standing.tier == NO_TIER else f"{standing.wins}/{standing.ties}/{standing.losses}",
     ]
@@ -171,10 +178,8 @@ def tested(report: Report) -> list[str]:
     if found is None:
         return []
     lines = [f"{test.title[0].upper()}{test.title[1:]}. Null hypothesis: {test.null}." for test in found.tests]
-    corrected = (
-        f"{found.correction.title} correction for {plural(found.comparisons, 'comparison')}, level {found.alpha:g}."
-    )
-    return [*lines, f"The first test decides. {corrected}"]
+    decided = f"Decided by {found.rule}; {corrected(found)}, level {found.alpha:g}."
+    return [*lines, decided]
 
 
 def _said(value: object) -> str:

@@ -33,8 +33,9 @@ class Sampling:
 class Outcome(NamedTuple):
     """What a test found, an entry a pair: its statistic, the two-sided p-value, and how sure that p-value is.
 
-    `error` is the standard error of p where orders were drawn at random, 0 where p is exact. `notes` are sentences
-    about the data that a reader of the p-value must know, such as how many differences are tied.
+    p is NaN where the test has no answer: it is undefined there, not 1. `error` is the standard error of p where orders
+    were drawn at random, 0 where p is exact. `notes` are sentences about the data that a reader of the p-value must
+    know, such as how many differences are tied.
     """
 
     statistic: Floats

@@ -3,6 +3,9 @@
 The family may have any shape, such as systems × measures × collections: all its p-values count as one family, and each
 adjusted one stands where its p-value stood. An adjusted p-value is compared with alpha as a single one would be.
 
+All of them find what lies below some level and nothing else. A correction knows that level from how many comparisons
+there are and how many of them it found, so that an interval can be as wide as the decision beside it is strict.
+
 To add a correction, write a function and decorate it with `@correction`.
 """
 
@@ -17,15 +20,20 @@ from cranfield.errors import UsageError
 from cranfield.statistics.base import Floats
 
 Adjusts = Callable[[Floats], Floats]
+Levels = Callable[[int, int], float]
 DEFAULT = "holm"
 
 
 class Correction(NamedTuple):
-    """A correction for many comparisons, and in words what it keeps below alpha."""
+    """A correction for many comparisons, and in words what it keeps below alpha.
+
+    `share` of alpha is where p-values are found, given the number of comparisons and how many were found: see `level`.
+    """
 
     name: str
     title: str
     controls: str
+    share: Levels
     function: Adjusts
 
     @property
@@ -33,26 +41,39 @@ class Correction(NamedTuple):
         return (self.function.__doc__ or "").strip()
 
     def __call__(self, p: Floats) -> Floats:
-        """Adjusted p-values, each where its p-value stands.
+        """Adjusted p-values, each where its p-value stands. An undefined one stays so, and counts as a comparison made.
 
         >>> find_correction("bonferroni")(np.array([[0.01, 0.02], [0.4, 0.03]]))
         array([[0.04, 0.08],
                [1.  , 0.12]])
         """
         p = np.asarray(p, dtype=np.float64)
-        if not ((p >= 0) & (p <= 1)).all():
-            raise UsageError("a p-value is missing or not from 0 to 1: leave it out of the family")
-        return np.minimum(self.function(p.ravel()), 1.0).reshape(p.shape) if p.size else p
+        undefined = np.isnan(p)
+        counted = np.where(undefined, 1.0, p)
+        if not ((counted >= 0) & (counted <= 1)).all():
+            raise UsageError("a p-value is not from 0 to 1")
+        adjusted = np.minimum(self.function(counted.ravel()), 1.0).reshape(p.shape) if p.size else p
+        return np.where(undefined, np.nan, adjusted)
+
+    def level(self, alpha: float, comparisons: int, found: int = 0) -> float:
+        """The level that parts what was found from the rest: p lies below it exactly where adjusted p is below alpha.
+
+        With nothing found it is what the smallest p-value must be below, the level at which to plan.
+
+        >>> [find_correction("holm").level(0.05, 4, found) for found in (0, 2, 4)]
+        [0.0125, 0.025, 0.05]
+        """
+        return alpha * self.share(comparisons, found)
 
 
 _CORRECTIONS: dict[str, Correction] = {}
 
 
-def correction(name: str, *, title: str, controls: str) -> Callable[[Adjusts], Adjusts]:
+def correction(name: str, *, title: str, controls: str, share: Levels) -> Callable[[Adjusts], Adjusts]:
     """Registers a function as a correction; it takes and gives a flat array, and may exceed 1."""
 
     def register(function: Adjusts) -> Adjusts:
-        _CORRECTIONS[name] = Correction(name, title, controls, function)
+        _CORRECTIONS[name] = Correction(name, title, controls, share, function)
         return function
 
     return register
@@ -90,7 +111,17 @@ def family_wise_error(alpha: float, comparisons: int) -> float:
 _ANY = "the chance of even one false alarm in the family, whatever the comparisons have to do with each other"
 
 
-@correction("holm", title="Holm", controls=_ANY)
+def _left(comparisons: int, found: int) -> float:
+    """What is left to decide shares alpha."""
+    return 1 / max(comparisons - found, 1)
+
+
+def _found(comparisons: int, found: int) -> float:
+    """As much of alpha as there are findings among the comparisons."""
+    return max(found, 1) / comparisons
+
+
+@correction("holm", title="Holm", controls=_ANY, share=_left)
 def holm(p: Floats) -> Floats:
     """The smallest of k p-values times k, the next times k - 1 and so on, none below the one before.
 
@@ -108,6 +139,7 @@ def holm(p: Floats) -> Floats:
     title="Hochberg",
     controls="the chance of even one false alarm in the family, if the comparisons are independent or depend on each "
     "other positively",
+    share=_left,
 )
 def hochberg(p: Floats) -> Floats:
     """Holm's factors from the largest p-value down, none above the one after.
@@ -121,7 +153,7 @@ def hochberg(p: Floats) -> Floats:
     return _back(np.minimum.accumulate(p[order] * np.arange(1, len(p) + 1)), order)
 
 
-@correction("bonferroni", title="Bonferroni", controls=_ANY)
+@correction("bonferroni", title="Bonferroni", controls=_ANY, share=lambda comparisons, found: 1 / comparisons)
 def bonferroni(p: Floats) -> Floats:
     """Every p-value times the number of comparisons; never less strict than Holm.
 
@@ -136,6 +168,7 @@ def bonferroni(p: Floats) -> Floats:
     title="Benjamini-Hochberg",
     controls="the expected share of false alarms among what is found, if the comparisons are independent or depend on "
     "each other positively; single false alarms are to be expected",
+    share=_found,
 )
 def benjamini_hochberg(p: Floats) -> Floats:
     """The i-th smallest of k p-values times k / i, none above the one after.
@@ -155,6 +188,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
     title="Benjamini-Yekutieli",
     controls="the expected share of false alarms among what is found, whatever the comparisons have to do with each "
     "other",
+    share=lambda comparisons, found: _found(comparisons, found) / sum(1 / i for i in range(1, comparisons + 1)),
 )
 def benjamini_yekutieli(p: Floats) -> Floats:
     """Benjamini-Hochberg times 1 + 1/2 + … + 1/k.
@@ -170,7 +204,7 @@ def benjamini_yekutieli(p: Floats) -> Floats:
     return np.asarray(false_discovery_control(p, method="by"))
 
 
-@correction("none", title="none", controls="nothing beyond each comparison taken alone")
+@correction("none", title="none", controls="nothing beyond each comparison taken alone", share=lambda *_: 1.0)
 def none(p: Floats) -> Floats:
     """The p-values as they are.
 

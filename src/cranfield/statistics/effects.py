@@ -9,6 +9,7 @@ import numpy as np
 from cranfield.errors import UsageError
 from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, differences
 from cranfield.statistics.differences import Moments, moments, win_tie_loss
+from cranfield.statistics.planning import detectable_shift
 
 Resampled = Literal["percentile", "basic", "BCa"]
 _HELD = 1 << 22  # numbers held at a time while resampling
@@ -21,7 +22,8 @@ class Effects(NamedTuple):
     low, high: its t interval
     d_z: mean difference over the standard deviation of the differences; infinite if the difference never varies
     wins, ties, losses: on how many topics the first system is better, as good (to ten digits), worse
-    detectable: the least true mean difference that a t test on as many topics finds with the asked-for power
+    detectable: the least true mean difference that a t test on as many topics finds with the asked-for power, if
+      differences vary as they do here; NaN where that cannot be computed
     """
 
     mean: Floats
@@ -49,12 +51,10 @@ def effects(
     least 1 - alpha (Bonferroni). A pair whose interval then leaves out zero is also significant after Holm's
     correction of the t test; the reverse need not hold, as Holm is the sharper. `detectable` follows the same alpha.
 
-    detectable = (t_{1 - alpha/2} + t_{power}) s / √n, quantiles with n - 1 degrees of freedom.
-
     >>> scores = np.array([[0.7, 0.3, 0.2, 0.6, 0.4], [0.5, 0.1, 0.0, 0.2, 0.4]])
     >>> found = effects(scores, np.array([[0, 1]]))
     >>> found.mean.round(4), found.low.round(4), found.high.round(4), found.d_z.round(4), found.detectable.round(4)
-    (array([0.2]), array([0.0244]), array([0.3756]), array([1.4142]), array([0.2351]))
+    (array([0.2]), array([0.0244]), array([0.3756]), array([1.4142]), array([0.2379]))
     >>> found.wins, found.ties, found.losses
     (array([4]), array([1]), array([0]))
     """
@@ -67,15 +67,56 @@ def effects(
     degrees = scores.shape[1] - 1
     found = moments(scores, pairs)
     error = _standard_error(found, scores)
-    quantile = -stdtrit(degrees, alpha / comparisons / 2)
+    level = alpha / comparisons
+    quantile = -stdtrit(degrees, level / 2)
     return Effects(
         found.mean,
         found.mean - quantile * error,
         found.mean + quantile * error,
         found.over(np.sqrt(found.variance)),
         *win_tie_loss(scores, pairs, tie),
-        (quantile + stdtrit(degrees, power)) * error,
+        detectable(error, np.full(len(pairs), float(degrees)), power=power, alpha=level),
     )
+
+
+def detectable(error: Floats, freedom: Floats, *, power: float, alpha: float) -> Floats:
+    """The least true differences found with that power, given their standard errors with degrees of freedom.
+
+    >>> detectable(np.array([0.01, 0.02]), np.array([49.0, 49.0]), power=0.8, alpha=0.05).round(4)
+    array([0.0286, 0.0572])
+    """
+    shifts = {each: _shift(each, power, alpha) for each in set(freedom.tolist())}
+    return np.asarray(error * np.array([shifts[each] for each in freedom.tolist()]))
+
+
+def _shift(freedom: float, power: float, alpha: float) -> float:
+    try:
+        return detectable_shift(freedom, power=power, alpha=alpha)
+    except UsageError:  # two topics and a level of 0.0001, or power below alpha: no number to give
+        return np.nan
+
+
+def sure_interval(
+    gains: Integers, losses: Integers, topics: int, largest: float, alpha: float
+) -> tuple[Floats, Floats]:
+    """Ends of an interval for each mean difference that holds however few topics change, from their number alone.
+
+    Topics are gained and lost by `largest` at most, so the mean difference is at most that times the share of gains
+    among all topics that could be asked, and at least minus that times the share of losses. Either share has an exact
+    bound (Clopper and Pearson, 1934). It is wide; t intervals, which are not, miss the true difference far too often
+    where few topics change.
+
+    >>> low, high = sure_interval(np.array([4]), np.array([0]), 50, 1.0, 0.05)
+    >>> low.round(4), high.round(4)
+    (array([-0.0711]), array([0.1923]))
+    """
+    from scipy.special import betaincinv
+
+    def most(count: Integers) -> Floats:
+        share = betaincinv(count + 1.0, np.maximum(topics - count, 1), 1 - alpha / 2)
+        return np.where(count < topics, share, 1.0) * largest
+
+    return -most(losses), most(gains)
 
 
 def equivalence(scores: Floats, pairs: Integers, margin: float) -> Outcome:
@@ -98,6 +139,9 @@ def equivalence(scores: Floats, pairs: Integers, margin: float) -> Outcome:
 def within(margin: float, difference: Floats, error: Floats, freedom: Floats | float) -> Outcome:
     """Two one-sided t tests of differences with known standard errors and degrees of freedom: `equivalence`.
 
+    Where the differences do not vary t is undefined, and the randomisation test answers: of all flips of n differences,
+    one is as far inside the margin as they are, or all if they are not inside.
+
     >>> within(0.02, np.array([0.0]), np.array([0.01]), 20.0).p.round(4)
     array([0.0296])
     """
@@ -108,7 +152,8 @@ def within(margin: float, difference: Floats, error: Floats, freedom: Floats | f
     inside = margin - np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(inside == 0, 0.0, inside / error)
-    return Outcome(statistic, stdtr(freedom, -statistic), np.zeros(len(difference)))
+    flips = np.where(inside > 0, 0.5 ** (np.asarray(freedom) + 1), 1.0)
+    return Outcome(statistic, np.where(error == 0, flips, stdtr(freedom, -statistic)), np.zeros(len(difference)))
 
 
 def bootstrap_interval(

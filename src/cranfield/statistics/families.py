@@ -43,8 +43,9 @@ def tukey(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     mean_error = standard_error_of_means(scores)
     difference = mean_differences(scores, pairs)
     if mean_error == 0:
-        note = "systems differ by the same on every topic: there is no error to compare differences with, and p = 1"
-        return Outcome(np.zeros(len(pairs)), np.ones(len(pairs)), np.zeros(len(pairs)), (note,))
+        note = "systems differ by the same on every topic: without an error to compare differences with p is undefined"
+        undefined = np.full(len(pairs), np.nan)
+        return Outcome(undefined, undefined, np.zeros(len(pairs)), (note,))
     q = difference / mean_error
     p = studentised_range_tail(np.abs(q), systems, (systems - 1) * (topics - 1))
     return Outcome(q, p, np.zeros(len(pairs)), notes_on(scores, pairs))

@@ -100,9 +100,32 @@ def _t(scores: Floats, pairs: Integers, equal_variances: bool) -> Outcome:
     constant = (first.deviation == 0) & (second.deviation == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic, p = ttest_ind_from_stats(*first, *second, equal_var=equal_variances)
-    statistic, p = np.where(constant, 0.0, statistic), np.where(constant, 1.0, p)
-    note = f"in {np.count_nonzero(constant):,} of {len(pairs):,} pairs neither system's scores vary: p = 1"
+    statistic, p = np.where(constant, np.nan, statistic), np.where(constant, np.nan, p)
+    note = f"in {np.count_nonzero(constant):,} of {len(pairs):,} pairs neither system's scores vary: p is undefined"
     return Outcome(statistic, p, np.zeros(len(pairs)), (note,) if constant.any() else ())
+
+
+def exchanged(scores: Floats, pairs: Integers) -> Floats:
+    """Exact p of systems neither of whose scores vary: the share of all ways to deal the scores to the two samples that
+    part their means as far.
+
+    It answers where t has nothing to compare a difference with. The first sample gets a hypergeometric number of the
+    first system's scores, and the means are the further apart the further that is from its mean.
+
+    >>> exchanged(np.array([[0.5, 0.5, 0.5, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1, 0.1]]), np.array([[0, 1]]))
+    array([0.1])
+    """
+    from scipy.stats import hypergeom
+
+    found = _samples(scores)
+    out = np.ones(len(pairs))
+    for place, (i, j) in enumerate(pairs.tolist()):
+        own, other = int(found.size[i]), int(found.size[j])
+        if not np.isclose(found.mean[i], found.mean[j], rtol=10.0**-DIGITS, atol=0):
+            kept = np.arange(max(0, own - other), own + 1)
+            away = np.abs(kept - own * own / (own + other))
+            out[place] = hypergeom(own + other, own, own).pmf(kept)[away >= away[-1] * (1 - 1e-9)].sum()
+    return out
 
 
 def _samples(scores: Floats) -> _Samples:

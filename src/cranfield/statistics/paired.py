@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cranfield import _core
 from cranfield.errors import UsageError
 from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, differences, significance_test
 from cranfield.statistics.differences import (
@@ -17,9 +18,9 @@ from cranfield.statistics.differences import (
     whole_differences,
     win_tie_loss,
 )
+from cranfield.statistics.randomised import AFFORDABLE
 
-MOST_EXACT = 50  # topics up to which the distribution of untied signed ranks is computed, not approximated
-MOST_ENUMERATED = 13  # topics up to which all 2^n signs of tied ranks are gone through
+MOST_EXACT = 50  # differences up to which the distribution of signed ranks is computed, not approximated
 _TIE = 1e-9  # resampled statistics that are this close to the observed one, relatively, are as large
 
 
@@ -33,8 +34,7 @@ def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
 
     t = d̄ / √(s² / n) with n - 1 degrees of freedom. It assumes that means of n differences are about normal, which
     holds from some 25 topics on unless a few topics decide everything. Where the difference is the same on every topic,
-    t is infinite, but p is 1 and a note says so: there is no variation to judge it by, and with few topics and coarse
-    scores such data are too common under chance to be taken as certain.
+    p is undefined and a note says so: there is no variation to judge it by.
 
     Reference: Student, "The probable error of a mean", 1908.
 
@@ -47,7 +47,7 @@ def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
 
     found = moments(scores, pairs)
     statistic = t_statistic(found, scores.shape[1])
-    p = np.where(found.variance == 0, 1.0, 2 * stdtr(scores.shape[1] - 1, -np.abs(statistic)))
+    p = np.where(found.variance == 0, np.nan, 2 * stdtr(scores.shape[1] - 1, -np.abs(statistic)))
     return Outcome(statistic, p, np.zeros(len(pairs)), _constant_note(found))
 
 
@@ -72,8 +72,8 @@ def wilcoxon(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
 
     The statistic is the sum of the ranks of gains minus that of losses. Differences are rounded to ten digits first, so
     that 0.3 - 0.2 and 0.2 - 0.1 are tied; tied differences share their mean rank. Differences of zero are left out, as
-    Wilcoxon did. p is exact for up to 50 differences without ties and for up to 13 topics with ties; otherwise normal,
-    with the variance corrected for ties and 1/2 for continuity.
+    Wilcoxon did. p is exact for up to 50 differences, tied or not; otherwise normal, with the variance corrected for
+    ties and 1/2 for continuity.
 
     Reference: Wilcoxon, "Individual comparisons by ranking methods", 1945.
 
@@ -107,18 +107,13 @@ def _signed_ranks(difference: Floats) -> _SignedRanks:
     size = np.abs(difference)
     zeros = (size == 0).sum(axis=1)
     ranks = np.where(size > 0, np.copysign(rankdata(size, axis=1) - zeros[:, None], difference), 0.0)
-    tied = _tied(size)
     kept = difference.shape[1] - zeros
     p = np.ones(len(difference))
     # SciPy chooses one way for all rows of an array; here the way of a pair hangs on that pair alone.
-    exact = (tied == 0) & (kept > 0) & (kept <= MOST_EXACT)
-    other = ~exact & (kept > 0)
-    p[exact] = signed_rank_p(difference[exact], "exact")
-    if difference.shape[1] <= MOST_ENUMERATED:
-        p[other] = _enumerated_p(ranks[other])
-    else:
-        p[other] = signed_rank_p(difference[other], "asymptotic")
-    return _SignedRanks(ranks.sum(axis=1), p, zeros, tied)
+    exact = kept <= MOST_EXACT
+    p[exact] = _exact_ranks_p(ranks[exact])
+    p[~exact] = signed_rank_p(difference[~exact], "asymptotic")
+    return _SignedRanks(ranks.sum(axis=1), p, zeros, _tied(size))
 
 
 def signed_rank_p(difference: Floats, method: Literal["exact", "asymptotic"]) -> Floats:
@@ -135,12 +130,12 @@ def signed_rank_p(difference: Floats, method: Literal["exact", "asymptotic"]) ->
     return np.asarray(p, dtype=np.float64)
 
 
-def _enumerated_p(ranks: Floats) -> Floats:
-    """The share of all ways to set the signs of the ranks that make their sum as large, for each row."""
-    topics = ranks.shape[1]
-    signs = 1.0 - 2 * (np.arange(2**topics)[:, None] >> np.arange(topics) & 1)
-    rows = (np.abs(np.abs(row) @ signs.T) >= abs(row.sum()) for row in ranks)
-    return np.fromiter((row.mean() for row in rows), dtype=np.float64, count=len(ranks))
+def _exact_ranks_p(ranks: Floats) -> Floats:
+    """The share of all ways to set the signs of the ranks that make their sum as large, for each row.
+
+    Ranks shared by an even number of ties end in a half, so twice the ranks are whole numbers.
+    """
+    return _core.exact_flips(2 * ranks, np.zeros(len(ranks)), AFFORDABLE, 1) if len(ranks) else np.empty(0)
 
 
 def _tied(size: Floats) -> Floats:
@@ -197,7 +192,7 @@ def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
 
     Topics are drawn with replacement; each draw has its own t* = d̄* / √(s*² / n), which keeps the rate of false alarms
     where it belongs, while comparing plain means does not (0.067 for 0.05 with 25 topics). p = (1 + number of draws
-    with |t*| ≥ |t|) / (1 + draws). Where the difference is the same on every topic, p is 1, as in the t test.
+    with |t*| ≥ |t|) / (1 + draws). Where the difference is the same on every topic, p is undefined, as in the t test.
 
     Reference: Sakai, "Evaluating evaluation metrics based on the bootstrap", 2006.
 
@@ -210,14 +205,14 @@ def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     topics = scores.shape[1]
     found = moments(scores, pairs)
     statistic = t_statistic(found, topics)
-    extreme = np.where(found.variance == 0, sampling.resamples, 0)
+    extreme = np.full(len(pairs), np.nan)
     varying = np.flatnonzero(found.variance > 0)
     for start in range(0, len(varying), step := max(1, _HELD // topics)):
         block = varying[start : start + step]
         centred = differences(scores, pairs[block]) - found.mean[block, None]
         extreme[block] = _draws_as_extreme(centred, statistic[block], sampling)
     p = (1 + extreme) / (1 + sampling.resamples)
-    error = np.sqrt(p * (1 - p) / sampling.resamples)
+    error = np.nan_to_num(np.sqrt(p * (1 - p) / sampling.resamples))
     return Outcome(statistic, p, error, _constant_note(found))
 
 
@@ -263,7 +258,7 @@ def _constant_note(found: Moments) -> tuple[str, ...]:
     if not constant:
         return ()
     pairs = f"in {constant:,} of {len(found.mean):,} pairs the" if len(found.mean) > 1 else "the"
-    return (f"{pairs} difference is the same on every topic: there is no variation to judge it by, and p = 1",)
+    return (f"{pairs} difference is the same on every topic: without variation p is undefined",)
 
 
 def _counted(counts: Floats | Integers, topics: int, what: str) -> tuple[str, ...]:

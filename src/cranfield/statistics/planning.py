@@ -58,16 +58,27 @@ def detectable_effect(topics: float, *, power: float = 0.8, alpha: float = 0.05,
     >>> round(detectable_effect(50), 4)
     0.4042
     """
-    from scipy.optimize import brentq
-
-    _check_target(power, alpha)
     _check_design(design)
     if not 2 <= topics <= MOST_TOPICS:
         raise UsageError(f"topics must be from 2 to {MOST_TOPICS:,}, not {topics:g}")
-    high = 1 / sqrt(topics)
-    while _power(high, topics, alpha, design) < power:
+    freedom, units = _of_design(topics, design)
+    return detectable_shift(freedom, power=power, alpha=alpha) / units
+
+
+def detectable_shift(freedom: float, *, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The least difference, in standard errors, that a two-sided t test with so many degrees of freedom finds with that
+    chance.
+
+    >>> round(detectable_shift(49) / 50**0.5, 4)
+    0.4042
+    """
+    from scipy.optimize import brentq
+
+    _check_target(power, alpha)
+    high = 1.0
+    while _chance(high, freedom, alpha) < power:
         high *= 2
-    return float(brentq(lambda effect: _power(effect, topics, alpha, design) - power, 0, high, xtol=1e-12, rtol=1e-12))
+    return float(brentq(lambda shift: _chance(shift, freedom, alpha) - power, 0, high, xtol=1e-12, rtol=1e-12))
 
 
 def anova_power(difference: float, sd: float, topics: float, systems: int, *, alpha: float = 0.05) -> float:
@@ -121,14 +132,24 @@ def sd_interval(sd: float, topics: int, *, confidence: float = 0.95) -> tuple[fl
 
 
 def _power(effect: float, topics: float, alpha: float, design: Design) -> float:
+    freedom, units = _of_design(topics, design)
+    return _chance(effect * units, freedom, alpha)
+
+
+def _of_design(topics: float, design: Design) -> tuple[float, float]:
+    """Degrees of freedom, and how many standard errors of the difference an effect of 1 is."""
+    return (topics - 1, sqrt(topics)) if design == "paired" else (2 * topics - 2, sqrt(topics / 2))
+
+
+def _chance(noncentrality: float, freedom: float, alpha: float) -> float:
+    """That |T| of a noncentral t is above what it must be at level alpha."""
     from scipy.special import nctdtr, stdtrit
 
-    freedom = topics - 1 if design == "paired" else 2 * topics - 2
-    noncentrality = effect * sqrt(topics if design == "paired" else topics / 2)
     critical = -stdtrit(freedom, alpha / 2)
     within, below = (float(nctdtr(freedom, noncentrality, bound)) for bound in (critical, -critical))
     if isnan(within):
-        raise UsageError(f"power cannot be computed for so small an alpha ({alpha:g}) with {topics:g} topics")
+        what = f"so small an alpha ({alpha:g}) with {freedom:g} degrees of freedom"
+        raise UsageError(f"power cannot be computed for {what}")
     return 1 - within + (0.0 if isnan(below) else below)  # SciPy's answer where the far tail vanishes is NaN
 
 

@@ -127,7 +127,8 @@ def summands(scores: Floats) -> Summands:
         values = whole - np.rint(whole.mean(axis=0))
         return Summands(np.ascontiguousarray(values), np.zeros(len(scores)))
     values = scores - scores.mean(axis=0)
-    return Summands(np.ascontiguousarray(values), ROUNDING * np.abs(values).sum(axis=1))
+    # What all have in common has been rounded too: it counts, or systems that differ by nothing else seem to differ.
+    return Summands(np.ascontiguousarray(values), ROUNDING * np.abs(scores).sum(axis=1))
 
 
 def common_denominator(values: Floats) -> int:

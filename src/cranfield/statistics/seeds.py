@@ -28,7 +28,8 @@ class SeedSpread(NamedTuple):
 
 class SeedComparison(NamedTuple):
     """Method A against method B: difference of the mean scores with its standard error, degrees of freedom, t,
-    two-sided p and interval; `notes` are sentences that a reader of the p-value must know.
+    two-sided p and interval; `notes` are sentences that a reader of the p-value must know. Where nothing varies,
+    neither over topics nor over seeds, t, p and interval are undefined: NaN.
     """
 
     a: SeedSpread
@@ -88,8 +89,8 @@ def compare_seeds(
         if len(scores) == 1
     ]
     if variance == 0:
-        notes.append("the differences do not vary at all, neither over topics nor over seeds: there is nothing to test")
-        t, p, low, high, freedom = nan, 1.0, difference, difference, nan
+        notes.append("the differences do not vary at all, neither over topics nor over seeds: p is undefined")
+        t, p, low, high, freedom = nan, nan, nan, nan, nan
     else:
         from scipy.stats import t as student
 

@@ -96,7 +96,10 @@ def shared_topics(train: Iterable[str], test: Iterable[str]) -> tuple[str, ...]:
 
 
 class ResampledTest(NamedTuple):
-    """What a test over splits found: mean difference, standard error, t, degrees of freedom, two-sided p, interval."""
+    """What a test over splits found: mean difference, standard error, t, degrees of freedom, two-sided p, interval.
+
+    Where the difference is the same on all of them there is nothing to judge it by: t, p and interval are NaN.
+    """
 
     difference: float
     error: float
@@ -136,7 +139,7 @@ def corrected_resampled_t(
     variance = sum((difference - mean) ** 2 for difference in differences) / (splits - 1)
     error = sqrt((1 / splits + test / train) * variance)
     if max(differences) - min(differences) <= ROUNDING * max(map(abs, differences)):  # all the same: nothing to test
-        return ResampledTest(mean, 0.0, nan, splits - 1, 1.0, mean, mean)
+        return ResampledTest(mean, 0.0, nan, splits - 1, nan, nan, nan)
     margin = float(student.isf((1 - confidence) / 2, splits - 1)) * error
     p = float(2 * student.sf(abs(mean / error), splits - 1))
     return ResampledTest(mean, error, mean / error, splits - 1, p, mean - margin, mean + margin)

@@ -46,12 +46,16 @@ function pairOf(a, b) {
   return k < 0 ? null : [k, data.pairs[k][0] === a ? 1 : -1];
 }
 
+const signedEnd = (end) => (Number.isFinite(end) ? signed(end) : end < 0 ? "−∞" : "+∞");
+
 function forestChart(box, label) {
   const of = measure();
   const systems = pickedByMean().filter((i) => i !== of.reference);
   const rows = systems.map((i) => {
     const [k, sign] = pairOf(i, of.reference);
-    const turn = (low, high) => (sign > 0 ? [of[low][k], of[high][k]] : [-of[high][k], -of[low][k]]);
+    // An end that is null is beyond every number.
+    const ends = (low, high) => [of[low][k] ?? -Infinity, of[high][k] ?? Infinity];
+    const turn = (low, high) => (sign > 0 ? ends(low, high) : ends(low, high).map((end) => -end).reverse());
     const all = turn("together_low", "together_high");
     return { i, mean: sign * of.difference[k], alone: turn("low", "high"), all, p: of.adjusted_p[k] };
   });
@@ -59,8 +63,9 @@ function forestChart(box, label) {
   const left = Math.min(widest(systems.map((i) => data.systems[i])), width * 0.4);
   const [top, step] = [8, 22];
   const bottom = top + Math.max(rows.length, 1) * step;
-  const ends = rows.flatMap((row) => row.all).filter((value) => value !== null);
+  const ends = rows.flatMap((row) => [...row.all, ...row.alone, row.mean]).filter(Number.isFinite);
   const [low, high] = [Math.min(0, least(ends)), Math.max(0, most(ends))];
+  const within = (end) => Math.max(low, Math.min(high, end));
   const x = linear(low, high, left + 6, width - 10);
   const made = canvas(box, width, bottom + 44, label);
   const reference = data.systems[of.reference];
@@ -72,11 +77,11 @@ function forestChart(box, label) {
     const y = top + (r + 0.5) * step;
     const stroke = row.p < data.alpha ? "var(--good)" : "var(--neutral)";
     const said = `${data.systems[row.i]} − ${reference}\n` +
-      `${signed(row.mean)} [${row.alone.map(signed).join(", ")}]\nadjusted p ${shownP(row.p)}`;
+      `${signed(row.mean)} [${row.alone.map(signedEnd).join(", ")}]\nadjusted p ${shownP(row.p)}`;
     made.append(rowName(data.systems[row.i], left, y), svg("g", hover(said),
       svg("rect", { x: left, y: y - step / 2, width: width - left, height: step, fill: "transparent" }),
-      svg("line", { x1: x(row.all[0]), x2: x(row.all[1]), y1: y, y2: y, stroke }),
-      svg("line", { x1: x(row.alone[0]), x2: x(row.alone[1]), y1: y, y2: y, stroke, "stroke-width": 4 }),
+      svg("line", { x1: x(within(row.all[0])), x2: x(within(row.all[1])), y1: y, y2: y, stroke }),
+      svg("line", { x1: x(within(row.alone[0])), x2: x(within(row.alone[1])), y1: y, y2: y, stroke, "stroke-width": 4 }),
       svg("circle", { cx: x(row.mean), cy: y, r: 5, fill: stroke, stroke: "var(--page)" })));
   });
 }
@@ -96,13 +101,12 @@ function rankChart(box, label) {
   const left = Math.min(widest(data.systems), width * 0.4);
   const [top, step] = [8, 20];
   const bottom = top + order.length * step;
-  const room = of.cliques.length * 9 + 10;
+  const room = of.groups.length * 9 + 10;
   const x = linear(1, data.systems.length, left + 12, width - room - 42);
   const made = canvas(box, width, bottom + 44, label);
   const many = data.systems.length > 12;
   const ranks = many ? [1, ...ticks(2, data.systems.length, 5).filter(Number.isInteger)] : ranksOfAll();
-  made.append(axisBelow(x, ranks, bottom, top, `mean rank; critical difference ${of.critical_difference.toFixed(2)}`,
-    (left + width - room) / 2));
+  made.append(axisBelow(x, ranks, bottom, top, "mean rank", (left + width - room) / 2));
   order.forEach((i, r) => {
     const y = top + (r + 0.5) * step;
     const said = `${data.systems[i]}\nmean rank ${of.ranks[i].toFixed(2)}`;
@@ -110,11 +114,15 @@ function rankChart(box, label) {
     made.append(rowName(data.systems[i], left, y), svg("circle", { ...dot, ...hover(said) }),
       svg("text", { class: "small", x: x(of.ranks[i]) + 9, y: y + 4 }, of.ranks[i].toFixed(2)));
   });
-  of.cliques.forEach(([a, b], k) => {
+  of.groups.forEach((group, k) => {
     const at = width - room + 6 + k * 9;
-    const ends = { y1: top + order.indexOf(a) * step + 4, y2: top + (order.indexOf(b) + 1) * step - 4 };
-    const look = { stroke: "var(--bad)", "stroke-width": 4, "stroke-linecap": "round" };
-    made.append(svg("line", { x1: at, x2: at, ...ends, ...look }, svg("title", {}, "not significantly different")));
+    const rows = group.map((i) => top + (order.indexOf(i) + 0.5) * step);
+    const ends = { y1: least(rows), y2: most(rows) };
+    const look = { stroke: "var(--bad)", "stroke-width": 3, "stroke-linecap": "round" };
+    const names = group.map((i) => data.systems[i]).join(", ");
+    made.append(svg("g", {}, svg("title", {}, `not significantly different: ${names}`),
+      svg("line", { x1: at, x2: at, ...ends, ...look }),
+      rows.map((y) => svg("circle", { cx: at, cy: y, r: 4, fill: "var(--bad)" }))));
   });
 }
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from cranfield.comparison import Comparison, Panel
 from cranfield.curves import Curves
-from cranfield.plot.comparisons import cliques
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.report.comparison_json import finite
 from cranfield.reporting import Report
-from cranfield.statistics.friedman import critical_difference, friedman
+from cranfield.standing import level_groups, mean_ranks
 
 
 def embedded(data: Any) -> str:
@@ -39,6 +37,7 @@ def payload(report: Report) -> dict[str, Any]:
             "colours": list(COLOURS),
             "dashes": [list(dash) for dash in DASHES],
             "alpha": found.alpha if found else None,
+            "level": found.level if found else None,
             "baseline": found.baseline if found else None,
             "pairs": found.pairs.tolist() if found else [],
             "measures": [_measure(report, i) for i in range(len(report.results.measures))],
@@ -84,21 +83,12 @@ def _compared(comparison: Comparison, panel: Panel) -> dict[str, Any]:
     }
     if not panel.measure.sign:  # no system is better than another: nothing to put in order
         return found
-    gains = panel.scores * panel.measure.sign
-    found["shares"] = rank_shares(gains).tolist()
-    if len(comparison.systems) > 2:
-        ranks = friedman(gains).ranks
-        apart = _apart(*panel.scores.shape)
-        order = np.argsort(ranks, kind="stable")
-        joined = [[order[i].item(), order[j].item()] for i, j in cliques(ranks[order], apart)]
-        found |= {"ranks": ranks.tolist(), "critical_difference": apart, "cliques": joined}
+    found["shares"] = rank_shares(panel.scores * panel.measure.sign).tolist()
+    if len(comparison.systems) > 2 and comparison.baseline is None:
+        ranks = mean_ranks(panel)
+        joined = level_groups(comparison, panel, np.argsort(ranks, kind="stable").tolist())
+        found |= {"ranks": ranks.tolist(), "groups": joined}
     return found
-
-
-@lru_cache
-def _apart(systems: int, topics: int) -> float:
-    """The critical difference, whose quantile takes a while, once for all measures."""
-    return critical_difference(systems, topics)
 
 
 def _curves(curves: Curves, systems: tuple[str, ...]) -> dict[str, Any]:

@@ -1,0 +1,259 @@
+"""Intervals that go with a decision: each leaves out zero exactly where the deciding p-value lies below the level.
+
+An interval holds the differences that its test would not reject. A t interval beside the p-value of another test says
+"excludes zero" where that test says "not significant", or the reverse, and a reader must guess which of the two to
+believe. Wilcoxon's and the sign test are not about the mean difference and have no interval of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield import _core
+from cranfield.statistics.base import Floats, Integers, Sampling, differences
+from cranfield.statistics.deciding import RANDOMISATION, Decision
+from cranfield.statistics.differences import Booleans, moments
+from cranfield.statistics.families import root_of_squares, tukey_half_width
+from cranfield.statistics.paired import draws as drawn_topics
+from cranfield.statistics.randomised import draws, summands
+
+MOST_LISTED = 14  # topics of which all subsets are listed
+_HELD = 1 << 22  # subset means held at a time
+_DRAWN = 1 << 26  # random numbers drawn for all intervals, at most
+
+
+class Ends(NamedTuple):
+    """Lower and upper end of each pair's interval: infinite where a test rejects nothing, NaN where there is none."""
+
+    low: Floats
+    high: Floats
+
+
+def decided(
+    scores: Floats, pairs: Integers, decision: Decision, level: float, found: Booleans, sampling: Sampling
+) -> Ends:
+    """For each pair the differences that its deciding test does not reject at the level; `found` are those significant.
+
+    >>> scores = np.array([[0.7, 0.3, 0.2, 0.6, 0.4, 0.5], [0.5, 0.1, 0.0, 0.2, 0.3, 0.2]])
+    >>> by_t = Decision(np.array([0.0036]), np.array([0.0]), ("t",))
+    >>> decided(scores, np.array([[0, 1]]), by_t, 0.05, by_t.p < 0.05, Sampling())
+    Ends(low=array([0.12494809]), high=array([0.34171858]))
+    >>> decided(scores, np.array([[0, 1]]), by_t._replace(by=("randomisation",)), 0.05, by_t.p < 0.05, Sampling())
+    Ends(low=array([0.1]), high=array([0.4]))
+    """
+    low, high = np.full((2, len(pairs)), np.nan)
+    mean = moments(scores, pairs).mean
+    for name in dict.fromkeys(decision.by):
+        own = np.array([each == name for each in decision.by])
+        if name == RANDOMISATION or (name == "randomised-tukey" and len(scores) == 2):
+            low[own], high[own] = flipped(differences(scores, pairs[own]), level, sampling)
+        elif name in _HALF_WIDTHS:
+            half = _HALF_WIDTHS[name](scores, pairs[own], level, sampling)
+            low[own], high[own] = mean[own] - half, mean[own] + half
+    return agreeing(Ends(low, high), mean, found)
+
+
+def agreeing(ends: Ends, mean: Floats, found: Booleans) -> Ends:
+    """The same where an end that was drawn, or rounded, lies on the wrong side of zero: it goes to zero.
+
+    >>> agreeing(Ends(np.array([0.1, -0.1]), np.array([0.3, 0.3])), np.array([0.2, 0.1]), np.array([False, False]))
+    Ends(low=array([ 0. , -0.1]), high=array([0.3, 0.3]))
+    >>> agreeing(Ends(np.array([-0.1]), np.array([0.3])), np.array([0.1]), np.array([True])).low > 0
+    array([ True])
+    """
+    least = np.nextafter(0.0, 1.0)
+    low = np.where(found, np.where(mean > 0, np.maximum(ends.low, least), ends.low), np.minimum(ends.low, 0.0))
+    high = np.where(found, np.where(mean > 0, ends.high, np.minimum(ends.high, -least)), np.maximum(ends.high, 0.0))
+    return Ends(low, high)
+
+
+def flipped(difference: Floats, level: float, sampling: Sampling, weights: Floats | None = None) -> Ends:
+    """For each row of differences the interval of the randomisation test by sign flips.
+
+    Taken from all differences, δ is rejected if too few flips give so large a sum. A flip gives a larger one exactly if
+    the mean of the topics it turns is below δ: the ends are those means of subsets of the topics that a share of
+    level / 2 lies beyond (Hartigan, "Using subsample values as typical values", 1969). All subsets of up to 14 topics
+    are listed, and drawn of more. With `weights` of the topics the means are weighted.
+
+    >>> flipped(np.array([[0.2, 0.2, 0.2, 0.4, 0.1, 0.3], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]), 0.05, Sampling())
+    Ends(low=array([0.1, 0. ]), high=array([0.4, 0. ]))
+    >>> flipped(np.array([[0.2, 0.1, 0.2, 0.4]]), 0.05, Sampling())
+    Ends(low=array([-inf]), high=array([inf]))
+    """
+    topics = difference.shape[1]
+    weight = np.ones(topics) if weights is None else weights / weights.max()
+    listed = topics <= MOST_LISTED
+    # Topics without any difference turn alike: how many of them do is all that matters.
+    alike: Booleans = np.zeros(topics, dtype=bool)
+    if not listed and weights is None:
+        alike = np.asarray(~difference.any(axis=0))
+    count = 2**topics - 1 if listed else min(sampling.resamples, max(_DRAWN // max(topics - int(alike.sum()), 1), 999))
+    # As many subsets, the empty one among them, that lie beyond an end: p = (1 + count) / (1 + drawn) on one side.
+    place = int(np.ceil(level / 2 * (count + 1) - 1 - 1e-9)) if listed else int(np.ceil(level / 2 * (count + 1) - 0.5))
+    low, high = np.full(len(difference), -np.inf), np.full(len(difference), np.inf)
+    if place < 1:
+        return Ends(low, high)
+    for start in range(0, len(difference), step := max(1, _HELD // count)):
+        rows = slice(start, start + step)
+        means = _subset_means(difference[rows] * weight, weight, alike, count, listed, sampling)
+        means.partition((place - 1, count - place), axis=1)
+        low[rows], high[rows] = means[:, place - 1], means[:, count - place]
+    return Ends(low, high)
+
+
+def _subset_means(
+    weighted: Floats, weight: Floats, alike: Booleans, count: int, listed: bool, sampling: Sampling
+) -> Floats:
+    """means[row, subset] of subsets that are not empty."""
+    topics = len(weight)
+    means = np.empty((len(weighted), count))
+    start, random = 0, np.random.default_rng(sampling.seed)
+    told = ~alike
+    for chosen in _listed(topics) if listed else _drawn(int(told.sum()), count, random):
+        size = chosen @ weight[told]
+        if alike.any():
+            size += random.binomial(int(alike.sum()), 0.5, len(size))
+        sums = weighted[:, told] @ chosen.T
+        # An empty subset, all but never drawn, has no mean: that of all topics is in no tail.
+        whole = weighted.sum(axis=1, keepdims=True) / weight.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means[:, start : start + len(chosen)] = np.where(size > 0, sums / size, whole)
+        start += len(chosen)
+    return means
+
+
+def _listed(topics: int) -> Iterator[Floats]:
+    yield (np.arange(1, 2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
+
+
+def _drawn(topics: int, count: int, random: np.random.Generator) -> Iterator[Floats]:
+    for start in range(0, count, step := max(64, _HELD // max(topics, 1) // 4)):
+        rows = min(step, count - start)
+        bits = np.unpackbits(
+            np.frombuffer(random.bytes(rows * -(-topics // 8)), dtype=np.uint8).reshape(rows, -1), axis=1
+        )
+        yield bits[:, :topics].astype(np.float64)
+
+
+def of_t(mean: Floats, error: Floats, freedom: Floats, level: float) -> Ends:
+    """Intervals of differences with known standard errors and degrees of freedom.
+
+    >>> of_t(np.array([0.2]), np.array([0.1]), np.array([20.0]), 0.05)
+    Ends(low=array([-0.00859634]), high=array([0.40859634]))
+    """
+    from scipy.special import stdtrit
+
+    half = -stdtrit(freedom, level / 2) * error
+    return Ends(mean - half, mean + half)
+
+
+def pooled_freedom(variances: Floats, freedom: Floats) -> Floats:
+    """Degrees of freedom of each row's sum of variances, each with its own (Satterthwaite, 1946); as in Welch's test.
+
+    >>> pooled_freedom(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[9.0, 9.0], [9.0, 4.0]]))
+    array([18., 13.])
+    """
+    total = variances.sum(axis=1)
+    parts = (np.square(variances) / freedom).sum(axis=1)
+    return np.asarray(np.divide(np.square(total), parts, out=freedom.sum(axis=1), where=parts > 0))
+
+
+def _of_t(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    error, freedom = _standard_errors(scores, pairs), np.full(len(pairs), scores.shape[1] - 1.0)
+    return of_t(np.zeros(len(pairs)), error, freedom, level).high
+
+
+def _of_bootstrap(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The size of t* that a share of the level exceeds among topics drawn anew, in standard errors."""
+    topics, error, mean = scores.shape[1], _standard_errors(scores, pairs), moments(scores, pairs).mean
+    half = np.full(len(pairs), np.inf)
+    most = _most_extreme(level, sampling.resamples)
+    if most < 0:
+        return half
+    for start in range(0, len(pairs), step := max(1, _HELD // sampling.resamples)):
+        rows = slice(start, start + step)
+        centred = differences(scores, pairs[rows]) - mean[rows, None]
+        t = np.empty((len(centred), sampling.resamples))
+        done = 0
+        for drawn in drawn_topics(sampling, topics):
+            means, squares = centred @ drawn.T / topics, centred**2 @ drawn.T / topics
+            with np.errstate(invalid="ignore", divide="ignore"):
+                part = np.square(means) * (topics - 1) / (squares - np.square(means))
+            t[:, done : done + len(drawn)] = np.where(np.isnan(part), 0.0, part)
+            done += len(drawn)
+        t.partition(sampling.resamples - 1 - most, axis=1)
+        half[rows] = np.sqrt(t[:, sampling.resamples - 1 - most]) * error[rows]
+    return half
+
+
+def _of_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    return np.full(len(pairs), tukey_half_width(scores, 1 - level))
+
+
+def _of_randomised_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The range of the means that a share of the level exceeds among all dealings of the scores."""
+    most = _most_extreme(level, sampling.resamples)
+    if most < 0:
+        return np.full(len(pairs), np.inf)
+    given = summands(scores)
+    ranges = np.sort(_core.permuted_ranges(given.values, *draws(sampling)))
+    half = ranges[len(ranges) - 1 - most] * _unit(scores, given.values) / scores.shape[1]
+    return np.full(len(pairs), half)
+
+
+def _of_maxt(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The largest statistic that a share of the level exceeds, of the pairs that are left without those found."""
+    from cranfield.statistics.families import maxt
+
+    topics = scores.shape[1]
+    outcome = maxt(scores, pairs, sampling)
+    left = np.flatnonzero(outcome.p >= level)
+    if not len(left):
+        left = np.array([int(np.argmin(np.abs(outcome.statistic)))])
+    given = summands(scores)
+    size, rounding = root_of_squares(given.values, pairs[left]), given.rounding[pairs[left]].sum(axis=1)
+    weight = np.divide(1.0, size, out=np.zeros(len(left)), where=size > rounding)
+    most = _most_extreme(level, sampling.resamples)
+    if most < 0:
+        return np.full(len(pairs), np.inf)
+    low, high = 0.0, float(np.sqrt(topics))
+    for _ in range(4):  # pairs of no weight behind the others ask how often these exceed each of many thresholds
+        grid = np.linspace(low, high, 66)
+        asked = np.concatenate([pairs[left], np.repeat(pairs[left[:1]], len(grid), axis=0)])
+        weights = np.concatenate([weight, np.zeros(len(grid))])
+        thresholds = np.concatenate([np.full(len(left), np.inf), grid])
+        count = _core.flipped_maxima(given.values, asked, weights, thresholds, *draws(sampling))[len(left) :]
+        within = int(np.argmax(count <= most)) if (count <= most).any() else len(grid) - 1
+        low, high = grid[max(within - 1, 0)], grid[within]
+    with np.errstate(divide="ignore"):
+        t = float(high * np.sqrt((topics - 1) / np.maximum(topics - high**2, 0.0)))
+    return np.asarray(t * _standard_errors(scores, pairs))
+
+
+def _most_extreme(level: float, resamples: int) -> int:
+    """How many resamples may be as extreme for p = (1 + number) / (1 + resamples) to be below the level; -1 if none."""
+    return max(int(np.ceil(level * (1 + resamples) - 1e-9)) - 2, -1)
+
+
+def _unit(scores: Floats, values: Floats) -> float:
+    """What one of the values is worth that scores were turned into to be added up."""
+    whole = np.ptp(values, axis=0).max()
+    return float(np.ptp(scores, axis=0).max() / whole) if whole else 1.0
+
+
+def _standard_errors(scores: Floats, pairs: Integers) -> Floats:
+    return np.asarray(np.sqrt(moments(scores, pairs).variance / scores.shape[1]))
+
+
+HalfWidths = Callable[[Floats, Integers, float, Sampling], Floats]
+# Half the width of the intervals of tests that are about the mean difference and have symmetric ones.
+_HALF_WIDTHS: Mapping[str, HalfWidths] = {
+    "t": _of_t,
+    "bootstrap": _of_bootstrap,
+    "tukey": _of_tukey,
+    "randomised-tukey": _of_randomised_tukey,
+    "maxt": _of_maxt,
+}
