@@ -148,8 +148,8 @@ def slow_ranks_p(difference: Floats) -> float:
     for rank in ranks.tolist():
         moved: dict[int, float] = {}
         for total, chance in chances.items():
-            for sign in (-rank, rank):
-                moved[total + sign] = moved.get(total + sign, 0.0) + chance / 2
+            for turned in (-rank, rank):
+                moved[total + turned] = moved.get(total + turned, 0.0) + chance / 2
         chances = moved
     observed = abs(int((ranks * np.sign(kept)).sum()))
     return sum(chance for total, chance in chances.items() if abs(total) >= observed)

@@ -28,7 +28,7 @@ from cranfield.report.writing import WRITERS
 from cranfield.report.writing import write as write_report
 from cranfield.reporting import Report, gather, rankings
 from cranfield.standing import against, tiers
-from cranfield.statistics.friedman import critical_difference, friedman
+from cranfield.statistics.friedman import friedman
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
 FOUR = {**RUNS, "better": system(1.2, 4)}
@@ -139,16 +139,20 @@ def test_every_comparison_in_the_data_is_that_of_compare(data: Any) -> None:
             assert [one[name][k] for name in names] == [getattr(pair, name) for name in names]
         assert one["reference"] == panel.best
         assert one["ranks"] == friedman(panel.scores).ranks.tolist()
-        assert one["critical_difference"] == critical_difference(*panel.scores.shape)
         assert np.allclose(np.sum(one["shares"], axis=0), 1)
         assert np.allclose(np.sum(one["shares"], axis=1), 1)
         assert int(np.argmax(np.array(one["shares"])[:, 0])) == panel.best
 
 
-def test_systems_that_are_joined_lie_within_the_critical_difference(data: Any) -> None:
+def test_systems_are_joined_by_the_decision_of_letters_and_tiers(data: Any) -> None:
+    """Two systems share a bar exactly if adjusted p does not part them."""
     for one in data["measures"]:
-        inside = [abs(one["ranks"][a] - one["ranks"][b]) <= one["critical_difference"] for a, b in one["cliques"]]
-        assert all(inside)
+        for k, (i, j) in enumerate(data["pairs"]):
+            joined = any(i in group and j in group for group in one["groups"])
+            assert joined == (one["adjusted_p"][k] >= data["alpha"])
+        for group in one["groups"]:
+            assert [one["ranks"][i] for i in group] == sorted(one["ranks"][i] for i in group)
+    assert any(one["groups"] for one in data["measures"])
 
 
 def test_curves_in_the_data_are_those_of_the_library(data: Any) -> None:

@@ -102,7 +102,7 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         yield Finding("small-effect", label, message)
     if not significant.all() and comparison.margin is None:
         message = f'{plural(int((~significant).sum()), "pair")} not significantly different: that is not "equal"'
-        if len(detectable):
+        if paired:
             message += ". Ask for equivalence within a margin that matters (--equivalence)"
         yield Finding("not-equal", label, message, doubtful=False)
     yield from _uneven_judging(comparison, panel)

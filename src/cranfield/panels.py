@@ -142,7 +142,7 @@ def corrected(
         low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
         together = Ends(low, high)  # which those of a family test are
         if test.kind != "family":
-            alone = asked.alpha / p.size
+            alone = min(asked.alpha / p.size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
             together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
         least = detectable(
             panel.standard_error, panel.freedom, power=asked.power, alpha=correction.level(asked.alpha, p.size)

@@ -17,6 +17,7 @@ from cranfield.statistics.base import Floats, Integers, Sampling, differences
 from cranfield.statistics.deciding import RANDOMISATION, Decision
 from cranfield.statistics.differences import Booleans, moments
 from cranfield.statistics.families import root_of_squares, tukey_half_width
+from cranfield.statistics.paired import TIE
 from cranfield.statistics.paired import draws as drawn_topics
 from cranfield.statistics.randomised import draws, summands
 
@@ -179,13 +180,16 @@ def _of_bootstrap(scores: Floats, pairs: Integers, level: float, sampling: Sampl
         t = np.empty((len(centred), sampling.resamples))
         done = 0
         for drawn in drawn_topics(sampling, topics):
-            means, squares = centred @ drawn.T / topics, centred**2 @ drawn.T / topics
-            with np.errstate(invalid="ignore", divide="ignore"):
-                part = np.square(means) * (topics - 1) / (squares - np.square(means))
-            t[:, done : done + len(drawn)] = np.where(np.isnan(part), 0.0, part)
+            # As in the test, a draw whose differences do not vary is as extreme as any.
+            means, squares = np.square(centred @ drawn.T / topics), centred**2 @ drawn.T / topics * (1 - TIE)
+            varies = squares > means
+            part = t[:, done : done + len(drawn)]
+            part[...] = np.inf
+            np.divide(means * (topics - 1), squares - means, out=part, where=varies)
             done += len(drawn)
         t.partition(sampling.resamples - 1 - most, axis=1)
-        half[rows] = np.sqrt(t[:, sampling.resamples - 1 - most]) * error[rows]
+        critical = np.sqrt(t[:, sampling.resamples - 1 - most])
+        half[rows] = np.multiply(critical, error[rows], out=np.zeros(len(centred)), where=error[rows] > 0)
     return half
 
 

@@ -21,7 +21,7 @@ from cranfield.statistics.differences import (
 from cranfield.statistics.randomised import AFFORDABLE
 
 MOST_EXACT = 50  # differences up to which the distribution of signed ranks is computed, not approximated
-_TIE = 1e-9  # resampled statistics that are this close to the observed one, relatively, are as large
+TIE = 1e-9  # resampled statistics that are this close to the observed one, relatively, are as large
 
 
 @significance_test(
@@ -230,7 +230,7 @@ def _draws_as_extreme(centred: Floats, observed: Floats, sampling: Sampling) -> 
     topics = centred.shape[1]
     squared = np.square(observed)[:, None]
     left = centred * np.sqrt(topics - 1 + squared) / topics
-    right = centred**2 * squared * (1 - _TIE) / topics
+    right = centred**2 * squared * (1 - TIE) / topics
     extreme = np.zeros(len(centred), dtype=np.int64)
     for drawn in draws(sampling, topics):
         for start in range(0, len(centred), step := max(1, _COMPARED // len(drawn))):
