@@ -410,7 +410,7 @@ def test_tukey_shows_its_own_simultaneous_intervals() -> None:
     text = " ".join(render(found, "table").split())
     assert "95% simultaneous interval" in text
     assert (
-        "Decided by the Tukey's HSD; corrected by the test itself for all pairs of a measure, and Bonferroni for the 2"
+        "Decided by Tukey's HSD; corrected by the test itself for all pairs of a measure, and Bonferroni for the 2"
         in text
     )
     assert "Intervals hold for all 12 comparisons together; one leaves out 0" in text

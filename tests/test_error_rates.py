@@ -14,6 +14,7 @@ from simulate import Floats, band, equal_systems, pairs_within, skewed_systems
 
 from cranfield.statistics.base import Outcome, Sampling, SignificanceTest, all_pairs, all_tests
 from cranfield.statistics.corrections import all_corrections, find_correction
+from cranfield.statistics.deciding import decide
 from cranfield.statistics.differences import moments
 from cranfield.statistics.effects import Resampled, bootstrap_interval, effects, equivalence
 from cranfield.statistics.paired import draws, t
@@ -48,6 +49,32 @@ def test_false_alarms_stay_in_their_band(test: SignificanceTest, margin: str) ->
     assert rate <= ALPHA + band(ALPHA, SETS)
     if test.name not in CONSERVATIVE:
         assert rate >= ALPHA - band(ALPHA, SETS)
+
+
+def rejected_by_rule(scores: Floats) -> float:
+    pairs = pairs_within(len(scores) // 2)
+    outcomes = {"t": t(scores, pairs, SAMPLING)}
+    return float(np.mean(decide(scores, pairs, outcomes, SAMPLING).p <= ALPHA))
+
+
+@pytest.mark.parametrize("topics", [2, 5, 10, 15, 24, 25, 50])
+@pytest.mark.parametrize("margin", ["AP", "P@10"])
+def test_false_alarms_of_the_rule_that_chooses_the_test(margin: str, topics: int) -> None:
+    """Never too many; and not too few where randomisation has enough p-values to choose from."""
+    rate = rejected_by_rule(null_scores(margin, topics))
+    assert rate <= ALPHA + band(ALPHA, SETS)
+    if topics >= 10 and margin == "AP":
+        assert rate >= ALPHA - band(ALPHA, SETS)
+
+
+@pytest.mark.parametrize(("topics", "share"), [(25, 0.3), (50, 0.08), (50, 0.5), (100, 0.25)])
+def test_false_alarms_of_the_rule_where_some_topics_change(topics: int, share: float) -> None:
+    """Topics change at random, by a skewed amount in either direction: on both sides of the limit of 25."""
+    random = np.random.default_rng(topics)
+    change = random.exponential(0.2, (SETS, topics)) * random.choice([-1, 1], (SETS, topics))
+    scores = np.zeros((2 * SETS, topics))
+    scores[::2] = np.where(random.random((SETS, topics)) < share, change, 0.0)
+    assert rejected_by_rule(scores) <= ALPHA + band(ALPHA, SETS)
 
 
 @each_paired_test

@@ -208,12 +208,12 @@ class Comparison:
         first = self.tests[0]
         instead = [name != first.name for panel in self.panels for name in panel.decided.by]
         if not self.by_rule and not any(instead):
-            return f"the {first.title}"
+            return first.named
         where = "that is undefined"
         if self.by_rule:
             where = f"two systems differ on fewer than {FEW_CHANGED} topics or t is undefined"
         here = "all" if all(instead) else f"{sum(instead):,} of {len(instead):,}" if any(instead) else "none"
-        return f"the {first.title}, or the exact randomisation test where {where}: here {here}"
+        return f"{first.named}, or the exact randomisation test where {where}: here {here}"
 
     def letter(self, system: int) -> str:
         """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""

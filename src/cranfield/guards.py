@@ -18,6 +18,7 @@ from cranfield.statistics.effects import sure_interval
 FEW_TOPICS = 25
 SMALL_EFFECT = 0.2  # below this d_z is called small, after Cohen
 UNEVEN_JUDGING = 0.1
+ROUNDING = 1e-9  # 0.3 - 0.2 is not above 0.1
 ENOUGH_RESAMPLES = 10  # times the inverse of the level a p-value is compared with
 FRAGILE = ("t", "bootstrap", "tukey")  # tests that take means of a few differences for normal
 
@@ -38,7 +39,7 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         error = family_wise_error(alpha, count)
         if test.kind == "family":
             measures = " and, times their number, for the measures" if len(comparison.panels) > 1 else ""
-            told = f"the {test.title} corrects for all pairs itself{measures}"
+            told = f"{test.named} corrects for all pairs itself{measures}"
         elif correction.name == "none":
             told = "they are not corrected"
         else:
@@ -121,7 +122,7 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
     if comparison.by_rule:
         told[0] += ": the exact randomisation test decides, as t is fragile"
     elif first.name in FRAGILE:
-        told[0] += f": the {first.title} is fragile, and decides because it was asked for"
+        told[0] += f": {first.named} is fragile, and decides because it was asked for"
         told += _disagreement(comparison, panel, names)
     reachable = 2.0 ** (1 - topics)  # the least p of all flips
     if panel.decided.by_randomisation.any() and reachable >= comparison.level:
@@ -180,7 +181,7 @@ def _undefined(comparison: Comparison, panel: Panel, names: list[str]) -> Iterat
     who = _listed([names[k] for k in undefined])
     decided = {panel.decided.by[k] for k in undefined.tolist()}
     instead = "the exact randomisation test decides" if decided == {RANDOMISATION} else "nothing decides"
-    yield Finding("undefined", panel.label, f"the {first.title} is undefined for {who}: {instead}", doubtful=False)
+    yield Finding("undefined", panel.label, f"{first.named} is undefined for {who}: {instead}", doubtful=False)
 
 
 def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
@@ -188,7 +189,7 @@ def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     if unjudged is None or np.isnan(unjudged).all() or panel.measure.sign == 0:
         return
     most, least = int(np.nanargmax(unjudged)), int(np.nanargmin(unjudged))
-    if unjudged[most] - unjudged[least] > UNEVEN_JUDGING:
+    if unjudged[most] - unjudged[least] > UNEVEN_JUDGING + ROUNDING:
         message = (
             f"unjudged documents are {unjudged[most]:.0%} of what {systems[most]} shows and "
             f"{unjudged[least]:.0%} for {systems[least]}: the first may be better than it looks "

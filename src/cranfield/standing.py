@@ -145,7 +145,7 @@ def level_groups(comparison: Comparison, panel: Panel, order: list[int]) -> list
                 if system not in group and all(frozenset((system, member)) in level for member in group):
                     group.append(system)
             groups.append(sorted(group, key=order.index))
-    return groups
+    return [group for group in groups if not any(set(group) < set(other) for other in groups)]
 
 
 def against(comparison: Comparison, reference: int) -> Comparison:

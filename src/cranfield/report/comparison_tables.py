@@ -182,7 +182,7 @@ def legend(comparison: Comparison) -> str:
         "The best of a column is marked; letters name the systems that one is significantly better than (adjusted p "
         f"below {comparison.alpha:g}).",
         f"Decided by {comparison.rule}; {corrected(comparison)}.",
-        *(f"Null hypothesis of the {test.title}: {test.null}." for test in comparison.deciding),
+        *(f"Null hypothesis of {test.named}: {test.null}." for test in comparison.deciding),
         _intervals(comparison),
     ]
     if any(isnan(p) for panel in comparison.panels for of_test in panel.p.values() for p in of_test.tolist()):
@@ -212,7 +212,8 @@ def corrected(comparison: Comparison) -> str:
 def _intervals(comparison: Comparison) -> str:
     """What intervals hold for, in words."""
     if all(isnan(low) for panel in comparison.panels for low in panel.effects.low.tolist()):
-        return f"The {comparison.tests[0].title} has no interval of the mean difference."
+        named = comparison.tests[0].named
+        return f"{named[0].upper()}{named[1:]} has no interval of the mean difference."
     if comparison.comparisons == 1:
         return "The interval leaves out 0 exactly where that p is below alpha."
     all_of_them = f"Intervals hold for all {comparison.comparisons:,} comparisons together"

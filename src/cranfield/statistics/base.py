@@ -68,6 +68,15 @@ class SignificanceTest(NamedTuple):
     def help(self) -> str:
         return (self.function.__doc__ or "").strip()
 
+    @property
+    def named(self) -> str:
+        """The test in a sentence.
+
+        >>> find_test("t").named, find_test("tukey").named
+        ('the paired t test', "Tukey's HSD")
+        """
+        return self.title if "'s " in self.title else f"the {self.title}"
+
 
 _TESTS: dict[str, SignificanceTest] = {}
 
