@@ -27,7 +27,7 @@ from cranfield.statistics.splitting import ResampledTest, corrected_resampled_t
 # Shown in place of a test where systems have several runs.
 SEED_TEST = SignificanceTest(
     "seeds",
-    "t over topics and seeds",
+    "t test over topics and seeds",
     "over all topics and all seeds that could have been drawn, the two methods score the same",
     "paired",
     paired_t,
@@ -144,9 +144,11 @@ def corrected(
         if test.kind != "family":
             alone = min(asked.alpha / p.size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
             together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
-        least = detectable(
-            panel.standard_error, panel.freedom, power=asked.power, alpha=correction.level(asked.alpha, p.size)
-        )
+        planned = correction.level(asked.alpha, p.size)
+        least = detectable(panel.standard_error, panel.freedom, power=asked.power, alpha=planned)
+        # What no flip of so few topics can reach is not found, however large it is.
+        out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
+        least = np.where(out_of_reach, np.inf, least)
         effects = panel.effects._replace(low=low, high=high, detectable=least)
         found.append(replace(panel, effects=effects, together=together, adjusted=row))
     return found, level

@@ -123,7 +123,7 @@ def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell
 
 
 def _shown(value: float, form: str) -> str:
-    return "–" if isnan(value) else format(value, form)
+    return "–" if isnan(value) else format(value, form).replace("inf", "∞")
 
 
 def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
