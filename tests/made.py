@@ -27,7 +27,8 @@ def results(scores: Mapping[str, Floats], names: Sequence[str] = (), digest: str
     cube = np.stack([np.asarray(each, dtype=np.float64) for each in scores.values()], axis=1)
     runs = tuple(names) or tuple("abcdefghijklmnopqrstuvwxyz"[: len(cube)])
     topics = tuple(f"q{number}" for number in range(cube.shape[2]))
-    return Results(runs, measures, topics, cube, Policy(), (Input("qrels", None, digest, 1, len(topics)),), ())
+    policy = Policy(topics="run") if np.isnan(cube).any() else Policy()
+    return Results(runs, measures, topics, cube, policy, (Input("qrels", None, digest, 1, len(topics)),), ())
 
 
 def compared(scores: Floats | Mapping[str, Floats], **question: Any) -> Comparison:
@@ -49,7 +50,7 @@ def on_collections(scores: Mapping[str, Floats | Mapping[str, Floats]], **questi
     return compare_results(evaluated, next(iter(found.values())).measures, asked)
 
 
-def with_differences(*differences: Sequence[float]) -> Floats:
+def with_differences(*differences: Sequence[float] | Floats) -> Floats:
     """A system for each row of differences to the last one, which scores 0.5 on every topic."""
     rows = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     return np.concatenate([rows + 0.5, np.full((1, rows.shape[1]), 0.5)])

@@ -15,7 +15,7 @@ from generate import all_variants
 
 import cranfield
 from cranfield import Measure, UsageError, all_measures, parse_measure
-from cranfield.comparing import Evaluated, Question, compare_results
+from cranfield.comparing import compare_results
 from cranfield.comparison import Comparison
 from cranfield.correlating.systems import correlate_halves, correlate_systems
 from cranfield.diagnosing import diagnose
@@ -23,8 +23,10 @@ from cranfield.fusion import train_fusion
 from cranfield.judged import Floats, Judged
 from cranfield.measures import registry
 from cranfield.measures.registry import Better
+from cranfield.panels import Evaluated
 from cranfield.plot.base import Subject, find_picture
 from cranfield.pooling.analysis import analyse
+from cranfield.question import Question
 from cranfield.report.comparison_tables import pairs_grid, systems_grid
 from cranfield.report.page.heat import shades
 from cranfield.report.page.payload import payload
