@@ -302,7 +302,7 @@ def test_a_report_says_the_same_of_a_measure_and_its_twin(name: str) -> None:
     assert turned.startswith(f"good has the {'lowest' if measure.sign > 0 else 'highest'} Minus")
     assert words.split(" topics")[1] == turned.split(" topics")[1]
     of, other = (payload(report)["measures"][0] for report in (here, there))
-    for name in ("wins", "ties", "losses", "adjusted_p", "shares", "ranks", "cliques", "reference"):
+    for name in ("wins", "ties", "losses", "adjusted_p", "shares", "ranks", "groups", "reference"):
         assert of[name] == other[name], name
     assert (of["sign"], other["sign"]) == (measure.sign, -measure.sign)
 
