@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparing import Evaluated, Question, check_comparable, compare_results, judged_shares
+from cranfield.comparing import check_comparable, compare_results
 from cranfield.comparison import Comparison
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation import evaluate
@@ -17,7 +17,9 @@ from cranfield.findings import Finding
 from cranfield.gating.rules import Margin, Rule, Thresholds
 from cranfield.gating.verdict import Answer, Check, Evidence, Means, Verdict
 from cranfield.measures import Measure, as_measures
+from cranfield.panels import Evaluated, judging
 from cranfield.policy import Policy
+from cranfield.question import Question
 from cranfield.results import Results
 from cranfield.statistics.base import Floats, Sampling
 from cranfield.statistics.one_sided import (
@@ -64,7 +66,7 @@ def gate(
     if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in asked.rules.values()):
         raise UsageError(f"a margin is about the mean, and {test} is not: take {' or '.join(ABOUT_THE_MEAN)}")
     runs = {"baseline": baseline, "candidate": candidate}
-    wanted = [*measures, *judged_shares(measures)]
+    wanted = list(dict.fromkeys([*measures, *judging(measures)]))
     results = evaluate(qrels, runs, wanted, policy=policy, **dict(read or {}))
     compared = [_both(results, measure) for measure in measures]
     checks = [

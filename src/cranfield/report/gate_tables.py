@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from cranfield.report.comparison_tables import interval_header, shown_p
+from cranfield.errors import percent
+from cranfield.report.comparison_tables import shown_p
 from cranfield.report.grid import WRITERS, Grid
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def measures_grid(verdict: Verdict) -> Grid:
     """Every measure of both runs, with what its test gave if it was tested."""
     evidence = {check.measure: check.evidence for check in verdict.checks if check.evidence is not None}
     header = ["measure", "topics", "baseline", "candidate", "difference", "better/same/worse"]
-    header += [f"one-sided {interval_header(verdict.thresholds.alpha)}", "p"]
+    header += [f"one-sided {percent(verdict.thresholds.alpha)} interval", "p"]
     rows = []
     for means in verdict.means:
         counts = "–" if means.better is None else f"{means.better}/{means.same}/{means.worse}"
