@@ -14,14 +14,14 @@ from scipy import stats
 from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, TOPICS, system, write
 
-from cranfield.comparing import compare, compare_results
+from cranfield.comparing import compare, compare_collections, compare_results
 from cranfield.comparison import Comparison
 from cranfield.panels import Evaluated
 from cranfield.question import Question
 from cranfield.report.comparison_tables import legend, render, systems_grid
 from cranfield.reporting import gather
 from cranfield.splits import split
-from cranfield.standing import level_groups, standings, tiers
+from cranfield.standing import level_groups, mean_ranks, standings, tiers
 from cranfield.statistics.base import Sampling
 from cranfield.statistics.effects import sure_interval
 
@@ -320,6 +320,10 @@ def test_a_ledger_knows_judgements_by_what_is_in_them(tmp_path: Path) -> None:
         file.write(json.dumps({**old, "judgements": entry["judgements"][0]}) + "\n")
     third = command("compare", qrels, *runs, "--ledger", ledger, "-m", "AP").stderr
     assert "12 comparisons were made on these judgements before, in 4 sessions; 7 significant" in third
+    twin = write(tmp_path / "twin.run", system(0.4, 77))
+    command("compare", qrels, runs[0], twin, "--ledger", ledger, "-m", "AP")
+    last = json.loads(ledger.read_text().splitlines()[-1])
+    assert (last["comparisons"], last["significant"]) == (1, 0)
 
 
 def test_a_file_listed_twice_among_collections_is_noticed(tmp_path: Path) -> None:
@@ -370,6 +374,8 @@ def test_letters_stars_and_bold_are_those_of_the_adjusted_p_values() -> None:
     starred = [line.split()[3] for line in text if line.startswith(("a − ", "b − "))]
     assert [each.endswith("*") for each in starred] == [True, False, True] * 2
     losses = compared({"E@10": scores})
+    assert mean_ranks(losses.panels[0]) == pytest.approx(4 - mean_ranks(found.panels[0]))
+    assert mean_ranks(found.panels[0]).argmin() == 1
     assert [row[2].above for row in systems_grid(losses).cells()] == ["b", "", "ab"]
     assert [row[2].bold for row in systems_grid(losses).cells()] == [False, False, True]
 
@@ -508,3 +514,13 @@ def test_options_are_written_down() -> None:
     asked = Question(sampling=FEW_DRAWS)
     named = compare_results({"": Evaluated(digests, {run: [run] for run in digests.runs})}, digests.measures, asked)
     assert [source.digest for source in named.judgements] == ["x"]
+
+
+def test_collections_that_only_score_alike_are_not_one_collection() -> None:
+    def collection(prefix: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+        topics = [f"{prefix}{number}" for number in range(8)]
+        good, poor = ({topic: {"d1": rank, "d2": 2.0} for topic in topics} for rank in (3.0, 1.0))
+        return {topic: {"d1": 1} for topic in topics}, {"a": good, "b": poor}
+
+    assert not said(compare_collections({"web": collection("w"), "news": collection("n")}, "RR"), "twice")
+    assert said(compare_collections({"web": collection("w"), "news": collection("w")}, "RR"), "twice")
