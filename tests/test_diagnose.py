@@ -15,6 +15,7 @@ from cranfield import UsageError, evaluate, read_run
 from cranfield.diagnosing import diagnose, read_attributes, sliced, topic_parts
 from cranfield.errors import DataError
 from cranfield.statistics.base import Sampling
+from cranfield.statistics.intervals import flipped
 from cranfield.statistics.randomised import exact_p
 
 SCORES = evaluate(QRELS, {"good": RUNS["good"], "fair": RUNS["fair"]}, "AP").scores[:, 0]
@@ -120,8 +121,16 @@ def test_slices_are_compared_on_their_own() -> None:
     adjusted = np.array([part.adjusted_p for part in found])
     order = np.argsort(p)
     np.testing.assert_allclose(adjusted[order], np.maximum.accumulate(p[order] * np.arange(5, 0, -1)).clip(max=1))
+    rejected = int(np.sum(adjusted < 0.05))
+    assert [part.level for part in found] == pytest.approx([0.05 / max(5 - rejected, 1)] * 5)
+    ends = flipped(np.diff(odd[::-1], axis=0), found[0].level, Sampling())
+    assert (found[0].low, found[0].high) == (ends.low[0], ends.high[0])
     for part in found:
         assert (part.low > 0 or part.high < 0) == (part.adjusted_p < 0.05)
+    halves = {topic: {"half": str(int(topic) // 21), "third": str(int(topic) % 3)} for topic in TOPICS}
+    unsure = sliced(TOPICS, np.stack([SCORES[0], SCORES[0] + np.tile([0.1, -0.12], 20)]), halves)
+    assert [part.adjusted_p < 0.05 for part in unsure] == [False] * 5
+    assert [part.level for part in unsure] == pytest.approx([0.05 / 5] * 5)
     single = {topic: {"kind": "odd" if int(topic) % 2 else "even"} for topic in TOPICS[:5]} | {"6": {"kind": "one"}}
     (one,) = [part for part in sliced(TOPICS, SCORES, single) if part.value == "one"]
     assert np.isnan([one.p, one.adjusted_p, one.low, one.high]).all()

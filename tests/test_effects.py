@@ -103,6 +103,7 @@ def test_equivalence_of_systems_whose_difference_never_varies() -> None:
     scores = np.array([[0.2, 0.5], [0.2, 0.5], [0.3, 0.6]])
     assert equivalence(scores, all_pairs(3), margin=0.05).p.tolist() == [0.25, 1, 1]
     assert equivalence(np.array([[0.2] * 9, [0.1] * 9]), PAIR, margin=0.2).p.tolist() == [2.0**-9]
+    assert equivalence(np.array([[0.5] * 9, [0.25] * 9]), PAIR, margin=0.25).p.tolist() == [1]
 
 
 def test_differences_that_never_vary() -> None:

@@ -18,7 +18,7 @@ from cranfield.comparing import compare, compare_collections, compare_results
 from cranfield.comparison import Comparison
 from cranfield.panels import Evaluated
 from cranfield.question import Question
-from cranfield.report.comparison_tables import legend, render, systems_grid
+from cranfield.report.comparison_tables import legend, pairs_grid, render, systems_grid
 from cranfield.reporting import gather
 from cranfield.splits import split
 from cranfield.standing import level_groups, mean_ranks, standings, tiers
@@ -524,3 +524,27 @@ def test_collections_that_only_score_alike_are_not_one_collection() -> None:
 
     assert not said(compare_collections({"web": collection("w"), "news": collection("n")}, "RR"), "twice")
     assert said(compare_collections({"web": collection("w"), "news": collection("w")}, "RR"), "twice")
+
+
+def test_cells_of_the_table_are_what_the_scores_say() -> None:
+    """Difference, interval, d_z, wins, ties and losses, p and adjusted p, from the scores alone."""
+    scores = np.round(np.random.default_rng(2).normal(0.5, 0.1, (2, 40)) + np.array([[0.03], [0.0]]), 1)
+    for measure, sign in (("AP", 1), ("E@10", -1)):
+        found = compared({measure: scores})
+        (row,) = pairs_grid(found, found.panels[0]).cells()
+        difference = scores[0] - scores[1]
+        t = stats.ttest_1samp(difference, 0)
+        ends = t.confidence_interval(0.95)
+        won, lost = int(np.sum(np.round(difference, 9) > 0)), int(np.sum(np.round(difference, 9) < 0))
+        counts = (won, 40 - won - lost, lost) if sign > 0 else (lost, 40 - won - lost, won)
+        assert won != lost
+        assert [cell.text for cell in row[:5]] == [
+            "a − b",
+            f"{difference.mean():+.4f}",
+            f"[{ends.low:+.4f}, {ends.high:+.4f}]",
+            f"{difference.mean() / difference.std(ddof=1):+.2f}",
+            "/".join(map(str, counts)),
+        ]
+        assert (row[5].text, row[7].text) == (f"{t.pvalue:.4f}", f"{t.pvalue:.4f}")
+    neither = compared({"NumRet": scores})
+    assert pairs_grid(neither, neither.panels[0]).cells()[0][4].text == "–"
