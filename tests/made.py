@@ -35,7 +35,7 @@ def compared(scores: Floats | Mapping[str, Floats], **question: Any) -> Comparis
     """A comparison of scores[system, topic], of one measure (AP) or of each by name."""
     given = scores if isinstance(scores, Mapping) else {"AP": np.asarray(scores, dtype=np.float64)}
     found = results(given)
-    asked = Question.of({"sampling": FEW_DRAWS, **question})
+    asked = Question(**{"sampling": FEW_DRAWS, **question})
     return compare_results({"": Evaluated(found, {run: [run] for run in found.runs})}, found.measures, asked)
 
 
@@ -45,7 +45,7 @@ def on_collections(scores: Mapping[str, Floats | Mapping[str, Floats]], **questi
         name: results(each if isinstance(each, Mapping) else {"AP": np.asarray(each, dtype=np.float64)})
         for name, each in scores.items()
     }
-    asked = Question.of({"sampling": FEW_DRAWS, **question})
+    asked = Question(**{"sampling": FEW_DRAWS, **question})
     evaluated = {name: Evaluated(each, {run: [run] for run in each.runs}) for name, each in found.items()}
     return compare_results(evaluated, next(iter(found.values())).measures, asked)
 

@@ -492,15 +492,6 @@ def test_runs_of_other_topics_are_compared_without_guards_on_differences() -> No
     assert pair.significant
 
 
-def test_a_question_with_a_wrong_name_is_answered_with_the_right_one() -> None:
-    from cranfield import UsageError
-
-    with pytest.raises(UsageError, match=r"nothing is called 'test' in a comparison; did you mean tests\?"):
-        compare(QRELS, RUNS, "AP", test="t")
-    with pytest.raises(UsageError, match="nothing is called 'zzz' in a comparison; there are baseline, tests,"):
-        compare(QRELS, RUNS, "AP", zzz=1)
-
-
 def test_options_are_written_down() -> None:
     found = compared(MANY, sampling=Sampling(seed=9, resamples=321), alpha=0.01, power=0.7, correction="bonferroni")
     document = found.to_dict()
