@@ -401,7 +401,7 @@ def test_a_ledger_counts_what_was_asked_before(tmp_path: Path) -> None:
         wrong = command("compare", qrels, *runs, "--ledger", ledger)
         assert wrong.exit == 3
         assert "ledger.jsonl:1: is not an entry of a ledger" in wrong.stderr
-    assert "cannot be read" in command("compare", qrels, *runs, "--ledger", tmp_path).stderr
+    assert "cannot be written: it is a folder" in command("compare", qrels, *runs, "--ledger", tmp_path).stderr
 
 
 def write(path: Path, table: dict[str, dict[str, float]]) -> str:
@@ -495,7 +495,7 @@ def test_an_empty_list_of_tuned_topics_is_refused(tmp_path: Path) -> None:
         (["--collections", "c.toml", "--seeds", "x*"], "--collections or --seeds, not both"),
         ([], "what is to be compared?"),
         (["qrels.txt", "--seeds", "nothing-*.run"], "no file matches --seeds 'nothing-*.run'"),
-        (["--collections", "nothing.toml"], "nothing.toml: cannot be read"),
+        (["--collections", "nothing.toml"], "nothing.toml: no such file"),
         (["qrels.txt", "a.run", "--collections", "c.toml"], "not both"),
     ],
 )

@@ -92,16 +92,18 @@ def significance_test(name: str, *, title: str, null: str, kind: Kind = "paired"
 
 
 def all_tests() -> tuple[SignificanceTest, ...]:
-    """Every registered test."""
+    """Every registered test, in the order of the help, whichever module was loaded first."""
     _load()
-    return tuple(_TESTS.values())
+    places = {f"cranfield.statistics.{module}": place for place, module in enumerate(_MODULES)}
+    last = len(places)
+    return tuple(sorted(_TESTS.values(), key=lambda test: places.get(test.function.__module__, last)))
 
 
 def find_test(name: str) -> SignificanceTest:
     """The test of a name."""
     _load()
     if name not in _TESTS:
-        raise UsageError(f"unknown test '{name}'; there are {', '.join(_TESTS)}")
+        raise UsageError(f"unknown test '{name}'; there are {', '.join(test.name for test in all_tests())}")
     return _TESTS[name]
 
 
@@ -129,6 +131,9 @@ def differences(scores: Floats, pairs: Integers) -> Floats:
     return scores[pairs[:, 0]] - scores[pairs[:, 1]]
 
 
+_MODULES = ("paired", "randomised", "families", "independent")  # which register their tests
+
+
 def _load() -> None:
-    for module in ("paired", "randomised", "families", "independent"):  # register their tests, in the order of the help
+    for module in _MODULES:
         import_module(f"cranfield.statistics.{module}")
