@@ -123,7 +123,7 @@ READERS: dict[str, str] = {
     "plot": "interpolated qrels.csv a.csv -o picture.json",
     "pool": "a.csv b.csv --depth 3",
     "report": "qrels.csv a.csv b.csv -m AP -o report.tex",
-    "search": "pond.toml --grid k1=0.6,1.2 --tune qrels.csv --repeats 1 --warm-up 0",
+    "search": "pond.toml --grid k1=0.6,1.2 --tune pond.csv --repeats 1 --warm-up 0",
     "split": "qrels.csv",
     "trec_eval": "qrels.csv a.csv",
 }
@@ -137,8 +137,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, source in (("a", "bm25.run"), ("b", "dense.run")):
         rows = [line.split() for line in (EXAMPLES / source).read_text().splitlines()]
         (made / f"{name}.csv").write_text("qid,mydoc,score\n" + "".join(f"{r[0]},{r[2]},{r[4]}\n" for r in rows))
-    for name in ("qrels", "again"):
-        rows = [line.split() for line in (EXAMPLES / "qrels.txt").read_text().splitlines()]
+    for name, source in (("qrels", "qrels.txt"), ("again", "qrels.txt"), ("pond", "pond.qrels")):
+        rows = [line.split() for line in (EXAMPLES / source).read_text().splitlines()]
         (made / f"{name}.csv").write_text("qid,mydoc,rel\n" + "".join(f"{r[0]},{r[2]},{r[3]}\n" for r in rows))
     return made
 

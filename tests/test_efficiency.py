@@ -206,7 +206,7 @@ def test_broken_metadata_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run.write_text("# just a comment\n1 Q0 d1 1 2.5 a\n")
     assert read_metadata(run) is None
     metadata_path(run).write_text("{")
-    with pytest.raises(DataError, match="is not JSON"):
+    with pytest.raises(DataError, match="not JSON"):
         read_metadata(run)
     metadata_path(run).unlink()
     run.write_text(header({"tag": "a"}))

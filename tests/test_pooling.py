@@ -624,7 +624,7 @@ def test_command_makes_samples_that_evaluate_reads(tmp_path: Path) -> None:
 
 def test_command_refuses_what_does_not_belong_together() -> None:
     assert "exclude each other" in command("bm25.run", "--analyse", "qrels.txt", "--simulate", "qrels.txt", fails=True)
-    assert "--group is not for a pool" in command("bm25.run", "--groups", "g.csv", fails=True)
+    assert "--groups is not for a pool" in command("bm25.run", "--groups", "g.csv", fails=True)
     assert "several --budget" in command("bm25.run", "--budget", "1", "--budget", "2", fails=True)
     assert "are for methods that learn" in command("bm25.run", "--batch", "2", fails=True)
     assert "no run given" in command(fails=True)

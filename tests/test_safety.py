@@ -656,7 +656,7 @@ class TestCalls:
             (lambda: api.compare(QRELS, [RUN, RUN], "AP", test="t"), "did you mean tests"),
             (lambda: api.compare(QRELS, [RUN, RUN], "AP", threads=2), "read={'threads'"),
             (lambda: api.compare(QRELS, [RUN, RUN], "AP", read={"x": 2}), "read: "),
-            (lambda: api.gate(QRELS, RUN, RUN, test="t"), "did you mean tests"),
+            (lambda: api.gate(QRELS, RUN, RUN, tests=["t"]), "did you mean test"),
             (lambda: api.split(["1", "2"], folds="2"), "folds must be a whole number or None, not '2'"),
             (lambda: api.split(["1", "2"], fold=2), "did you mean folds"),
             (lambda: api.read_run(RUN, nmae="x"), "did you mean name"),

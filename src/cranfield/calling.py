@@ -5,67 +5,15 @@ What a function takes stands in its signature; nothing here is written down a se
 
 from __future__ import annotations
 
-import re
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, wraps
-from typing import Any, NamedTuple, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from cranfield.errors import ArgumentError, shorten
 from cranfield.numerals import LARGEST
 
 Made = TypeVar("Made")
-
-
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool) and abs(int(value)) <= LARGEST
-
-
-def _is_number(value: Any) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool)
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array__") or (isinstance(value, list | tuple) and not any(map(_is_text, value)))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str | bytes | Mapping)
-
-
-def _is_made_of(text: str) -> Callable[[Any], bool]:
-    """Whether a value is a series of what stands in the brackets, where that is text."""
-
-    def check(value: Any) -> bool:
-        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-            return False
-        return text != "str" or not isinstance(value, Sequence) or all(isinstance(each, str) for each in value)
-
-    return check
-
-
-# What annotations mean that say it all; others, as Any, are left to the function itself.
-_KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "None": ("None", lambda value: value is None),
-    "bool": ("True or False", lambda value: isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")),
-    "int": ("a whole number", _is_whole),
-    "float": ("a number", _is_number),
-    "str": ("text", lambda value: isinstance(value, str)),
-    "Mapping": ("a mapping of names to values", lambda value: isinstance(value, Mapping)),
-    "Floats": ("an array of numbers", _is_array),
-    "os.PathLike": ("a path", lambda value: hasattr(value, "__fspath__")),
-}
-_SERIES = ("Iterable", "Sequence", "tuple")
-_CLASSES = (
-    *("Aims", "Documents", "Efficiency", "Index", "Indexing", "Judging", "Measure", "Policy", "Pool", "Qrels"),
-    *("Run", "Sampling", "Splits", "Thresholds", "Timing", "Topics"),
-)
-
-
-class _Kind(NamedTuple):
-    """What an argument may be, in words and as a test."""
-
-    told: str
-    fits: Callable[[Any], bool]
 
 
 def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
@@ -76,17 +24,19 @@ def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     open_ended = bool(code.co_flags & 0x08)  # it takes further names, and says itself what is wrong with them
-    kinds = {name: found for name in names if (found := _kinds(function.__annotations__.get(name)))}
+    kinds = {name: _kinds(function, name) for name in names}
 
     @wraps(function)
     def call(*values: Any, **named: Any) -> Made:
         if not open_ended:
             check_names(function.__name__, named, names)
         for name, value in (*zip(names, values, strict=False), *named.items()):
-            accepted = kinds.get(name)
-            if accepted and not any(kind.fits(value) for kind in accepted):
-                wanted = " or ".join(dict.fromkeys(kind.told for kind in accepted))
-                raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {shorten(repr(value), 60)}")
+            accepted = kinds.get(name, ())
+            if accepted and not any(_fits(value, kind) for kind in accepted):
+                wanted = " or ".join(dict.fromkeys(map(_told, accepted)))
+                given = shorten(repr(value), 60)
+                hint = _reader(accepted, given) if isinstance(value, str) else ""
+                raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {given}{hint}")
         try:
             return function(*values, **named)
         except TypeError as error:
@@ -129,21 +79,56 @@ def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
     raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {told}")
 
 
-def _kinds(annotation: Any) -> tuple[_Kind, ...]:
-    """The kinds of value that an annotation allows; none if it allows what cannot be told from its name."""
-    found = []
-    for part in re.split(r"\s*\|\s*(?![^\[]*\])", str(annotation or "")):
-        name, _, inside = part.removesuffix("]").partition("[")
-        if name in _KINDS:
-            found.append(_Kind(*_KINDS[name]))
-        elif name in _SERIES:
-            found.append(_Kind("a series of text" if inside == "str" else "a series", _is_made_of(inside)))
-        elif name in _CLASSES:
-            found.append(_Kind(f"of the class {name}", partial(_is_a, name)))
-        else:
+def _kinds(function: Callable[..., Any], name: str) -> tuple[Any, ...]:
+    """The types that an argument may have; none where its annotation does not tell, or is for type checkers alone."""
+    annotation = function.__annotations__.get(name)
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, function.__globals__)
+        except (NameError, TypeError):
             return ()
-    return tuple(found)
+    parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return parts if all(_is_plain(part) for part in parts) else ()
 
 
-def _is_a(name: str, value: Any) -> bool:
-    return any(base.__name__ == name for base in type(value).__mro__)
+def _is_plain(kind: Any) -> bool:
+    """Whether a value can be held against it: a class, or a series or mapping of something."""
+    origin = get_origin(kind) or kind
+    return isinstance(origin, type) and origin not in (object, Any) and not hasattr(origin, "__array__")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    origin = get_origin(kind) or kind
+    if kind is int:
+        return hasattr(value, "__index__") and not isinstance(value, bool) and abs(int(value)) <= LARGEST
+    if kind is float:
+        return hasattr(value, "__float__") and not isinstance(value, bool)
+    if kind is bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")  # and NumPy's
+    if not issubclass(origin, Iterable) or issubclass(origin, str) or not get_args(kind):
+        return isinstance(value, origin)
+    if isinstance(value, str | bytes) or not isinstance(value, Mapping if issubclass(origin, Mapping) else Iterable):
+        return False
+    texts_wanted = get_args(kind)[0] is str and not issubclass(origin, Mapping)
+    return not texts_wanted or not isinstance(value, Sequence) or all(isinstance(each, str) for each in value)
+
+
+def _told(kind: Any) -> str:
+    origin = get_origin(kind) or kind
+    words = {int: "a whole number", float: "a number", str: "text", bool: "True or False", types.NoneType: "None"}
+    if kind in words:
+        return words[kind]
+    if get_args(kind) and issubclass(origin, Mapping):
+        return "a mapping of names to values"
+    if get_args(kind) and issubclass(origin, Iterable):
+        return "a series of text" if get_args(kind)[0] is str else "a series"
+    return "a path" if hasattr(origin, "__fspath__") else f"of the class {origin.__name__}"
+
+
+def _reader(accepted: Sequence[Any], given: str) -> str:
+    """What to do with a path given where something read from it is wanted."""
+    import cranfield
+
+    readers = [f"read_{kind.__name__.lower()}" for kind in accepted if isinstance(kind, type)]
+    reader = next((name for name in readers if name in cranfield.__all__), None)
+    return "" if reader is None else f"; of a file, cranfield.{reader}({given})"

@@ -124,7 +124,7 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
     remedy: str | None = None
     if code in ("few-fields", "many-fields"):
         message = f"{shown} field{'s' if shown != '1' else ''} where {layout} needs {_needs(layout, request)}"
-        remedy = _wrong_fields(text, request, layout)
+        remedy = _wrong_fields(text, request, layout, fault["line"])
     elif code == "not-a-number":
         message = f"{kind} '{shown}' is not a number"
         remedy = _not_a_number(shown, fault["line"])
@@ -188,7 +188,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
+def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | None:
     fields = text.split()
     if layout != "trec":
         return "Every line must have the header's columns; a delimiter inside a field calls for quotes (CSV)."
@@ -203,9 +203,11 @@ def _wrong_fields(text: str, request: Request, layout: str) -> str | None:
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return "This looks like a run: are the two arguments swapped?"
     if len(fields) == 3 and fields[1] == "0":
-        either = (
-            " If its last column is a grade, the second, the iteration, is missing." if is_number(fields[2]) else ""
-        )
+        either = ""
+        if is_number(fields[2]):
+            either = " If its last column is a grade, the second, the iteration, is missing."
+        elif line > 1:  # other lines may have been whole
+            either = " If the last line was cut short, the file is incomplete."
         return UNJUDGED.format("a grade at the end of each line") + either
     if len(fields) == 3 and is_number(fields[2]):
         return "The second column, the iteration, is missing: write topic 0 document grade, or add a header line."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, shorten, some
 from cranfield.formats.base import UNJUDGED, Kind, is_number
 
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
@@ -147,4 +147,4 @@ def _likeliest(names: Sequence[str], known: Sequence[str]) -> str:
     def likeness(name: str) -> float:
         return max(SequenceMatcher(None, name.lower(), one).ratio() for one in known)
 
-    return max(names, key=likeness, default="NAME")
+    return shorten(max(names, key=likeness, default="NAME"), 100)
