@@ -433,7 +433,7 @@ def test_pictures_show_p_values_of_the_whole_family(report: Report) -> None:
 
 
 def test_the_heat_map_has_a_square_for_every_score(report: Report) -> None:
-    drawn = heat.heat_map(report, report.results.measures[0])
+    drawn = str(heat.heat_map(report, report.results.measures[0]))
     assert drawn.count("M") == len(FOUR) * len(QRELS)
     shades = heat.shades(report.results.scores[:, 0])
     for number in range(heat.SHADES):

@@ -57,7 +57,7 @@ def test_html_latex_and_markdown_escape_names() -> None:
 
     assert "&lt;b&gt;_&amp;|" in render(text, "html")
     assert r"\textless{}b\textgreater{}\_\&\textbar{}" in render(text, "latex")
-    assert r"&lt;b>_&\|" in render(text, "markdown")
+    assert r"&lt;b>\_&\|" in render(text, "markdown")
 
 
 def test_scores_of_one_measure(results: cranfield.Results) -> None:

@@ -19,7 +19,7 @@ import cranfield.measures
 PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
-    ("version", "errors", "numerals", "touched", "_core"),
+    ("version", "errors", "escaping", "numerals", "touched", "_core"),
     ("policy", "resources", "tables"),
     ("calling",),
     ("formats", "texts"),

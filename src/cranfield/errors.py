@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cranfield.escaping import visible
+
 
 class CranfieldError(Exception):
-    """Base of every error that cranfield raises on purpose.
+    """Base of every error that cranfield raises on purpose. What it says is on one line, with nothing unprintable.
 
     >>> issubclass(DataError, CranfieldError) and issubclass(UsageError, CranfieldError)
     True
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(visible(message))
 
 
 class UsageError(CranfieldError, ValueError):
@@ -56,9 +61,10 @@ class DataError(CranfieldError, ValueError):
         self.source, self.line, self.text, self.remedy = source, line, text, remedy
         where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         shown = "" if text is None else f"\n    {line} | {shorten(text)}"
-        told = f"{where}{message}{shown}"
-        self.at_prompt = "\n    ".join(filter(None, (told, option or remedy)))
-        super().__init__("\n    ".join(filter(None, (told, remedy))))
+        super().__init__(f"{where}{message}")
+        told = f"{self.args[0]}{shown}"
+        self.at_prompt = "\n    ".join(filter(None, (told, visible(option or remedy or ""))))
+        self.args = ("\n    ".join(filter(None, (told, visible(remedy or "")))),)
 
 
 class DuplicateError(DataError):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, plural, some
+from cranfield.escaping import visible
 from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
@@ -27,7 +28,7 @@ class Finding(NamedTuple):
     doubtful: bool = True
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.message}"
+        return visible(f"{self.source}: {self.message}")
 
 
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:

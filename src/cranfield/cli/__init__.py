@@ -18,7 +18,9 @@ from typing import Any, NoReturn
 import click
 
 from cranfield.cli.stopping import Stopped, stop_on_signals
+from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
+from cranfield.escaping import visible
 from cranfield.version import __version__
 
 COMMANDS = (
@@ -45,6 +47,8 @@ COMMANDS = (
 )
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are told all the same."
+# Colour is what click calls leaving control characters in what is printed: they belong to ids, see `streams`.
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "color": True}
 
 
 class LazyGroup(click.Group):
@@ -109,7 +113,7 @@ def plain_numbers(kind: click.ParamType[Any]) -> click.ParamType[Any]:
     return plain
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=LazyGroup, context_settings=SETTINGS)
 @click.option("--quiet", is_flag=True, help=QUIET)
 @click.version_option(__version__, message="cranfield %(version)s")
 @click.pass_context
@@ -151,6 +155,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="cranfield")
+    with guarded():
+        _run()
+
+
+def _run() -> None:
     try:
         try:
             cli(prog_name="cranfield")
@@ -166,7 +175,7 @@ def main() -> None:
         sys.exit(NOBODY_READS)
     except OSError as error:
         what = "standard output cannot be written" if error.filename is None else f"{error.filename}: cannot be used"
-        _end(f"{what}: {error.strerror or error}", BAD_DATA)
+        _end(visible(f"{what}: {error.strerror or error}"), BAD_DATA)
     except MemoryError:
         _end("there is not enough memory for this", BAD_DATA)
 

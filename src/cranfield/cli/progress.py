@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from cranfield.cli.streams import unguarded_error
+
 if TYPE_CHECKING:
     from cranfield._core import Progress
 
@@ -90,7 +92,7 @@ def _draw(label: str, progress: Progress | Counter, finished: threading.Event) -
 
     amount = MofNCompleteColumn() if isinstance(progress, Counter) else DownloadColumn()
     columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(file=unguarded_error()), transient=True) as bar:
         task = bar.add_task(label, total=None)
         while not finished.wait(0.1):
             bar.update(task, completed=progress.done, total=progress.total or None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import ArgumentError, DataError, UsageError
+from cranfield.escaping import visible
 from cranfield.formats import delimited, json_text, parquet, trec
 from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
 from cranfield.formats.columns import Layout, as_layout
@@ -162,12 +163,12 @@ def _without_compression(path: str) -> str:
 
 
 def stem(path: str) -> str:
-    """A file's name without folders, compression and one suffix.
+    """A file's name without folders, compression and one suffix, as it is shown; its path says how it is written.
 
-    >>> stem("runs/bm25.k1=0.9.run.gz")
-    'bm25.k1=0.9'
+    >>> stem("runs/bm25.k1=0.9.run.gz"), stem("a\\nb.run")
+    ('bm25.k1=0.9', 'a\\\\nb')
     """
-    return os.path.splitext(os.path.basename(_without_compression(path)))[0] or path
+    return visible(os.path.splitext(os.path.basename(_without_compression(path)))[0] or path)
 
 
 def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
@@ -178,7 +179,7 @@ def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
     """
     names = [name for name, _ in named]
     unique = (
-        [name if names.count(name) == 1 else path or name for name, path in named]
+        [name if names.count(name) == 1 else visible(path or name) for name, path in named]
         if len(set(names)) < len(names)
         else names
     )

@@ -8,7 +8,9 @@ from typing import Any
 
 from cranfield.curves import Collected, collect
 from cranfield.errors import UsageError
+from cranfield.escaping import drawable
 from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.plot.style import altair
 from cranfield.results import Results
 
 
@@ -51,7 +53,10 @@ class Plots:
         measures, topics = _names(chosen.pop("measures", ())), _names(chosen.pop("topics", ()))
         picture.check_asked(measures, topics)
         default = picture.measures if picture.of_its_own or set(picture.measures) <= set(own) else own[:1]
-        return picture.draw(Subject(self._read_again, measures or default, topics, evaluated=self.results, **chosen))
+        chart = picture.draw(Subject(self._read_again, measures or default, topics, evaluated=self.results, **chosen))
+        given = chart.to_dict()
+        shown = drawable(given)
+        return chart if shown == given else altair().Chart.from_dict(shown)
 
     def _read_again(self) -> Collected:
         count = len(self.results.runs)

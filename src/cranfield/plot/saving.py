@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.escaping import Markup, drawable, script_data
 from cranfield.formats import output
 
 PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
@@ -31,9 +32,37 @@ def _pdf(specification: dict[str, Any]) -> bytes:
 
 
 def _html(specification: dict[str, Any]) -> bytes:
+    """A page of its own, with all of Vega in it; it may load nothing."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_html(specification, bundle=True)).encode()
+    title = specification.get("title")
+    page = Markup.fixed(PAGE).filled(
+        title=title if isinstance(title, str) and title else "Picture",
+        library=Markup.fixed(vl_convert.javascript_bundle(None)),
+        specification=script_data(specification),
+    )
+    return str(page).encode()
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:">
+<title>${title}</title>
+<script>${library}</script>
+</head>
+<body>
+<div id="picture"></div>
+<script type="application/json" id="specification">${specification}</script>
+<script>
+const specification = JSON.parse(document.getElementById("specification").textContent);
+vegaEmbed("#picture", specification, { renderer: "svg" }).catch(console.error);
+</script>
+</body>
+</html>
+"""
 
 
 def _json(specification: dict[str, Any]) -> bytes:
@@ -54,7 +83,7 @@ WRITERS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
 def drawn(chart: Any, form: str) -> bytes:
     """A chart in one of the forms: svg, png, pdf, html, json."""
     _check_form(form)
-    return WRITERS[form](chart.to_dict())
+    return WRITERS[form](drawable(chart.to_dict()))
 
 
 def form_of(path: str) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from cranfield.errors import plural
 from cranfield.report.correlation_tables import to_document
+from cranfield.report.document import Block, titled, written
 from cranfield.report.grid import Grid, separated
-from cranfield.report.pool_tables import DELIMITERS, Part, as_json, number, parts_text, plain
+from cranfield.report.pool_tables import DELIMITERS, as_json, number, plain
 
 if TYPE_CHECKING:
     from cranfield.assessing.agreement import Assessment, Confusion
@@ -38,10 +39,10 @@ def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> s
             for each in assessment.coefficients
         ]
         return separated(header, lines, DELIMITERS[format])
-    return parts_text(_parts(assessment, per_topic), format)
+    return written(_blocks(assessment, per_topic), format)
 
 
-def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
+def _blocks(assessment: Assessment, per_topic: bool) -> list[Block]:
     everybody = len(assessment.judges)
     rows = []
     for each in assessment.coefficients:
@@ -54,8 +55,8 @@ def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
         "topics; low and high: middle 95% of topics drawn anew"
     ]
     header = ["coefficient", "judges", "documents", "value", "low", "high"]
-    parts = [Part(title, Grid(header, rows, labels=2), notes), _by_grade(assessment)]
-    parts += [_confusion(each, assessment) for each in assessment.confusions]
+    blocks = [*titled(title, Grid(header, rows, labels=2), notes), *_by_grade(assessment)]
+    blocks += [block for each in assessment.confusions for block in _confusion(each, assessment)]
     if per_topic:
         shown = [
             [one.topic, *(f"{count:,}" for count in one[1:4]), *(number(value) for value in one[4:])]
@@ -63,25 +64,25 @@ def _parts(assessment: Assessment, per_topic: bool) -> list[Part]:
         ]
         header = ["topic", "documents", "relevant to all", "to any", "overlap", "kappa", "fleiss", *_ALPHAS]
         below = ["kappa: Cohen's, mean over pairs of assessors"] if everybody > MANY else []
-        parts.append(Part("By topic", Grid(header, shown), below))
+        blocks += titled("By topic", Grid(header, shown), below)
     if assessment.orderings is not None:
         found, mixed, says = assessment.orderings
         by_lot = "" if isnan(mixed.value) else _BY_LOT.format(*mixed)
         notes = [says + by_lot]
         lines = [[*row.names, *(number(value) for value in row.values)] for row in found.rows]
         grid = Grid([*found.labels, *found.columns], lines, labels=len(found.labels))
-        parts.append(Part("Orderings of systems under two assessors", grid, (*notes, *found.notes)))
-    return parts
+        blocks += titled("Orderings of systems under two assessors", grid, (*notes, *found.notes))
+    return blocks
 
 
-def _by_grade(assessment: Assessment) -> Part:
+def _by_grade(assessment: Assessment) -> list[Block]:
     rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed), number(one.kappa)] for one in assessment.grades]
     notes = ["agreed: how often another assessor of the same document gave the grade too; kappa: beyond chance"]
-    return Part("By grade", Grid(["grade", "given", "agreed", "kappa"], rows), notes)
+    return titled("By grade", Grid(["grade", "given", "agreed", "kappa"], rows), notes)
 
 
-def _confusion(confusion: Confusion, assessment: Assessment) -> Part:
+def _confusion(confusion: Confusion, assessment: Assessment) -> list[Block]:
     one, other = confusion.judges
     values = [f"{value:g}" for value in assessment.values]
     rows = [[value, *(f"{count:,}" for count in row)] for value, row in zip(values, confusion.counts, strict=True)]
-    return Part(f"Grades of {one} (rows) and {other} (columns)", Grid([one, *values], rows))
+    return titled(f"Grades of {one} (rows) and {other} (columns)", Grid([one, *values], rows))

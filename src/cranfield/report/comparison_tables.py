@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import percent, plural
 from cranfield.report import efficiency_columns
+from cranfield.report.document import Block, Paragraph, Title, written
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
 
 if TYPE_CHECKING:
@@ -277,42 +278,17 @@ def _on(label: str, collection: str) -> str:
     return f"{label} on {collection}" if collection else label
 
 
-def _table(comparison: Comparison) -> str:
-    import textwrap
+def _written(format: str) -> Callable[[Comparison], str]:
+    """The parts one below the other; in LaTeX what must be said is a comment."""
 
-    wrapped = [
-        part._replace(below=tuple(textwrap.fill(line, 100) for line in part.below)) for part in parts(comparison)
-    ]
-    return "\n".join(_section(part, "table", "{}\n") for part in wrapped)
+    def write(comparison: Comparison) -> str:
+        return written((block for part in parts(comparison) for block in _blocks(part)), format)
 
-
-def _markdown(comparison: Comparison) -> str:
-    return "\n".join(_section(part, "markdown", "**{}**\n\n") for part in parts(comparison))
+    return write
 
 
-def _html(comparison: Comparison) -> str:
-    import html
-
-    texts = []
-    for part in parts(comparison):
-        title = f"<h3>{html.escape(part.title)}</h3>\n" if part.title else ""
-        below = "".join(f"<p>{html.escape(line)}</p>\n" for line in part.below)
-        texts.append(title + WRITERS["html"](part.grid) + below)
-    return "".join(texts)
-
-
-def _section(part: Part, format: str, title: str) -> str:
-    below = "".join(f"\n{line}\n" for line in part.below)
-    return (title.format(part.title) if part.title else "") + WRITERS[format](part.grid) + below
-
-
-def _latex(comparison: Comparison) -> str:
-    """The table of systems as papers show it, then the pairs; what must be said is a comment."""
-    texts = []
-    for part in parts(comparison):
-        title = f"% {part.title}\n" if part.title else ""
-        texts.append(title + WRITERS["latex"](part.grid) + "".join(f"% {line}\n" for line in part.below))
-    return "\n".join(texts)
+def _blocks(part: Part) -> list[Block]:
+    return [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
 
 
 def _separated(comparison: Comparison, delimiter: str) -> str:
@@ -350,11 +326,11 @@ def _json(comparison: Comparison) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Comparison], str]] = {
-    "table": _table,
+    "table": _written("table"),
     "json": _json,
     "csv": lambda comparison: _separated(comparison, ","),
     "tsv": lambda comparison: _separated(comparison, "\t"),
-    "markdown": _markdown,
-    "latex": _latex,
-    "html": _html,
+    "markdown": _written("markdown"),
+    "latex": _written("latex"),
+    "html": _written("html"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from cranfield.report.document import Note, written
 from cranfield.report.grid import WRITERS, Grid, separated
 from cranfield.version import __version__
 
@@ -35,7 +36,7 @@ def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     if format in DELIMITERS:
         return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])
     grid = Grid(header, [[*names, *_shown(found, values)] for names, values in lines], labels=len(found.labels))
-    return WRITERS[format](grid) + _below(found.notes, format)
+    return written([grid, *map(Note, found.notes)], format)
 
 
 def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]:
@@ -69,17 +70,6 @@ def _shown(found: Correlation, values: tuple[float, ...]) -> list[str]:
         return f"{value:g}" if column in found.counts and value == round(value) else f"{value:.4f}"
 
     return [one(column, value) for column, value in zip(found.columns, values, strict=True)]
-
-
-def _below(notes: tuple[str, ...], format: str) -> str:
-    """The notes under a table; a comment in LaTeX, where they would stand outside the float."""
-    import html
-
-    if format == "html":
-        return "".join(f"<p>{html.escape(note)}</p>\n" for note in notes)
-    if format == "latex":
-        return "".join(f"% {note}\n" for note in notes)
-    return "\n" + "".join(f"{note}\n" if format == "table" else f"- {note}\n" for note in notes)
 
 
 def _or_none(value: float) -> float | None:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import plural
-from cranfield.report.grid import Grid, as_markdown, as_text
+from cranfield.report.document import Block, Note, Title, written
+from cranfield.report.grid import Grid
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -70,22 +71,16 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{share:.1%}"
 
 
-def _told(description: Description, mark: str) -> str:
-    return "".join(
-        f"{mark}{'doubtful' if finding.doubtful else 'note'}: {finding}\n" for finding in description.findings
-    )
+def _written(format: str) -> Callable[[Description], str]:
+    def write(description: Description) -> str:
+        blocks: list[Block] = [Title(description.name, level=1)]
+        for title, grid in _sections(description):
+            blocks += [Title(title, level=2), grid]
+        told = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]
+        blocks += [Title("Beware", level=2)] if told else []
+        return written([*blocks, *map(Note, told)], format)
 
-
-def _table(description: Description) -> str:
-    parts = [f"{title}\n{as_text(grid)}" for title, grid in _sections(description)]
-    told = _told(description, "")
-    return "\n".join([f"{description.name}\n", *parts, *([told] if told else [])])
-
-
-def _markdown(description: Description) -> str:
-    parts = [f"## {title}\n\n{as_markdown(grid)}" for title, grid in _sections(description)]
-    told = _told(description, "- ")
-    return "\n".join([f"# {description.name}\n", *parts, *([f"## Beware\n\n{told}"] if told else [])])
+    return write
 
 
 def _json(description: Description) -> str:
@@ -110,4 +105,8 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
-FORMATS: Mapping[str, Callable[[Description], str]] = {"table": _table, "markdown": _markdown, "json": _json}
+FORMATS: Mapping[str, Callable[[Description], str]] = {
+    "table": _written("table"),
+    "markdown": _written("markdown"),
+    "json": _json,
+}

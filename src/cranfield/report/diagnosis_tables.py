@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from cranfield.errors import percent
 from cranfield.report.comparison_json import finite
 from cranfield.report.comparison_tables import interval, shown_p
-from cranfield.report.grid import WRITERS, Cell, Grid, separated
+from cranfield.report.document import Block, titled, written
+from cranfield.report.grid import Cell, Grid, separated
 
 if TYPE_CHECKING:
     from cranfield.diagnosing import Diagnosis
@@ -76,23 +77,23 @@ def moves_grid(diagnosis: Diagnosis) -> Grid:
     return Grid(header, rows, labels=3)
 
 
-def _parts(diagnosis: Diagnosis, every_topic: bool) -> list[tuple[str, Grid]]:
+def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
     by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
     title = (
         f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
         f"p ({by}) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
     )
-    found = [(title, topics_grid(diagnosis, every_topic))]
+    found = titled(title, topics_grid(diagnosis, every_topic))
     if diagnosis.slices:
-        found.append(("Slices of topics", slices_grid(diagnosis)))
+        found += titled("Slices of topics", slices_grid(diagnosis))
     if diagnosis.moves:
-        found.append((f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis)))
+        found += titled(f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis))
     return found
 
 
-def _text(format: str, title: str) -> Callable[[Diagnosis, bool], str]:
+def _text(format: str) -> Callable[[Diagnosis, bool], str]:
     def write(diagnosis: Diagnosis, every_topic: bool) -> str:
-        return "\n".join(title.format(name) + WRITERS[format](grid) for name, grid in _parts(diagnosis, every_topic))
+        return written(_blocks(diagnosis, every_topic), format)
 
     return write
 
@@ -118,11 +119,11 @@ def _separated(delimiter: str) -> Callable[[Diagnosis, bool], str]:
 
 
 FORMATS: Mapping[str, Callable[[Diagnosis, bool], str]] = {
-    "table": _text("table", "{}\n"),
+    "table": _text("table"),
     "json": _json,
     "csv": _separated(","),
     "tsv": _separated("\t"),
-    "markdown": _text("markdown", "**{}**\n\n"),
-    "latex": _text("latex", "% {}\n"),
-    "html": _text("html", "<h3>{}</h3>\n"),
+    "markdown": _text("markdown"),
+    "latex": _text("latex"),
+    "html": _text("html"),
 }

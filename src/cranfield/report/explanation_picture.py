@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from cranfield.errors import shorten
+from cranfield.escaping import Markup
 
 if TYPE_CHECKING:
     from cranfield.explanation import Line, Pair
@@ -17,7 +17,7 @@ CHARACTER = 7.5  # room for one in a name
 LONGEST_NAME = 28
 
 
-def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> str:
+def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> Markup:
     """The documents shown of both runs; a full dot is one that counts, a ring one that is judged, none is unjudged."""
     move = {one.move.document: one.move for one in pair.documents}
     place, other_place = ({line.document: _middle(i) for i, line in enumerate(shown)} for shown in (lines, other_lines))
@@ -25,9 +25,7 @@ def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> str
     left = round(CHARACTER * longest) + 24
     right = left + BETWEEN
     label = f"Documents of {pair.run} and {pair.other}, joined by lines"
-    size = f'viewBox="0 0 {left + right} {_middle(max(len(lines), len(other_lines)))}" width="{left + right}"'
-    parts = [f'<svg {size} role="img" aria-label="{escape(label)}">\n']
-    parts += [_text(left - 14, 16, pair.run, "end", bold=True), _text(right + 14, 16, pair.other, "start", bold=True)]
+    parts = [_text(left - 14, 16, pair.run, "end", bold=True), _text(right + 14, 16, pair.other, "start", bold=True)]
     for line in lines:
         if line.document in other_place:
             parts.append(_joined(line, (left, place[line.document]), (right, other_place[line.document])))
@@ -41,7 +39,8 @@ def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> str
         parts.append(_entry(line, right, y, "start"))
         if line.document not in place:
             parts.append(_text(right - 12, y + 4, f"{elsewhere} ←" if elsewhere else "left", "end", faint=True))
-    return "".join(parts) + "</svg>\n"
+    size = {"viewBox": f"0 0 {left + right} {_middle(max(len(lines), len(other_lines)))}", "width": left + right}
+    return Markup.element("svg", Markup.fixed("\n").join(parts), **size, role="img", aria_label=label)
 
 
 def _middle(place: int) -> int:
@@ -53,23 +52,24 @@ def _label(line: Line) -> str:
     return f"{line.rank}. {shorten(line.document, LONGEST_NAME)} ({grade})"
 
 
-def _joined(line: Line, start: tuple[int, int], end: tuple[int, int]) -> str:
+def _joined(line: Line, start: tuple[int, int], end: tuple[int, int]) -> Markup:
     middle = (start[0] + end[0]) // 2
-    counts = 'stroke="var(--hit)" stroke-width="2"' if line.counts else 'stroke="currentColor" stroke-opacity="0.35"'
+    hit = {"stroke": "var(--hit)", "stroke-width": 2}
+    counts = hit if line.counts else {"stroke": "currentColor", "stroke-opacity": 0.35}
     curve = f"M{start[0] + 7},{start[1]} C{middle},{start[1]} {middle},{end[1]} {end[0] - 7},{end[1]}"
-    return f'<path d="{curve}" fill="none" {counts}><title>{escape(line.document)}</title></path>\n'
+    return Markup.element("path", Markup.element("title", line.document), d=curve, fill="none", **counts)
 
 
-def _entry(line: Line, x: int, y: int, anchor: str) -> str:
+def _entry(line: Line, x: int, y: int, anchor: str) -> Markup:
     """Rank, document and grade, with a dot where lines end."""
-    dot = ""
+    dot = Markup()
     if line.grade is not None:
         fill, edge = ("var(--hit)", "var(--hit)") if line.counts else ("none", "currentColor")
-        dot = f'<circle cx="{x}" cy="{y}" r="4.5" fill="{fill}" stroke="{edge}"/>\n'
-    return dot + _text(x + (-14 if anchor == "end" else 14), y + 4, _label(line), anchor, bold=line.counts)
+        dot = Markup.element("circle", cx=x, cy=y, r=4.5, fill=fill, stroke=edge)
+    name = _text(x + (-14 if anchor == "end" else 14), y + 4, _label(line), anchor, bold=line.counts)
+    return Markup.of(dot, name)
 
 
-def _text(x: int, y: int, words: str, anchor: str, *, bold: bool = False, faint: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    shade = ' opacity="0.6"' if faint else ""
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}"{weight}{shade}>{escape(words)}</text>\n'
+def _text(x: int, y: int, words: str, anchor: str, *, bold: bool = False, faint: bool = False) -> Markup:
+    look = {"font-weight": 600 if bold else None, "opacity": 0.6 if faint else None}
+    return Markup.element("text", words, x=x, y=y, text_anchor=anchor, **look)

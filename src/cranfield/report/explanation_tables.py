@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cranfield.errors import plural, some
+from cranfield.escaping import Markup
+from cranfield.report.document import Block, Code, Note, Paragraph, Title, written
 from cranfield.report.explanation_json import to_document
 from cranfield.report.explanation_picture import drawn
-from cranfield.report.grid import WRITERS, Cell, Grid
+from cranfield.report.grid import Cell, Grid, html_table
 
 if TYPE_CHECKING:
     from cranfield.explanation import Account, Explanation, Pair, Placed
@@ -178,35 +179,17 @@ def _pair_note(pair: Pair) -> str:
     return f"Changes are those on the way from {pair.other} to {pair.run}."
 
 
-def _table(explanation: Explanation) -> str:
-    parts = [
-        f"{_title(account, explanation.topic)}\n{account.formula}\n\n"
-        + WRITERS["table"](account_grid(account))
-        + f"\n{board(account)}\n\n"
-        + "\n".join(sentences(account))
-        + "\n"
-        for account in explanation.accounts
-    ]
-    parts += [
-        f"{_pair_title(pair)}\n{_pair_note(pair)}\n\n{WRITERS['table'](pair_grid(pair))}" for pair in explanation.pairs
-    ]
-    return "\n\n".join(parts)
-
-
-def _markdown(explanation: Explanation) -> str:
-    parts = [
-        f"## {_title(account, explanation.topic)}\n\n*{account.formula}*\n\n"
-        + WRITERS["markdown"](account_grid(account))
-        + f"\n```text\n{board(account)}\n```\n\n"
-        + "\n".join(f"- {sentence}" for sentence in sentences(account))
-        + "\n"
-        for account in explanation.accounts
-    ]
-    parts += [
-        f"## {_pair_title(pair)}\n\n{_pair_note(pair)}\n\n{WRITERS['markdown'](pair_grid(pair))}"
-        for pair in explanation.pairs
-    ]
-    return "\n".join(parts)
+def _blocks(explanation: Explanation) -> Iterator[Block]:
+    for account in explanation.accounts:
+        yield Title(_title(account, explanation.topic), level=2)
+        yield Paragraph(account.formula, quiet=True)
+        yield account_grid(account)
+        yield Code(board(account), language="text")
+        yield from map(Note, sentences(account))
+    for pair in explanation.pairs:
+        yield Title(_pair_title(pair), level=2)
+        yield Paragraph(_pair_note(pair), quiet=True)
+        yield pair_grid(pair)
 
 
 STYLE = """<style>
@@ -230,29 +213,33 @@ STYLE = """<style>
 """
 
 
-def _html_board(account: Account) -> str:
+def _html_board(account: Account) -> Markup:
     """Steps that hang under their equals signs, however narrow the page is."""
     lines = (re.sub(r"(log[\d.]*) ", "\\1\N{NO-BREAK SPACE}", line.strip()) for line in board(account).split("\n"))
-    steps = [f"<div>{html.escape(line)}</div>" for line in lines]
-    return f'<div class="board" style="--name: {len(str(account.measure))}ch">{"".join(steps)}</div>\n'
+    steps = [Markup.element("div", line) for line in lines]
+    return Markup.element("div", *steps, class_="board", style=f"--name: {len(str(account.measure))}ch")
 
 
 def _html(explanation: Explanation) -> str:
-    parts = [
-        f"<h3>{html.escape(_title(account, explanation.topic))}</h3>\n"
-        f'<p class="formula">{html.escape(account.formula)}</p>\n'
-        f'<div class="scroll">\n{WRITERS["html"](account_grid(account))}</div>\n'
-        f"{_html_board(account)}<p>{html.escape(' '.join(sentences(account)))}</p>\n"
-        for account in explanation.accounts
-    ]
+    parts: list[Markup] = [Markup.fixed(STYLE)]
+    for account in explanation.accounts:
+        parts += [
+            Markup.element("h3", _title(account, explanation.topic)),
+            Markup.element("p", account.formula, class_="formula"),
+            Markup.element("div", html_table(account_grid(account)), class_="scroll"),
+            _html_board(account),
+            Markup.element("p", " ".join(sentences(account))),
+        ]
     for pair in explanation.pairs:
         lists = [account.lines for account in explanation.accounts if account.measure == pair.measure]
-        parts.append(
-            f"<h3>{html.escape(_pair_title(pair))}</h3>\n{drawn(pair, *lists)}"
-            f"<p>{html.escape(_pair_note(pair))}</p>\n"
-            f'<div class="scroll">\n{WRITERS["html"](pair_grid(pair))}</div>\n'
-        )
-    return f'<section class="cranfield-explain">\n{STYLE}{"".join(parts)}</section>\n'
+        parts += [
+            Markup.element("h3", _pair_title(pair)),
+            drawn(pair, *lists),
+            Markup.element("p", _pair_note(pair)),
+            Markup.element("div", html_table(pair_grid(pair)), class_="scroll"),
+        ]
+    line = Markup.fixed("\n")
+    return str(Markup.of(Markup.element("section", line.join(parts), class_="cranfield-explain"), line))
 
 
 def _json(explanation: Explanation) -> str:
@@ -290,8 +277,8 @@ def _counts(number: int) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Explanation], str]] = {
-    "table": _table,
+    "table": lambda explanation: written(_blocks(explanation), "table"),
     "json": _json,
-    "markdown": _markdown,
+    "markdown": lambda explanation: written(_blocks(explanation), "markdown"),
     "html": _html,
 }

@@ -7,6 +7,7 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import percent
+from cranfield.escaping import markdown_line, visible
 from cranfield.report.comparison_tables import shown_p
 from cranfield.report.grid import WRITERS, Grid
 
@@ -55,9 +56,9 @@ def _interval(found: Evidence) -> str:
 def _table(verdict: Verdict) -> str:
     import textwrap
 
-    promise = f"\n{textwrap.fill(verdict.promise, 100)}\n" if verdict.promise else ""
+    promise = f"\n{textwrap.fill(visible(verdict.promise), 100)}\n" if verdict.promise else ""
     grids = "\n".join(WRITERS["table"](grid) for grid in (checks_grid(verdict), measures_grid(verdict)))
-    return f"{verdict.headline}\n\n{grids}{promise}"
+    return f"{visible(verdict.headline)}\n\n{grids}{promise}"
 
 
 def _markdown(verdict: Verdict) -> str:
@@ -66,9 +67,9 @@ def _markdown(verdict: Verdict) -> str:
     signed = [
         [f"{_SIGNS[check.answer]} {row[0]}", *row[1:]] for check, row in zip(verdict.checks, checks.rows, strict=True)
     ]
-    promise = f"\n{verdict.promise}\n" if verdict.promise else ""
+    promise = f"\n{markdown_line(verdict.promise)}\n" if verdict.promise else ""
     return (
-        f"### {_SIGNS[verdict.answer]} Retrieval quality\n\n{verdict.headline}\n\n"
+        f"### {_SIGNS[verdict.answer]} Retrieval quality\n\n{markdown_line(verdict.headline)}\n\n"
         f"{WRITERS['markdown'](checks._replace(rows=signed))}\n"
         f"<details><summary>Measures</summary>\n\n{WRITERS['markdown'](measures_grid(verdict))}{promise}\n</details>\n"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from cranfield.escaping import Markup, latex, markdown, separated_text, visible
+
 
 class Cell(NamedTuple):
     """A number as it is shown, perhaps in bold, perhaps with small letters above it."""
@@ -34,10 +36,11 @@ def as_text(grid: Grid) -> str:
     a    0.5000*b
     b      0.25
     """
-    rows = grid.cells()
+    rows = [[cell._replace(text=visible(cell.text)) for cell in row] for row in grid.cells()]
+    header = [visible(text) for text in grid.header]
     marks = [[("*" if cell.bold else "") + cell.above for cell in row] for row in rows]
     count = len(grid.header)
-    widths = [max([len(grid.header[i]), *(len(row[i].text) for row in rows)]) for i in range(count)]
+    widths = [max([len(header[i]), *(len(row[i].text) for row in rows)]) for i in range(count)]
     tails = [max([0, *(len(row[i]) for row in marks)]) for i in range(count)]
 
     def line(texts: Sequence[str], mark: Sequence[str]) -> str:
@@ -47,7 +50,7 @@ def as_text(grid: Grid) -> str:
         )
         return "  ".join(parts).rstrip() + "\n"
 
-    head = line(grid.header, [""] * count)
+    head = line(header, [""] * count)
     return head + "".join(line([cell.text for cell in row], mark) for row, mark in zip(rows, marks, strict=True))
 
 
@@ -60,41 +63,13 @@ def as_markdown(grid: Grid) -> str:
     """
 
     def shown(cell: Cell) -> str:
-        text = markdown_text(cell.text)
-        return (f"**{text}**" if cell.bold else text) + (f"<sup>{cell.above}</sup>" if cell.above else "")
+        text = markdown(cell.text)
+        return (f"**{text}**" if cell.bold else text) + (f"<sup>{markdown(cell.above)}</sup>" if cell.above else "")
 
     rule = ["---" if i < grid.labels else "---:" for i in range(len(grid.header))]
-    head = [markdown_text(text) for text in grid.header]
+    head = [markdown(text) for text in grid.header]
     lines = [head, rule, *([shown(cell) for cell in row] for row in grid.cells())]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def markdown_text(text: str) -> str:
-    """A text in which nothing ends a cell or begins a tag.
-
-    >>> markdown_text("a|b <i>"), markdown_text("<0.0001")
-    ('a\\\\|b &lt;i>', '<0.0001')
-    """
-    import re
-
-    return re.sub(r"<(?=[A-Za-z/!])", "&lt;", text.replace("|", "\\|"))
-
-
-_LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    # TeX's old fonts have other signs in these places, and no minus outside formulas.
-    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "↓": "$\\downarrow$"}
-)
-
-
-def latex_text(text: str) -> str:
-    """A text with nothing in it that LaTeX would take for a command.
-
-    >>> latex_text("a_b & 5 %")
-    'a\\\\_b \\\\& 5 \\\\%'
-    """
-    return text.translate(_LATEX)
 
 
 def as_latex(grid: Grid) -> str:
@@ -111,12 +86,12 @@ def as_latex(grid: Grid) -> str:
     """
 
     def shown(cell: Cell) -> str:
-        text = latex_text(cell.text)
-        above = f"$^{{\\mathrm{{{latex_text(cell.above)}}}}}$" if cell.above else ""
+        text = latex(cell.text)
+        above = f"$^{{\\mathrm{{{latex(cell.above)}}}}}$" if cell.above else ""
         return (f"\\textbf{{{text}}}" if cell.bold else text) + above
 
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
-    head = " & ".join(map(latex_text, grid.header))
+    head = " & ".join(map(latex, grid.header))
     lines = (" & ".join(map(shown, row)) for row in grid.cells())
     # a line break takes what follows in brackets, and a star, for its own
     body = "".join(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\\n" for line in lines)
@@ -134,18 +109,29 @@ def as_html(grid: Grid) -> str:
     </tbody>
     </table>
     """
+    return str(html_table(grid))
 
-    import html
 
-    def shown(i: int, cell: Cell) -> str:
-        text = html.escape(cell.text)
-        text = f"<strong>{text}</strong>" if cell.bold else text
-        text += f"<sup>{html.escape(cell.above)}</sup>" if cell.above else ""
-        return f"<th>{text}</th>" if i < grid.labels else f'<td style="text-align:right">{text}</td>'
+def html_table(grid: Grid) -> Markup:
+    """The same, to stand in more markup."""
 
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in grid.header)
-    body = "".join(f"<tr>{''.join(shown(i, cell) for i, cell in enumerate(row))}</tr>\n" for row in grid.cells())
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
+    def shown(i: int, cell: Cell) -> Markup:
+        if i < grid.labels:
+            return Markup.element("th", html_cell(cell))
+        return Markup.element("td", html_cell(cell), style="text-align:right")
+
+    head = (Markup.element("th", text) for text in grid.header)
+    rows = (Markup.element("tr", *(shown(i, cell) for i, cell in enumerate(row))) for row in grid.cells())
+    line = Markup.fixed("\n")
+    body = (Markup.of(row, line) for row in rows)
+    head_part = Markup.element("thead", Markup.element("tr", *head))
+    return Markup.of(Markup.element("table", line, head_part, line, Markup.element("tbody", line, *body), line), line)
+
+
+def html_cell(cell: Cell) -> Markup:
+    """What stands in a cell."""
+    text = Markup.element("strong", cell.text) if cell.bold else Markup.text(cell.text)
+    return Markup.of(text, Markup.element("sup", cell.above)) if cell.above else text
 
 
 # The forms in which a table is read by people.
@@ -158,19 +144,24 @@ WRITERS: Mapping[str, Callable[[Grid], str]] = {
 
 
 def separated(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """CSV or TSV with numbers in full precision, nothing for None.
+    """CSV or TSV with numbers in full precision, nothing for None, and no text that a spreadsheet takes for a formula.
 
-    >>> print(separated(["run", "AP"], [["a,b", 0.1], ["c", None]], ","), end="")
+    >>> print(separated(["run", "AP"], [["a,b", 0.1], ["c", None], ["=d", -0.5]], ","), end="")
     run,AP
     "a,b",0.1
     c,
+    '=d,-0.5
     """
     import csv
     import io
 
+    def shown(value: object) -> object:
+        if isinstance(value, float):
+            return repr(float(value))
+        return separated_text(value) if isinstance(value, str) else value
+
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow([repr(float(value)) if isinstance(value, float) else value for value in row])
+    writer.writerow(map(separated_text, header))
+    writer.writerows(map(shown, row) for row in rows)
     return out.getvalue()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cranfield.escaping import utf8
 from cranfield.plot.saving import drawn
 from cranfield.report import report_tables
+from cranfield.report.document import Block, Code, Paragraph, Picture, Title, written
 from cranfield.report.figures import figures
-from cranfield.report.grid import as_markdown
 from cranfield.reporting import Report
 from cranfield.version import __version__
 
@@ -13,14 +16,15 @@ from cranfield.version import __version__
 def files(report: Report, stem: str) -> dict[str, bytes]:
     """The text under the name of the report, and each picture under its own."""
     pictures = {f"{stem}-{figure.name}.svg": figure for figure in figures(report)}
-    shown = "".join(f"![{figure.title}]({name})\n\n{figure.caption}\n\n" for name, figure in pictures.items())
-    text = text_of(report, shown)
-    return {f"{stem}.md": text.encode("utf-8", "backslashreplace")} | {
+    shown: list[Block] = []
+    for name, figure in pictures.items():
+        shown += [Picture(figure.title, name), Paragraph(figure.caption)]
+    return {f"{stem}.md": utf8(text_of(report, shown)).encode()} | {
         name: drawn(figure.draw(), "svg") for name, figure in pictures.items()
     }
 
 
-def text_of(report: Report, pictures: str = "") -> str:
+def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     """The report without its pictures, or with what is given in their place.
 
     >>> from cranfield.reporting import gather
@@ -28,22 +32,22 @@ def text_of(report: Report, pictures: str = "") -> str:
     >>> text_of(report).split("\\n\\n")[:3]
     ['# 1 system on qrels', '## Result', 'a reaches 0.5000 by RR on 2 topics.']
     """
-    parts = [f"# {report.title}", "## Result"]
+    blocks: list[Block] = [Title(report.title, 1), Title("Result", 2)]
     for measure in report.results.measures:
-        parts += [report.verdict(measure), as_markdown(report_tables.standings_grid(report, measure)).rstrip()]
+        blocks += [Paragraph(report.verdict(measure)), report_tables.standings_grid(report, measure)]
         pairs = report_tables.pairs_listed(report, measure)
-        parts += [] if pairs is None else [as_markdown(pairs).rstrip()]
-    parts += report_tables.reading(report)
+        blocks += [] if pairs is None else [pairs]
+    blocks += map(Paragraph, report_tables.reading(report))
     if report_tables.has_more_than_standings(report):
-        parts.append(as_markdown(report_tables.measures_grid(report)).rstrip())
+        blocks.append(report_tables.measures_grid(report))
     if pictures:
-        parts += ["## Pictures", pictures.rstrip()]
-    parts.append("## Topics")
+        blocks += [Title("Pictures", 2), *pictures]
+    blocks.append(Title("Topics", 2))
     for measure in report.results.measures:
-        parts += [f"### {measure}", as_markdown(report_tables.topics_grid(report, measure)).rstrip()]
-    quality = as_markdown(report_tables.findings_grid(report)).rstrip() if report.findings else "Nothing odd was found."
-    parts += ["## Data quality", quality, "## How it was made"]
-    parts += [f"```\n{report.command}\n```"] if report.command else []
-    parts += [*report_tables.tested(report), as_markdown(report_tables.inputs_grid(report)).rstrip()]
-    parts += [as_markdown(report_tables.policy_grid(report)).rstrip(), f"Made with cranfield {__version__}."]
-    return "\n\n".join(parts) + "\n"
+        blocks += [Title(str(measure), 3), report_tables.topics_grid(report, measure)]
+    quality = report_tables.findings_grid(report) if report.findings else Paragraph("Nothing odd was found.")
+    blocks += [Title("Data quality", 2), quality, Title("How it was made", 2)]
+    blocks += [Code(report.command)] if report.command else []
+    blocks += [*map(Paragraph, report_tables.tested(report)), report_tables.inputs_grid(report)]
+    blocks += [report_tables.policy_grid(report), Paragraph(f"Made with cranfield {__version__}.")]
+    return written(blocks, "markdown")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from cranfield.escaping import latex, latex_comment, utf8
 from cranfield.plot.saving import drawn
 from cranfield.report import report_tables
 from cranfield.report.figures import figures
-from cranfield.report.grid import Grid, as_latex, latex_text
+from cranfield.report.grid import Grid, as_latex
 from cranfield.reporting import Report
 from cranfield.version import __version__
 
@@ -14,8 +15,9 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
     """The fragments under the name of the report, and each figure under its own."""
     pictures = {f"{stem}-{figure.name}.pdf": figure for figure in figures(report, "paper")}
     head = (
-        f"% {_comment(report.title)}. Made with cranfield {__version__}\n"
-        f"% {_comment(report.command)}\n% Needs \\usepackage{{booktabs,graphicx}}\n"
+        latex_comment(f"{report.title}. Made with cranfield {__version__}")
+        + latex_comment(report.command)
+        + latex_comment("Needs \\usepackage{booktabs,graphicx}")
     )
     parts = [_table(report_tables.measures_grid(report), " ".join(report_tables.reading(report)[:1]), "systems")]
     for number, measure in enumerate(report.results.measures, start=1):
@@ -30,7 +32,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
             f"{_caption(f'{title} {figure.caption}', f'fig:{figure.name}')}\\end{{figure}}\n"
         )
     text = head + "\n" + "\n".join(parts)
-    return {f"{stem}.tex": text.encode("utf-8", "backslashreplace")} | {
+    return {f"{stem}.tex": utf8(text).encode()} | {
         name: drawn(figure.draw(), "pdf") for name, figure in pictures.items()
     }
 
@@ -42,8 +44,4 @@ def _table(grid: Grid, caption: str, label: str) -> str:
 
 
 def _caption(text: str, label: str) -> str:
-    return f"\\caption{{{latex_text(text)}}}\n\\label{{{label}}}\n"
-
-
-def _comment(text: str) -> str:
-    return " ".join(text.split())
+    return f"\\caption{{{latex(text)}}}\n\\label{{{label}}}\n"

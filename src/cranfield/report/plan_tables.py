@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cranfield.report.document import Block, Title, written
+from cranfield.report.grid import Grid, separated
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -21,34 +23,23 @@ Row = list[str]
 Plans: TypeAlias = "Plan | tuple[PowerAnalysis, ...]"
 
 
-class Grid(NamedTuple):
-    """A table with a line above it; its first `labels` columns are text."""
-
-    title: str
-    header: Row
-    rows: list[Row]
-    labels: int
-
-
 def render(plans: Plans, format: str) -> str:
     """A plan from data, or plans from numbers, in a format, ending in a newline."""
     return FORMATS[format](plans)
 
 
-def _grids(plans: Plans) -> list[Grid]:
+def _blocks(plans: Plans) -> list[Block]:
     if not isinstance(plans, tuple):
-        return [grid for one in plans.measures for grid in (_pairs_grid(plans, one), _reliability_grid(plans, one))]
+        return [block for one in plans.measures for block in (*_pairs(plans, one), _reliability_grid(plans, one))]
     rows = [
         [p.design, _shown(p.effect), _shown(p.difference), _shown(p.sd), f"{p.alpha:g}", f"{p.comparisons}",
          _shown(p.power), f"{p.topics:,}"]
         for p in plans
     ]  # fmt: skip
-    return [
-        Grid("", ["design", "effect", "difference", "sd", "alpha", "comparisons", "power", "topics"], rows, labels=1)
-    ]
+    return [Grid(["design", "effect", "difference", "sd", "alpha", "comparisons", "power", "topics"], rows)]
 
 
-def _pairs_grid(plan: Plan, one: MeasurePlan) -> Grid:
+def _pairs(plan: Plan, one: MeasurePlan) -> list[Block]:
     tested = f"alpha {plan.aims.alpha:g}" + (f" / {plan.aims.comparisons}" if plan.aims.comparisons > 1 else "")
     title = (
         f"{one.measure}: {plan.topics:,} topics, {len(plan.runs):,} runs; power {plan.aims.power:g}, {tested}; "
@@ -61,7 +52,7 @@ def _pairs_grid(plan: Plan, one: MeasurePlan) -> Grid:
         title += f"; of {len(by_sd):,} pairs those with the least, the median and the largest sd (CSV has all)"
     header = ["a", "b", "a - b", "sd", "low", "high", f"detectable with {plan.planned:,}"]
     header += [f"topics for {difference:g}" for difference in plan.aims.differences]
-    return Grid(title, header, [_pair_row(pair) for pair in pairs], labels=2)
+    return [Title(title), Grid(header, [_pair_row(pair) for pair in pairs], labels=2)]
 
 
 def _pair_row(pair: PairPlan) -> Row:
@@ -81,7 +72,7 @@ def _reliability_grid(plan: Plan, one: MeasurePlan) -> Grid:
         [name, *map(_shown, found), *(_counted(number) for estimate in needed for number in estimate)]
         for name, found, needed in kinds
     ]
-    return Grid("", header, rows, labels=1)
+    return Grid(header, rows)
 
 
 def _shown(value: float | None) -> str:
@@ -92,49 +83,12 @@ def _counted(value: float) -> str:
     return f"{value:,.0f}" if isfinite(value) else "∞" if value == value else UNKNOWN
 
 
-def _table(plans: Plans) -> str:
-    return "\n".join((f"{grid.title}\n" if grid.title else "") + _aligned(grid) for grid in _grids(plans))
-
-
-def _aligned(grid: Grid) -> str:
-    lines = [grid.header, *grid.rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(grid.header))]
-
-    def line_of(row: Row) -> str:
-        cells = [cell.ljust(widths[i]) if i < grid.labels else cell.rjust(widths[i]) for i, cell in enumerate(row)]
-        return "  ".join(cells).rstrip() + "\n"
-
-    return "".join(line_of(row) for row in lines)
-
-
-def _markdown(plans: Plans) -> str:
-    return "\n".join((f"{_escaped(grid.title)}\n\n" if grid.title else "") + _piped(grid) for grid in _grids(plans))
-
-
-def _piped(grid: Grid) -> str:
-    rule = ["---" if i < grid.labels else "---:" for i in range(len(grid.header))]
-    lines = [[_escaped(cell) for cell in line] for line in (grid.header, *grid.rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rule, *lines[1:]))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
 def _separated(plans: Plans, delimiter: str) -> str:
     """Full precision for machines; what is not known is empty, and inf topics are more than any number."""
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     if not isinstance(plans, tuple):
-        writer.writerow(["measure", "quantity", "a", "b", "at", "value", "low", "high"])
-        writer.writerows(_quantities(plans))
-    else:
-        writer.writerow(asdict(plans[0]))
-        writer.writerows(asdict(p).values() for p in plans)
-    return out.getvalue()
+        header = ["measure", "quantity", "a", "b", "at", "value", "low", "high"]
+        return separated(header, _quantities(plans), delimiter)
+    return separated(list(asdict(plans[0])), [list(asdict(p).values()) for p in plans], delimiter)
 
 
 def _quantities(plan: Plan) -> Iterator[tuple[object, ...]]:
@@ -236,9 +190,9 @@ def _estimate_document(plan: Plan, found: Estimate, needed: tuple[Estimate, ...]
 
 
 FORMATS: dict[str, Callable[[Plans], str]] = {
-    "table": _table,
+    "table": lambda plans: written(_blocks(plans), "table"),
     "json": _json,
     "csv": lambda plans: _separated(plans, ","),
     "tsv": lambda plans: _separated(plans, "\t"),
-    "markdown": _markdown,
+    "markdown": lambda plans: written(_blocks(plans), "markdown"),
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cranfield.report.comparison_json import finite
+from cranfield.report.document import Block, titled, written
 from cranfield.report.grid import WRITERS, Cell, Grid, separated
 from cranfield.version import __version__
 
@@ -18,49 +19,13 @@ if TYPE_CHECKING:
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMATS = ("table", "json", *DELIMITERS, *(name for name in WRITERS if name != "table"))
-TITLES = {"table": "{}\n", "markdown": "**{}**\n\n", "latex": "% {}\n", "html": "<h3>{}</h3>\n"}
-NOTES = {"table": "{}\n", "markdown": "- {}\n", "latex": "% {}\n", "html": "<p>{}</p>\n"}
-
-
-class Part(NamedTuple):
-    """A table with what stands above it, and sentences below."""
-
-    title: str
-    grid: Grid | None
-    notes: Sequence[str] = ()
-
-
-def parts_text(parts: Iterable[Part], format: str) -> str:
-    """Tables one below the other.
-
-    >>> print(parts_text([Part("Scores", Grid(["run", "AP"], [["a", "0.5"]]), ["One run."])], "markdown"), end="")
-    **Scores**
-    <BLANKLINE>
-    | run | AP |
-    | --- | ---: |
-    | a | 0.5 |
-    <BLANKLINE>
-    - One run.
-    """
-    import html
-
-    def shown(text: str) -> str:
-        return html.escape(text) if format == "html" else text
-
-    blocks = []
-    for part in parts:
-        grid = WRITERS[format](part.grid) if part.grid else ""
-        below = "".join(NOTES[format].format(shown(note)) for note in part.notes)
-        gap = "\n" if grid and below and format != "html" else ""
-        blocks.append(TITLES[format].format(shown(part.title)) + grid + gap + below)
-    return "\n".join(blocks)
 
 
 def plain(value: Any) -> Any:
     """Results as JSON can hold them: named tuples and data classes as dicts, NumPy's arrays as lists.
 
-    >>> plain({"a": Part("x", None)})
-    {'a': {'title': 'x', 'grid': None, 'notes': []}}
+    >>> plain({"a": Grid(["x"], ())})
+    {'a': {'header': ['x'], 'rows': [], 'labels': 1}}
     """
     if hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
@@ -104,25 +69,26 @@ def render_analysis(analysis: PoolAnalysis, format: str) -> str:
             for run in one.runs
         ]
         return separated(header, rows, DELIMITERS[format])
-    return parts_text(_analysis_parts(analysis), format)
+    return written(_analysis_blocks(analysis), format)
 
 
-def _analysis_parts(analysis: PoolAnalysis) -> list[Part]:
+def _analysis_blocks(analysis: PoolAnalysis) -> list[Block]:
     depth = "whole lists" if analysis.depth is None else f"the first {analysis.depth:,} ranks"
     title = (
         f"{analysis.judged:,} judged documents, {analysis.relevant:,} relevant, {analysis.topics:,} topics; runs count "
         f"with {depth} ({analysis.measure})"
     )
     nobodys = [f"{analysis.nobodys:,} relevant documents come from no run."] if analysis.nobodys else []
-    parts = [Part(title, _left_out_grid("run", analysis.contributions, analysis.left_out), nobodys)]
+    blocks = titled(title, _left_out_grid("run", analysis.contributions, analysis.left_out), nobodys)
     if analysis.groups_left_out:
         grid = _left_out_grid("group", analysis.group_contributions, analysis.groups_left_out)
-        parts.append(Part("Groups left out", grid))
+        blocks += titled("Groups left out", grid)
     rows = [[str(at.depth), *(f"{share:.1%}" for share in at[1:])] for at in analysis.shares]
-    parts.append(Part("Share of retrieved documents that is judged, over runs", Grid(["depth", *_SHARES], rows)))
+    blocks += titled("Share of retrieved documents that is judged, over runs", Grid(["depth", *_SHARES], rows))
     if analysis.missing:
-        parts.append(Part("Relevant documents likely missing", None, _missing_notes(analysis.missing)))
-    return [*parts, Part(f"Verdict: {analysis.verdict.word} for systems like these", None, analysis.verdict.reasons)]
+        blocks += titled("Relevant documents likely missing", None, _missing_notes(analysis.missing))
+    verdict = f"Verdict: {analysis.verdict.word} for systems like these"
+    return blocks + titled(verdict, None, analysis.verdict.reasons)
 
 
 _SHARES = ("least", "mean", "most")
@@ -180,4 +146,4 @@ def render_simulation(simulation: Simulation, format: str) -> str:
         "budget: judgements a topic; recall: share of the relevant documents found; tau: Kendall's tau-b between the "
         f"orderings of the runs by {simulation.measure} under these judgements and under all"
     ]
-    return parts_text([Part(title, grid, notes)], format)
+    return written(titled(title, grid, notes), format)

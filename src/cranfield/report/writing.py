@@ -39,12 +39,11 @@ def check_name(path: str) -> str:
 
 
 def _html(report: Report, stem: str) -> Files:
-    # An id that is not UTF-8 is shown as an escape: the page itself must be.
-    return {f"{stem}.html": page.render(report).encode("utf-8", "backslashreplace")}
+    return {f"{stem}.html": page.render(report).encode()}
 
 
 def _pdf(report: Report, stem: str) -> Files:
-    return {f"{stem}.pdf": page_pdf.printed(page.render(report).encode("utf-8", "backslashreplace"))}
+    return {f"{stem}.pdf": page_pdf.printed(page.render(report).encode())}
 
 
 WRITERS: Mapping[str, Callable[[Report, str], Files]] = {

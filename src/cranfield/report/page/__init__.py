@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
-import html
 import re
+from collections.abc import Iterable
 from importlib.resources import files
-from string import Template
 from typing import Any
 
 from cranfield.errors import plural, some
+from cranfield.escaping import Markup, script_data, utf8
 from cranfield.measures import Measure
 from cranfield.plot.saving import drawn
 from cranfield.report import report_tables
 from cranfield.report.figures import Figure, figures
 from cranfield.report.page.explained import commands, explanations
 from cranfield.report.page.heat import heat_map
-from cranfield.report.page.payload import embedded, payload
+from cranfield.report.page.payload import payload
 from cranfield.report.page.tables import as_table
 from cranfield.reporting import Report
 from cranfield.version import __version__
 
+LINE = Markup.fixed("\n")
 SCRIPTS = ("base.js", "tables.js", "drawing.js", "charts.js", "topic.js", "start.js")
 
 
 def render(report: Report) -> str:
     """The page as text."""
     carried = explanations(report)
-    return Template(_own("page.html")).substitute(
-        title=html.escape(report.title),
-        subtitle=html.escape(_subtitle(report)),
+    page = Markup.fixed(_own("page.html")).filled(
+        title=report.title,
+        subtitle=_subtitle(report),
         version=__version__,
-        style=_own("style.css"),
-        script="\n".join(_own(name) for name in SCRIPTS),
-        data=embedded(payload(report) | {"explanations": carried, "explain": commands(report)}),
+        style=Markup.fixed(_own("style.css")),
+        script=Markup.fixed("\n".join(_own(name) for name in SCRIPTS)),
+        data=script_data(payload(report) | {"explanations": carried, "explain": commands(report)}),
         result=_result(report),
-        pictures="".join(_figure(report, figure) for figure in figures(report)),
+        pictures=Markup.of(*(_figure(report, figure) for figure in figures(report))),
         topics=_topics(report, carried),
         quality=_quality(report),
         made=_made(report),
     )
+    return utf8(str(page))
 
 
 def _own(name: str) -> str:
@@ -51,48 +53,48 @@ def _subtitle(report: Report) -> str:
     return f"{counts}; {measures}"
 
 
-def _paragraphs(lines: list[str], kind: str = "") -> str:
-    mark = f' class="{kind}"' if kind else ""
-    return "".join(f"<p{mark}>{html.escape(line)}</p>\n" for line in lines)
+def _paragraphs(lines: Iterable[str], kind: str | None = None) -> Markup:
+    return Markup.of(*(Markup.of(Markup.element("p", line, class_=kind), LINE) for line in lines))
 
 
-def _result(report: Report) -> str:
+def _result(report: Report) -> Markup:
     """For each measure the outcome in words and the table of systems; the script shows one measure at a time."""
     parts = []
     for number, measure in enumerate(report.results.measures):
         table = as_table(report_tables.standings_grid(report, measure), f"Systems by {measure}", "sortable standings")
-        verdict = f'<p class="verdict">{html.escape(report.verdict(measure))}</p>'
-        pairs = _pairs(report, measure)
-        parts.append(f'<div class="of-measure" data-measure="{number}">\n{verdict}\n{table}{pairs}</div>\n')
+        verdict = _paragraphs([report.verdict(measure)], "verdict")
+        own = Markup.of(LINE, verdict, table, _pairs(report, measure))
+        parts.append(Markup.of(Markup.element("div", own, class_="of-measure", data_measure=number), LINE))
     parts.append(_paragraphs(report_tables.reading(report), "reading"))
     if report_tables.has_more_than_standings(report):
         parts.append(as_table(report_tables.measures_grid(report), "Systems by every measure", "sortable"))
-    return "".join(parts)
+    return Markup.of(*parts)
 
 
-def _pairs(report: Report, measure: Measure) -> str:
+def _pairs(report: Report, measure: Measure) -> Markup:
     grid = report_tables.pairs_listed(report, measure)
     if grid is None:
-        return ""
+        return Markup()
     table = as_table(
         grid, f"Every pair by {measure}; detectable is the difference that so many topics find", "sortable"
     )
-    return f"<details><summary>Every pair, with the p of every test</summary>\n{table}</details>\n"
+    summary = Markup.element("summary", "Every pair, with the p of every test")
+    return Markup.of(Markup.element("details", summary, LINE, table), LINE)
 
 
-def _figure(report: Report, figure: Figure) -> str:
-    title, caption = html.escape(figure.title), html.escape(figure.caption)
-    if figure.name == "heatmap":
-        picture = heat_map(report, report.results.measures[0])
-    else:
-        picture = _inline(drawn(figure.draw(), "svg").decode(), figure.name, title)
-    return (
-        f'<figure data-chart="{figure.name}"><figcaption><h3>{title}</h3><p>{caption}</p></figcaption>'
-        f'<div class="drawing {"own" if figure.name == "heatmap" else "paper"}">{picture}</div></figure>\n'
+def _figure(report: Report, figure: Figure) -> Markup:
+    own = figure.name == "heatmap"
+    picture = (
+        heat_map(report, report.results.measures[0])
+        if own
+        else _inline(drawn(figure.draw(), "svg").decode(), figure.name, figure.title)
     )
+    caption = Markup.element("figcaption", Markup.element("h3", figure.title), Markup.element("p", figure.caption))
+    drawing = Markup.element("div", picture, class_=f"drawing {'own' if own else 'paper'}")
+    return Markup.of(Markup.element("figure", caption, drawing, data_chart=figure.name), LINE)
 
 
-def _inline(svg: str, name: str, title: str) -> str:
+def _inline(svg: str, name: str, title: str) -> Markup:
     """An SVG that can stand beside others: its ids are its own, and it is one picture to a screen reader.
 
     Vega counts ids on from picture to picture; counted anew, the same report is the same page.
@@ -100,13 +102,14 @@ def _inline(svg: str, name: str, title: str) -> str:
     for number, own in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg))):
         svg = svg.replace(f'id="{own}"', f'id="{name}-{number}"').replace(f"url(#{own})", f"url(#{name}-{number})")
     svg = re.sub(r' (aria-[a-z]+|role)="[^"]*"', "", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+    # Vega has escaped the names in its picture, as everything that is drawn.
+    return Markup.fixed(svg.replace("<svg ", f'<svg role="img" aria-label="{Markup.text(title)}" ', 1))
 
 
-def _topics(report: Report, carried: list[dict[str, Any]]) -> str:
+def _topics(report: Report, carried: list[dict[str, Any]]) -> Markup:
     measure = report.results.measures[0]
     table = as_table(report_tables.topics_grid(report, measure), f"{measure} of every topic", "topics")
-    return table + _paragraphs([_carried(report, carried)], "reading with-script")
+    return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
 
 
 def _carried(report: Report, carried: list[dict[str, Any]]) -> str:
@@ -125,22 +128,27 @@ def _carried(report: Report, carried: list[dict[str, Any]]) -> str:
     return f"{documents}.{explained}{asked}"
 
 
-def _quality(report: Report) -> str:
+def _quality(report: Report) -> Markup:
     if not report.findings:
-        return "<p>Nothing odd was found.</p>"
+        return Markup.element("p", "Nothing odd was found.")
     doubtful = sum(finding.doubtful for finding in report.findings)
     said = (
         f"{doubtful} of {plural(len(report.findings), 'finding')} put a number in doubt; the others are good to know."
     )
-    return _paragraphs([said]) + as_table(report_tables.findings_grid(report), "What was found", "sortable findings")
+    table = as_table(report_tables.findings_grid(report), "What was found", "sortable findings")
+    return Markup.of(_paragraphs([said]), table)
 
 
-def _made(report: Report) -> str:
-    command = ""
+def _made(report: Report) -> Markup:
+    parts: list[Markup] = []
     if report.command:
-        command = f'<h3>To make it again</h3>\n<pre class="command"><code>{html.escape(report.command)}</code></pre>\n'
+        command = Markup.element("pre", Markup.element("code", report.command), class_="command")
+        parts += [Markup.element("h3", "To make it again"), LINE, command, LINE]
     tested = report_tables.tested(report)
-    tests = f"<h3>Tests of significance</h3>\n{_paragraphs(tested)}" if tested else ""
-    inputs = as_table(report_tables.inputs_grid(report), "Files that were read", "inputs")
-    policy = as_table(report_tables.policy_grid(report), "Every decision that changes a number", "policy")
-    return f"{command}{tests}<h3>Inputs</h3>\n{inputs}<h3>Policy</h3>\n{policy}"
+    if tested:
+        parts += [Markup.element("h3", "Tests of significance"), LINE, _paragraphs(tested)]
+    parts += [Markup.element("h3", "Inputs"), LINE]
+    parts.append(as_table(report_tables.inputs_grid(report), "Files that were read", "inputs"))
+    parts += [Markup.element("h3", "Policy"), LINE]
+    parts.append(as_table(report_tables.policy_grid(report), "Every decision that changes a number", "policy"))
+    return Markup.of(*parts)

@@ -7,12 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.escaping import script_data, utf8, visible_lines
 from cranfield.explaining import explain
 from cranfield.explanation import Account
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.report.explanation_tables import account_grid, board, sentences
-from cranfield.report.page.payload import embedded
+from cranfield.report.page.payload import shown
 from cranfield.reporting import Report
 from cranfield.tables import Run
 
@@ -52,7 +53,7 @@ def explanations(report: Report) -> list[dict[str, Any]]:
         found = _of_system(report, report.collected.runs[number], measure, left)
         if found is None:
             break
-        left -= len(embedded(found))
+        left -= _size(found)
         carried.append({"measure": report.results.measures.index(measure), "system": number, "topics": found})
     return carried
 
@@ -68,7 +69,7 @@ def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[di
         one: Any = run if in_file_order or topic not in rows else {run.name: {topic: rows[topic]}}
         explained = explain(collected.qrels, one, topic, measure, policy=collected.policy)
         entry = _entry(explained.accounts[0])
-        room -= len(embedded(entry))
+        room -= _size(entry)
         if room < 0:
             return None
         found.append(entry)
@@ -78,11 +79,15 @@ def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[di
 def _entry(account: Account) -> dict[str, Any]:
     grid = account_grid(account)
     return {
-        "header": list(grid.header),
-        "rows": [[cell.text.strip() for cell in row] for row in grid.cells()],
-        "board": board(account),
-        "said": sentences(account),
+        "header": shown(grid.header),
+        "rows": [shown(cell.text.strip() for cell in row) for row in grid.cells()],
+        "board": utf8(visible_lines(board(account))),
+        "said": shown(sentences(account)),
     }
+
+
+def _size(data: Any) -> int:
+    return len(str(script_data(data)))
 
 
 def commands(report: Report) -> list[str] | None:
@@ -94,7 +99,7 @@ def commands(report: Report) -> list[str] | None:
     if qrels is None or None in runs or not explainable(report):
         return None
     flags = policy_flags(report.results.policy)
-    return [shlex.join(["cranfield", "explain", qrels, str(run), *flags]) for run in runs]
+    return shown(shlex.join(["cranfield", "explain", qrels, str(run), *flags]) for run in runs)
 
 
 def policy_flags(policy: Policy) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
 import numpy as np
 
+from cranfield.escaping import Markup, visible
 from cranfield.measures import Measure
 from cranfield.reporting import Report
 
@@ -13,7 +12,7 @@ SHADES = 9  # classes s0 to s8 of the style sheet
 CELL, WIDE = 18, 640
 
 
-def heat_map(report: Report, measure: Measure) -> str:
+def heat_map(report: Report, measure: Measure) -> Markup:
     """Topics across, hardest first; systems down, best first; a score is as dark as it is good."""
     results = report.results
     scores = results.scores[:, results.measures.index(measure)]
@@ -25,18 +24,32 @@ def heat_map(report: Report, measure: Measure) -> str:
         for x, topic in enumerate(topics):
             if shade[system, topic] >= 0:
                 squares.setdefault(int(shade[system, topic]), []).append(f"M{x} {y}h1v1h-1z")
-    paths = "".join(f'<path class="s{number}" d="{"".join(parts)}"/>' for number, parts in sorted(squares.items()))
-    label = 8 * max(len(results.runs[system]) for system in systems)
-    names = "".join(
-        f'<text x="{label - 8}" y="{(y + 0.7) * CELL:g}" text-anchor="end">{html.escape(results.runs[system])}</text>'
+    paths = [Markup.element("path", class_=f"s{number}", d="".join(parts)) for number, parts in sorted(squares.items())]
+    label = 8 * max(len(visible(results.runs[system])) for system in systems)
+    names = [
+        Markup.element("text", results.runs[system], x=label - 8, y=f"{(y + 0.7) * CELL:g}", text_anchor="end")
         for y, system in enumerate(systems)
-    )
+    ]
     height = CELL * len(systems)
-    return (
-        f'<svg viewBox="0 0 {label + WIDE} {height}" width="{label + WIDE}" height="{height}" role="img" '
-        f'aria-label="{html.escape(str(measure))} of every system on every topic">{names}'
-        f'<svg x="{label}" width="{WIDE}" height="{height}" viewBox="0 0 {len(topics)} {len(systems)}" '
-        f'preserveAspectRatio="none" shape-rendering="crispEdges">{paths}</svg></svg>'
+    field = Markup.element(
+        "svg",
+        *paths,
+        x=label,
+        width=WIDE,
+        height=height,
+        viewBox=f"0 0 {len(topics)} {len(systems)}",
+        preserveAspectRatio="none",
+        shape_rendering="crispEdges",
+    )
+    return Markup.element(
+        "svg",
+        *names,
+        field,
+        viewBox=f"0 0 {label + WIDE} {height}",
+        width=label + WIDE,
+        height=height,
+        role="img",
+        aria_label=f"{measure} of every system on every topic",
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from cranfield.comparison import Comparison, Panel
 from cranfield.curves import Curves
+from cranfield.escaping import utf8, visible
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.report.comparison_json import finite
@@ -16,39 +17,39 @@ from cranfield.reporting import Report
 from cranfield.standing import level_groups, mean_ranks
 
 
-def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element, whatever ids it holds.
-
-    >>> embedded(["</script><b>"])
-    '["\\\\u003c/script>\\\\u003cb>"]'
-    """
-    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
 def payload(report: Report) -> dict[str, Any]:
     """Everything that the page's script shows."""
     found = report.comparison
     data: dict[str, Any] = finite(
         {
-            "title": report.title,
-            "systems": list(report.systems),
-            "topics": list(report.results.topics),
+            "title": visible(report.title),
+            "systems": shown(report.systems),
+            "topics": shown(report.results.topics),
             "letters": [found.letter(i) for i in range(len(report.systems))] if found else ["a"],
             "colours": list(COLOURS),
             "dashes": [list(dash) for dash in DASHES],
             "alpha": found.alpha if found else None,
             "level": found.level if found else None,
-            "baseline": found.baseline if found else None,
+            "baseline": visible(found.baseline) if found and found.baseline is not None else None,
             "pairs": found.pairs.tolist() if found else [],
             "measures": [_measure(report, i) for i in range(len(report.results.measures))],
             "curves": {
                 "interpolated": _curves(report.precision_recall, report.systems),
                 "cutoff": _curves(report.by_cutoff, report.systems),
             },
-            "rankings": report.rankings._asdict(),
+            "rankings": report.rankings._asdict() | {"documents": [shown(ids) for ids in report.rankings.documents]},
         }
     )
     return data
+
+
+def shown(names: Iterable[str]) -> list[str]:
+    """Names as the page's own tables show them: the script finds systems by that.
+
+    >>> print(*shown(["a\\x1b", "caf\\udce9"]))
+    a\\x1b caf\\xe9
+    """
+    return [utf8(visible(name)) for name in names]
 
 
 def _measure(report: Report, number: int) -> dict[str, Any]:

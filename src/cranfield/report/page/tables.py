@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
+from cranfield.escaping import Markup
+from cranfield.report.grid import Cell, Grid, html_cell
 
-from cranfield.report.grid import Cell, Grid
+_LETTER = Markup.element("span", "letter", class_="unseen")
 
 
-def as_table(grid: Grid, caption: str, kind: str = "") -> str:
+def as_table(grid: Grid, caption: str, kind: str = "") -> Markup:
     """A table in a box that scrolls by itself, named by its caption.
 
     >>> print(as_table(Grid(["run", "AP"], [["a<b", Cell("0.5", bold=True)]]), "Runs"), end="")
@@ -19,26 +20,27 @@ def as_table(grid: Grid, caption: str, kind: str = "") -> str:
     </tbody></table></div>
     """
     named = 1 if grid.header[0] else 2  # a first column without a name holds the letters of the systems
-    head = "".join(
-        f'<th scope="col"{"" if i < grid.labels else _NUMBER}>{html.escape(text) or _LETTER}</th>'
-        for i, text in enumerate(grid.header)
+    line = Markup.fixed("\n")
+    number = [None if i < grid.labels else "n" for i in range(len(grid.header))]
+    head = (
+        Markup.element("th", text or _LETTER, scope="col", class_=kind_of)
+        for text, kind_of in zip(grid.header, number, strict=True)
     )
 
-    def shown(i: int, cell: Cell) -> str:
-        text = html.escape(cell.text)
-        text = f"<strong>{text}</strong>" if cell.bold else text
-        text += f"<sup>{html.escape(cell.above)}</sup>" if cell.above else ""
+    def shown(i: int, cell: Cell) -> Markup:
         if i == named - 1:
-            return f'<th scope="row">{text}</th>'
-        return f"<td>{text}</td>" if i < grid.labels else f'<td class="n">{text}</td>'
+            return Markup.element("th", html_cell(cell), scope="row")
+        return Markup.element("td", html_cell(cell), class_=number[i])
 
-    body = "".join(f"<tr>{''.join(shown(i, cell) for i, cell in enumerate(row))}</tr>\n" for row in grid.cells())
-    name = html.escape(caption)
-    return (
-        f'<div class="box" role="region" aria-label="{name}" tabindex="0"><table class="{kind}">\n'
-        f"<caption>{name}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
+    rows = (Markup.element("tr", *(shown(i, cell) for i, cell in enumerate(row))) for row in grid.cells())
+    table = Markup.element(
+        "table",
+        line,
+        Markup.element("caption", caption),
+        line,
+        Markup.element("thead", Markup.element("tr", *head)),
+        line,
+        Markup.element("tbody", line, *(Markup.of(row, line) for row in rows)),
+        class_=kind,
     )
-
-
-_NUMBER = ' class="n"'
-_LETTER = '<span class="unseen">letter</span>'
+    return Markup.of(Markup.element("div", table, class_="box", role="region", aria_label=caption, tabindex=0), line)

@@ -1,0 +1,280 @@
+"""Text of others (ids, names of files, titles) on its way into something that is read as more than text.
+
+One function for each target, all in this module: `visible` for terminals, `Markup` for HTML, `script_data` for scripts,
+`markdown`, `latex`, `separated_text` for CSV and TSV, `drawable` for pictures. What is for people shows control
+characters as escapes, so that a name can neither move a cursor nor turn a line round nor pretend to be two lines; what
+is for machines (JSON, CSV, runs, judgements) has every text as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# C0, DEL and C1; marks that turn the direction of text; separators of lines; what is no character. Bytes that are not
+# UTF-8 (surrogates from \udc80 on) stay as they are, but for those that a terminal may take for C1.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udc9f\udd00-\udfff]"
+)
+_UNSEEN_BUT_LINES = re.compile(_UNSEEN.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
+
+
+def visible(text: str) -> str:
+    """The text on one line, with escapes for what would not be seen, or would do something else than be seen.
+
+    >>> print(visible("a\\x1b[2Jb\\nc"), visible("\\u202efdp.exe"), visible("café\\u200d"))
+    a\\x1b[2Jb\\nc \\u202efdp.exe café‍
+    """
+    return text if text.isprintable() else _UNSEEN.sub(_escape, text)
+
+
+def visible_lines(text: str) -> str:
+    """The same of a text that has lines of its own.
+
+    >>> print(visible_lines("one\\ntwo\\x07"))
+    one
+    two\\x07
+    """
+    return _UNSEEN_BUT_LINES.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found.group()
+    if "\udc80" <= character <= "\udc9f":  # a byte that is not UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return ascii(character)[1:-1]
+
+
+def utf8(text: str) -> str:
+    """The text with an escape for every byte that is not UTF-8, for files that must be.
+
+    >>> print(utf8("caf\\udce9"))
+    caf\\xe9
+    """
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+class Markup:
+    """HTML that is safe to stand in a page. It is made of a str by `text`, which escapes it, by `element`, which does so
+    with its content and attributes, and by `fixed`, for markup written out in this package's own files.
+
+    >>> str(Markup.element("b", "x < y", title='"'))
+    '<b title="&quot;">x &lt; y</b>'
+    """
+
+    __slots__ = ("_html",)
+    _html: str
+
+    def __init__(self) -> None:
+        self._html = ""
+
+    @classmethod
+    def _of(cls, html: str) -> Markup:
+        made = cls()
+        made._html = html
+        return made
+
+    @classmethod
+    def text(cls, text: str) -> Markup:
+        """A text as text.
+
+        >>> str(Markup.text("<script>\\x1b"))
+        '&lt;script&gt;\\\\x1b'
+        """
+        seen = visible(text)
+        for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;")):
+            seen = seen.replace(character, entity)
+        return cls._of(seen)
+
+    @classmethod
+    def fixed(cls, html: str) -> Markup:
+        """Markup as it is; a test sees to it that it holds no text of others: a literal, or one of our own files."""
+        return cls._of(html)
+
+    @classmethod
+    def lines(cls, text: str) -> Markup:
+        """A text that has lines of its own, for `pre`.
+
+        >>> str(Markup.lines("a\\n<b>"))
+        'a\\n&lt;b&gt;'
+        """
+        return cls.fixed("\n").join(map(cls.text, text.split("\n")))
+
+    @classmethod
+    def element(cls, tag: str, *content: str | Markup, **attributes: object) -> Markup:
+        """An element; an underscore in the name of an attribute stands for a dash, `class_` for class.
+
+        An attribute that is None is left out, and so is the end of an element without content, as svg's path.
+
+        >>> str(Markup.element("p", "a", class_="note", data_n=1, id=None)), str(Markup.element("path", d="M0 0"))
+        ('<p class="note" data-n="1">a</p>', '<path d="M0 0"/>')
+        """
+        given = "".join(
+            f' {name.rstrip("_").replace("_", "-")}="{cls.text(str(value))}"'
+            for name, value in attributes.items()
+            if value is not None
+        )
+        return cls._of(f"<{tag}{given}>{cls.of(*content)}</{tag}>" if content else f"<{tag}{given}/>")
+
+    @classmethod
+    def of(cls, *parts: str | Markup) -> Markup:
+        """Parts one after the other, those that are text escaped."""
+        return cls._of("".join(str(part if isinstance(part, Markup) else cls.text(part)) for part in parts))
+
+    def join(self, parts: Iterable[Markup]) -> Markup:
+        """Parts with this between them."""
+        return Markup._of(self._html.join(str(part) for part in parts))
+
+    def filled(self, **parts: str | Markup) -> Markup:
+        """This as a template, with the parts in the places of their names: ${name}.
+
+        >>> str(Markup.fixed("<h1>${title}</h1>").filled(title="a & b"))
+        '<h1>a &amp; b</h1>'
+        """
+        from string import Template
+
+        return Markup._of(Template(self._html).substitute({name: str(Markup.of(part)) for name, part in parts.items()}))
+
+    def __str__(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return f"Markup({self._html!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Markup) and other._html == self._html
+
+    def __hash__(self) -> int:
+        return hash(self._html)
+
+    def __bool__(self) -> bool:
+        return bool(self._html)
+
+
+def script_data(data: Any) -> Markup:
+    """JSON that can stand inside a script element, whatever ids it holds.
+
+    >>> str(script_data(["</script><b>"]))
+    '["\\\\u003c/script>\\\\u003cb>"]'
+    """
+    import json
+
+    return Markup.fixed(json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+# What Markdown or its extensions would take for more than text, wherever in a line it stands; an underscore only where
+# it is not inside of a word, a backslash only where it would escape something.
+_MARKDOWN = re.compile(r"[`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~]|$)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
+_BLOCK = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")  # a heading, a quotation, a list, a rule
+
+
+def markdown(text: str) -> str:
+    """A text inside of a line of Markdown, in a cell of a table for example: no tag, no emphasis, no link, no end.
+
+    >>> print(markdown("a|b <i> *c* [d](e) run_1"), markdown("<0.0001"), markdown("-0.5"))
+    a\\|b &lt;i> \\*c\\* \\[d\\](e) run_1 <0.0001 -0.5
+    """
+    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", visible(text))
+    return _TAG.sub(lambda found: "&lt;" if found.group() == "<" else "&amp;", escaped)
+
+
+def markdown_line(text: str) -> str:
+    """A text as a line of its own: it is not a heading, a list or a quotation either.
+
+    >>> print(markdown_line("# a"), markdown_line("1. b"), markdown_line("- c"))
+    \\# a 1\\. b \\- c
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        blanks, mark = found.groups()
+        return f"{blanks}{mark[:-1]}\\{mark[-1]}"
+
+    return _BLOCK.sub(escaped, markdown(text).lstrip())
+
+
+def markdown_code(text: str, language: str = "") -> str:
+    """A text as a block of code, within more backquotes than it has itself.
+
+    >>> print(markdown_code("a"), end="")
+    ```
+    a
+    ```
+    """
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{visible_lines(text)}\n{fence}\n"
+
+
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    # TeX's old fonts have other signs in these places, and no minus outside formulas.
+    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "↓": "$\\downarrow$"}
+)
+
+
+def latex(text: str) -> str:
+    """A text with nothing in it that LaTeX would take for a command.
+
+    >>> latex("a_b & 5 %")
+    'a\\\\_b \\\\& 5 \\\\%'
+    """
+    return visible(text).translate(_LATEX)
+
+
+def latex_comment(text: str) -> str:
+    """A text as a comment of LaTeX, which ends with the line.
+
+    >>> latex_comment("a\\nb")
+    '% a\\\\nb\\n'
+    """
+    return f"% {visible(text)}\n"
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def separated_text(text: str) -> str:
+    """A text in CSV or TSV, which spreadsheets take for a formula if it begins like one: an apostrophe before it says
+    that it is none. A plain number is no formula, and stays the number that it is. JSON has every text as it is.
+
+    >>> separated_text("=1+1"), separated_text("-1"), separated_text("-a"), separated_text("d-1")
+    ("'=1+1", '-1', "'-a", 'd-1')
+    """
+    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
+
+
+_FORMULA = {"=", "+", "-", "@", "\t", "\r"}
+
+# What every object of JavaScript has: Vega looks up groups by name in such objects, and finds these where none are.
+_JAVASCRIPT = frozenset(
+    (
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+        "__proto__",
+    )
+)
+_NOTHING = "\u2060"  # a joiner of words, which has no width
+
+
+def drawable(value: Any) -> Any:
+    """The specification of a picture in which every text can be drawn: XML has no control characters.
+
+    >>> print(drawable({"title": "a\\x07", "values": [1, "b"]}))
+    {'title': 'a\\\\x07', 'values': [1, 'b']}
+    """
+    if isinstance(value, str):
+        return _NOTHING + value if value in _JAVASCRIPT else utf8(visible(value))
+    if isinstance(value, Mapping):
+        return {name: drawable(item) for name, item in value.items()}
+    return [drawable(item) for item in value] if isinstance(value, list | tuple) else value
