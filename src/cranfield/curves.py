@@ -20,6 +20,7 @@ from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
 
 LEVELS = tuple(level / 10 for level in range(11))
+MOST_SCORES = 10_000_000  # that are held at a time
 LONGEST = 100  # ranks that a curve by cutoff goes down to, if nothing else is said
 
 
@@ -98,15 +99,25 @@ def by_cutoff(
     if at is None:
         raise UsageError(f"{one} has no cutoff to make a curve of")
     given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(collected) + 1)))
-    results = evaluate(
-        collected.qrels, list(collected.runs), [one @ cutoff for cutoff in given], policy=collected.policy
-    )
-    _check_topics(topics, results.topics)
-    points: list[Point] = []
-    for r, run in enumerate(collected.names):
-        for topic in topics or ("",):
-            values = results.scores[r, :, results.topics.index(topic)] if topic else results.means[r]
-            points += [Point(run, topic, series, float(x), float(y)) for x, y in zip(given, values, strict=True)]
+    found: dict[tuple[str, str], list[float]] = {
+        (run, topic): [] for run in collected.names for topic in topics or [""]
+    }
+    # Some cutoffs at a time: the scores of all topics at all of them may be more than there is memory for.
+    step = max(1, MOST_SCORES // (len(collected.runs) * len(collected.qrels.topics)))
+    for start in range(0, len(given), step):
+        wanted = [one @ cutoff for cutoff in given[start : start + step]]
+        results = evaluate(collected.qrels, list(collected.runs), wanted, policy=collected.policy)
+        _check_topics(topics, results.topics)
+        number = {topic: t for t, topic in enumerate(results.topics)}
+        for r, run in enumerate(collected.names):
+            for topic in topics or ("",):
+                values = results.scores[r, :, number[topic]] if topic else results.means[r]
+                found[run, topic] += values.tolist()
+    points = [
+        Point(run, topic, series, float(x), y)
+        for (run, topic), values in found.items()
+        for x, y in zip(given, values, strict=True)
+    ]
     return Curves("recall" if at == "recall" else "rank", str(one), tuple(points))
 
 

@@ -56,8 +56,8 @@ def utf8(text: str) -> str:
 
 
 class Markup:
-    """HTML that is safe to stand in a page. It is made of a str by `text`, which escapes it, by `element`, which does so
-    with its content and attributes, and by `fixed`, for markup written out in this package's own files.
+    """HTML that is safe to stand in a page. It is made of a str by `text`, which escapes it, by `element`, which does
+    so with its content and attributes, and by `fixed`, for markup written out in this package's own files.
 
     >>> str(Markup.element("b", "x < y", title='"'))
     '<b title="&quot;">x &lt; y</b>'

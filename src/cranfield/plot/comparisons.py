@@ -11,6 +11,7 @@ from cranfield.errors import percent
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.topics import axis_title, columns, means
 from cranfield.standing import against
 
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
@@ -26,15 +27,17 @@ def histogram(subject: Subject) -> Any:
     results = subject.results
     measure = results.measures[0]
     difference = results.of(measure, first) - results.of(measure, second)
-    counted = [(topic, float(d)) for topic, d in zip(results.topics, difference, strict=True) if not np.isnan(d)]
+    counted = np.flatnonzero(~np.isnan(difference))
     if subject.sort:
-        counted.sort(key=lambda pair: -pair[1] * (measure.sign or 1))
+        counted = counted[np.argsort(-difference[counted] * (measure.sign or 1), kind="stable")]
+    bars_made = columns(results.topics, counted.tolist())
     rows = [
-        {"topic": topic, "difference": value, "better": first if value * measure.sign > 0 else second}
-        for topic, value in counted
+        {"topic": column.label, "difference": value, "better": first if value * measure.sign > 0 else second}
+        for column, value in zip(bars_made, means(difference, bars_made).tolist(), strict=True)
     ]
+    names = [column.label for column in bars_made]
     few = len(rows) * (look.font + 2) <= look.width
-    flat = few and text_width([topic for topic, _ in counted], look) * len(rows) <= look.width * 0.8
+    flat = few and text_width(names, look) * len(rows) <= look.width * 0.8
     axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap=False)
     best_first = f", best for {first} first" if measure.sign else ", largest difference first"
     order = best_first if subject.sort else ""
@@ -45,8 +48,8 @@ def histogram(subject: Subject) -> Any:
         .encode(
             x=alt.X(
                 "topic:N",
-                title="topic" if few else f"{len(rows)} topics{order}",
-                sort=[topic for topic, _ in counted],
+                title="topic" if few else axis_title(len(counted), bars_made, order, "bar"),
+                sort=names,
                 axis=axis,
                 scale=alt.Scale(paddingInner=0.1 if len(rows) <= 100 else 0),
             ),
@@ -57,7 +60,7 @@ def histogram(subject: Subject) -> Any:
             tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
     )
-    title = "" if any(value for _, value in counted) else "no difference on any topic"
+    title = "" if difference[counted].any() else "no difference on any topic"
     return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height, title=title), look)
 
 

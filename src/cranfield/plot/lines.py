@@ -12,7 +12,10 @@ from cranfield.plot.style import COLOURS, DASHES, INK, Theme, altair, colour_sca
 AXIS = 34  # pixels of an axis with its title, at the font of a paper
 FEW = 4  # runs of which a picture shows everything; of more it shows what can still be told apart
 DOTS = [2, 2]
-RUN, SECOND, SHARED = "run", "second", "shared"
+RUN, SECOND, SHARED, REST = "run", "second", "shared", "rest"
+MOST_TOLD_APART = len(COLOURS) * len(DASHES)  # lines; of more, some are named and the others are pale
+MOST_NAMED = 20
+PALE = "#d0d0d0"
 
 
 def lines(
@@ -27,10 +30,16 @@ def lines(
     """
     alt = altair()
 
-    names = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
+    every = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
+    names, more = highest(curves, every)
     shared = shared_series(curves)
     look = find_theme(theme).tall_enough_for(len(names) + len(shared))
-    rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
+    rows = [
+        _row(point, SECOND if point.series else RUN)
+        for point in curves.points
+        if point.series not in shared and _label(point) in names
+    ]
+    rows += [_row(point, REST) for point in curves.points if not point.series and _label(point) not in names]
     rows += [_row(point._replace(run=point.series), SHARED) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
     base = alt.Chart(alt.Data(values=rows)).encode(
@@ -43,7 +52,8 @@ def lines(
     dash = alt.StrokeDash("label:N", scale=dash_scale(names), legend=None)
     main = coloured.mark_line(strokeWidth=look.line).encode(strokeDash=dash)
     second = coloured.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS)
-    layers = [main.transform_filter(alt.datum.part == RUN)]
+    layers = [base.mark_line(strokeWidth=0.7, color=PALE).transform_filter(alt.datum.part == REST)] if more else []
+    layers.append(main.transform_filter(alt.datum.part == RUN))
     if any(row["part"] == SECOND for row in rows):
         layers.append(second.transform_filter(alt.datum.part == SECOND))
     if shared:
@@ -51,7 +61,23 @@ def lines(
         layers.append(reference.transform_filter(alt.datum.part == SHARED))
     ends = _ends(curves, names)
     ends += [_end(_label(points[0]._replace(run=series)), points, INK, DOTS) for series, points in shared.items()]
-    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, title)
+    told = "; ".join(filter(None, (title, more)))
+    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, told)
+
+
+def highest(curves: Curves, names: Sequence[str]) -> tuple[list[str], str]:
+    """The curves that are named, and what is to be said of the others: all of them, or those that end highest.
+
+    >>> points = [Point(f"run {i}", "", "", 1.0, float(i)) for i in range(100)]
+    >>> names, told = highest(Curves("rank", "P", tuple(points)), [f"run {i}" for i in range(100)])
+    >>> len(names), names[0], told
+    (20, 'run 80', 'the 20 of 100 that end highest are named')
+    """
+    if len(names) <= MOST_TOLD_APART:
+        return list(names), ""
+    last = {_label(point): point.y for point in curves.points if not point.series}
+    best = set(sorted(names, key=lambda name: -last[name])[:MOST_NAMED])
+    return [name for name in names if name in best], f"the {MOST_NAMED} of {len(names)} that end highest are named"
 
 
 def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
@@ -106,10 +132,12 @@ def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
     """Lines with a band from each up to its upper series; of many runs the band is left out."""
     alt = altair()
 
-    names = list(dict.fromkeys(point.run for point in curves.points))
+    names, more = highest(curves, list(dict.fromkeys(point.run for point in curves.points)))
     look = find_theme(theme).tall_enough_for(len(names))
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
-    rows = [p._asdict() | {"upper": upper[p.run, p.x]} for p in curves.points if p.series == ""]
+    rows = [p._asdict() | {"upper": upper[p.run, p.x]} for p in curves.points if p.series == "" and p.run in names]
+    rest = [p._asdict() for p in curves.points if p.series == "" and p.run not in names]
+    pale = alt.Chart(alt.Data(values=rest)).mark_line(strokeWidth=0.7, color=PALE)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
         color=alt.Color("run:N", scale=colour_scale(names), legend=None),
@@ -118,12 +146,13 @@ def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
     height = alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[0, 1]))
     dash = alt.StrokeDash("run:N", scale=dash_scale(names), legend=None)
     layers = [
+        *([pale.encode(x="x:Q", y="y:Q", detail="run:N")] if rest else []),
         *([base.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if len(names) <= FEW else []),
         base.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS).encode(y=alt.Y("upper:Q", title=curves.y)),
         base.mark_line(strokeWidth=look.line).encode(y=height, strokeDash=dash),
         *end_labels(_ends(curves, names), look, (0.0, 1.0)),
     ]
-    return _finished(layers, names, look, title)
+    return _finished(layers, names, look, "; ".join(filter(None, (title, more))))
 
 
 def _finished(layers: list[Any], names: Sequence[str], look: Theme, title: Any) -> Any:
@@ -138,7 +167,7 @@ def _row(point: Point, part: str) -> dict[str, Any]:
 def _ends(curves: Curves, names: Sequence[str]) -> list[End]:
     of_name: dict[str, list[Point]] = {name: [] for name in names}
     for point in curves.points:
-        if point.series == "":
+        if point.series == "" and _label(point) in of_name:
             of_name[_label(point)].append(point)
     return [
         _end(name, points, COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)])

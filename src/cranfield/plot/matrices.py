@@ -11,6 +11,7 @@ from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import SHADES, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.topics import MOST, axis_title, columns, means
 from cranfield.statistics.agreement import find_coefficient
 from cranfield.statistics.base import Sampling
 from cranfield.statistics.resampled import topic_draws
@@ -18,6 +19,7 @@ from cranfield.statistics.resampled import topic_draws
 RESAMPLES = 2000
 DECIMALS = 12  # of means that are told apart
 UNDEFINED = "–"  # where a measure has all runs level, there is no ordering to agree with
+MOST_CELLS = 20_000  # of a heat map
 MOST_WRITTEN = 12  # names of a matrix whose numbers are written into it
 # p-values are below which step, its name and its shade; the darker, the surer.
 P_STEPS = ((0.001, "below 0.001"), (0.01, "below 0.01"), (0.05, "below 0.05"), (float("inf"), "0.05 or more"))
@@ -36,11 +38,13 @@ def heatmap(subject: Subject) -> Any:
     sign = measure.sign or 1
     topic_order = np.argsort(sign * np.nanmean(scores, axis=0)) if subject.sort else np.arange(len(results.topics))
     run_order = np.argsort(-sign * results.means[:, 0]) if subject.sort else np.arange(len(results.runs))
+    made = columns(results.topics, topic_order.tolist(), min(MOST, max(60, MOST_CELLS // len(results.runs))))
+    shown = means(scores, made)
     rows = [
-        {"run": results.runs[r], "topic": results.topics[t], "score": float(scores[r, t])}
+        {"run": results.runs[r], "topic": column.label, "score": float(shown[r, c])}
         for r in run_order
-        for t in topic_order
-        if not np.isnan(scores[r, t])
+        for c, column in enumerate(made)
+        if not np.isnan(shown[r, c])
     ]
     width = look.width_beside(text_width(results.runs, look) + 6 * look.font)
     few = len(results.topics) * (look.font + 2) <= width
@@ -53,8 +57,8 @@ def heatmap(subject: Subject) -> Any:
         .encode(
             x=alt.X(
                 "topic:N",
-                title=f"topic{order}" if few else f"{len(results.topics)} topics{order}",
-                sort=[results.topics[t] for t in topic_order],
+                title=f"topic{order}" if few else axis_title(len(results.topics), made, order, "column"),
+                sort=[column.label for column in made],
                 axis=alt.Axis(labels=few, ticks=few, domain=False),
             ),
             y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=WHOLE)),
@@ -188,12 +192,13 @@ def rank_shares(scores: Any) -> Any:
            [0., 1.]])
     """
     count, ranks = len(scores), np.arange(len(scores))
-    taken = np.zeros((count, count))
-    for draw in topic_draws(scores.shape[1], Sampling(resamples=RESAMPLES)):
-        # Sums of the same scores in another order may differ in their last digits.
-        means = scores[:, draw].mean(axis=1).round(DECIMALS)
-        ordered = np.sort(-means)
-        first, end = np.searchsorted(ordered, -means, "left"), np.searchsorted(ordered, -means, "right")
+    taken, topics = np.zeros((count, count)), scores.shape[1]
+    for draw in topic_draws(topics, Sampling(resamples=RESAMPLES)):
+        # How often each topic is drawn says it all, and thousands of topics need not be put together anew; sums of
+        # the same scores in another order may differ in their last digits.
+        mean = (scores @ np.bincount(draw, minlength=topics) / topics).round(DECIMALS)
+        ordered = np.sort(-mean)
+        first, end = np.searchsorted(ordered, -mean, "left"), np.searchsorted(ordered, -mean, "right")
         tied = (ranks >= first[:, None]) & (ranks < end[:, None])
         taken += tied / (end - first)[:, None]
     return taken / RESAMPLES

@@ -16,6 +16,8 @@ from cranfield.results import Results
 
 NAMED = 4  # topics that are named on either side, those on which two runs differ most
 MOST_NAMED = 20  # runs by cost that there is room to name; of more, those on the front are
+SINGLE = 0.6  # opacity of a point
+CROWD = 500  # points from which on they are smaller and fainter, so that their density shows
 FRONT, BEATEN = "on the front", "beaten on both by another"
 
 
@@ -51,9 +53,10 @@ def scatter(subject: Subject) -> Any:
         .mark_line(color=NEUTRAL, strokeDash=[3, 3], strokeWidth=1)
         .encode(x=x, y=y)
     )
+    crowd = SINGLE * min(1.0, (CROWD / len(rows)) ** 0.5)
     points = (
         alt.Chart(alt.Data(values=rows))
-        .mark_point(filled=True, opacity=0.6, size=look.font * 4, color=COLOURS[0])
+        .mark_point(filled=True, opacity=crowd, size=look.font * 4 * crowd / SINGLE, color=COLOURS[0])
         .encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
     )
     apart = sorted(rows, key=lambda row: row["a"] - row["b"])

@@ -11,6 +11,7 @@ from cranfield.plot.style import NEUTRAL, altair, find_theme, styled
 
 GRADES = ("#d9d9d9", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # not relevant, then darker with the grade
 UNJUDGED = "unjudged"
+MOST = 12  # runs, below each other
 FEW = 4  # runs that have the room of half a picture each
 
 
@@ -24,11 +25,14 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
     alt = altair()
 
     look = find_theme(theme)
+    runs = list(dict.fromkeys(row.run for row in rows))
+    told = "" if len(runs) <= MOST else f"the first {MOST} of {len(runs)} runs"
+    runs = runs[:MOST]
+    rows = [row for row in rows if row.run in runs]
     grades = sorted({row.grade for row in rows if row.grade is not None})
     domain = [*(f"{grade:g}" for grade in grades), UNJUDGED]
     shades = [GRADES[min(int(max(grade, 0)), len(GRADES) - 1)] for grade in grades]
     values = [row._asdict() | {"shown": UNJUDGED if row.grade is None else f"{row.grade:g}"} for row in rows]
-    runs = list(dict.fromkeys(row.run for row in rows))
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_bar(stroke=NEUTRAL, strokeWidth=0.6)
@@ -46,4 +50,5 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
         )
     )
     made = chart.facet(row=alt.Row("run:N", title=None, sort=runs, header=alt.Header(labelAngle=0, labelAlign="left")))
+    made = made.properties(title=told) if told else made
     return styled(made.resolve_scale(y="independent"), look)

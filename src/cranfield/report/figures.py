@@ -63,8 +63,8 @@ def figures(report: Report, theme: str = "screen") -> list[Figure]:
         Figure(
             "heatmap",
             f"Every score by {measure}",
-            "A column a topic, hardest first; a row a system, best first. The stronger the blue, the better the score; "
-            "the higher, where no score is better than another.",
+            "A column a topic, hardest first (of very many, neighbours are drawn as one); a row a system, best first. "
+            "The stronger the blue, the better the score; the higher, where no score is better than another.",
             _drawing("heatmap", results, theme),
         )
     )

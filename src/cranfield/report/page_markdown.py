@@ -43,6 +43,8 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     if pictures:
         blocks += [Title("Pictures", 2), *pictures]
     blocks.append(Title("Topics", 2))
+    if len(report_tables.listed_topics(report)) < len(report.results.topics):
+        blocks.append(Paragraph(f"These are {report_tables.which_topics(report)}."))
     for measure in report.results.measures:
         blocks += [Title(str(measure), 3), report_tables.topics_grid(report, measure)]
     quality = report_tables.findings_grid(report) if report.findings else Paragraph("Nothing odd was found.")

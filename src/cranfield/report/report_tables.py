@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cranfield.reporting import Report
     from cranfield.standing import Standing
 
+MOST_SCORES = 400_000  # of all topics, systems and measures that are listed
 MOST_PAIRS = 300  # pairs of all measures together that are listed one by one
 
 # What to do about a finding, where its sentence does not say so itself.
@@ -109,12 +110,35 @@ def has_more_than_standings(report: Report) -> bool:
     return len(report.results.measures) > 1 or bool(report.results.figures)
 
 
+def listed_topics(report: Report) -> list[int]:
+    """The numbers of the topics listed: all, or a part of very many, evenly from the hardest to the easiest."""
+    import numpy as np
+
+    scores = report.results.scores
+    most = max(1, MOST_SCORES // (scores.shape[0] * scores.shape[1]))
+    if scores.shape[2] <= most:
+        return list(range(scores.shape[2]))
+    order = np.argsort(np.nanmean(scores[:, 0], axis=0), kind="stable")
+    return sorted(order[np.linspace(0, len(order) - 1, most).round().astype(int)].tolist())
+
+
+def which_topics(report: Report) -> str:
+    """The topics that are listed, in words."""
+    count, listed = len(report.results.topics), len(listed_topics(report))
+    if listed == count:
+        return "every topic"
+    return f"{listed:,} of {count:,} topics, evenly from the hardest to the easiest"
+
+
 def topics_grid(report: Report, measure: Measure) -> Grid:
-    """Every topic's score by every system; – where a topic does not count for a system."""
+    """The score of every topic that is listed by every system; – where a topic does not count for a system."""
     scores = report.results.scores[:, report.results.measures.index(measure)]
     rows = [
-        [topic, *("–" if value != value else shown(value, measure) for value in values)]
-        for topic, values in zip(report.results.topics, scores.T.tolist(), strict=True)
+        [
+            report.results.topics[t],
+            *("–" if value != value else shown(value, measure) for value in scores[:, t].tolist()),
+        ]
+        for t in listed_topics(report)
     ]
     return Grid(["topic", *report.systems], rows)
 

@@ -108,7 +108,9 @@ def _inline(svg: str, name: str, title: str) -> Markup:
 
 def _topics(report: Report, carried: list[dict[str, Any]]) -> Markup:
     measure = report.results.measures[0]
-    table = as_table(report_tables.topics_grid(report, measure), f"{measure} of every topic", "topics")
+    table = as_table(
+        report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
+    )
     return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
 
 

@@ -14,6 +14,7 @@ from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.report.explanation_tables import account_grid, board, sentences
 from cranfield.report.page.payload import shown
+from cranfield.report.report_tables import listed_topics
 from cranfield.reporting import Report
 from cranfield.tables import Run
 
@@ -44,7 +45,7 @@ def explanations(report: Report) -> list[dict[str, Any]]:
     """
     if not explainable(report):
         return []
-    topics = report.results.topics
+    topics = listed_topics(report)
     carried: list[dict[str, Any]] = []
     left = MOST_CARRIED
     wanted = [(m, s.system) for m in report.results.measures for s in report.standings(m)]
@@ -64,7 +65,7 @@ def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[di
     in_file_order = collected.policy.ties == "file"
     rows = {} if in_file_order else run.to_dict()
     found = []
-    for topic in report.results.topics:
+    for topic in (report.results.topics[t] for t in listed_topics(report)):
         # One topic alone is quicker to join than the whole run, but it has lost the order of its file.
         one: Any = run if in_file_order or topic not in rows else {run.name: {topic: rows[topic]}}
         explained = explain(collected.qrels, one, topic, measure, policy=collected.policy)

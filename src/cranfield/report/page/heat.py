@@ -6,6 +6,7 @@ import numpy as np
 
 from cranfield.escaping import Markup, visible
 from cranfield.measures import Measure
+from cranfield.plot.topics import columns, means
 from cranfield.reporting import Report
 
 SHADES = 9  # classes s0 to s8 of the style sheet
@@ -13,17 +14,21 @@ CELL, WIDE = 18, 640
 
 
 def heat_map(report: Report, measure: Measure) -> Markup:
-    """Topics across, hardest first; systems down, best first; a score is as dark as it is good."""
+    """Topics across, hardest first; systems down, best first; a score is as dark as it is good.
+
+    Where there are more topics than points across, neighbours are drawn as their mean.
+    """
     results = report.results
     scores = results.scores[:, results.measures.index(measure)]
     systems = [results.runs.index(standing.system) for standing in report.standings(measure)]
-    topics = np.argsort((measure.sign or 1) * np.nanmean(scores, axis=0), kind="stable").tolist()
-    shade = shades(scores, loss=measure.sign < 0)
+    order = np.argsort((measure.sign or 1) * np.nanmean(scores, axis=0), kind="stable").tolist()
+    topics = columns(results.topics, order, WIDE)
+    shade = shades(means(scores, topics), loss=measure.sign < 0)
     squares: dict[int, list[str]] = {}
     for y, system in enumerate(systems):
-        for x, topic in enumerate(topics):
-            if shade[system, topic] >= 0:
-                squares.setdefault(int(shade[system, topic]), []).append(f"M{x} {y}h1v1h-1z")
+        for x in range(len(topics)):
+            if shade[system, x] >= 0:
+                squares.setdefault(int(shade[system, x]), []).append(f"M{x} {y}h1v1h-1z")
     paths = [Markup.element("path", class_=f"s{number}", d="".join(parts)) for number, parts in sorted(squares.items())]
     label = 8 * max(len(visible(results.runs[system])) for system in systems)
     names = [

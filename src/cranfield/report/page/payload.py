@@ -13,18 +13,20 @@ from cranfield.escaping import utf8, visible
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.report.comparison_json import finite
-from cranfield.reporting import Report
+from cranfield.report.report_tables import listed_topics
+from cranfield.reporting import Rankings, Report
 from cranfield.standing import level_groups, mean_ranks
 
 
 def payload(report: Report) -> dict[str, Any]:
     """Everything that the page's script shows."""
-    found = report.comparison
+    found, listed = report.comparison, listed_topics(report)
     data: dict[str, Any] = finite(
         {
             "title": visible(report.title),
             "systems": shown(report.systems),
-            "topics": shown(report.results.topics),
+            "topics": shown(report.results.topics[t] for t in listed),
+            "all_topics": len(report.results.topics),
             "letters": [found.letter(i) for i in range(len(report.systems))] if found else ["a"],
             "colours": list(COLOURS),
             "dashes": [list(dash) for dash in DASHES],
@@ -32,12 +34,12 @@ def payload(report: Report) -> dict[str, Any]:
             "level": found.level if found else None,
             "baseline": visible(found.baseline) if found and found.baseline is not None else None,
             "pairs": found.pairs.tolist() if found else [],
-            "measures": [_measure(report, i) for i in range(len(report.results.measures))],
+            "measures": [_measure(report, i, listed) for i in range(len(report.results.measures))],
             "curves": {
                 "interpolated": _curves(report.precision_recall, report.systems),
                 "cutoff": _curves(report.by_cutoff, report.systems),
             },
-            "rankings": report.rankings._asdict() | {"documents": [shown(ids) for ids in report.rankings.documents]},
+            "rankings": _rankings(report.rankings, listed),
         }
     )
     return data
@@ -52,14 +54,24 @@ def shown(names: Iterable[str]) -> list[str]:
     return [utf8(visible(name)) for name in names]
 
 
-def _measure(report: Report, number: int) -> dict[str, Any]:
+def _rankings(rankings: Rankings, listed: list[int]) -> dict[str, Any]:
+    """The documents of the topics that are listed."""
+    return {
+        "depth": rankings.depth,
+        "documents": [shown(rankings.documents[t]) for t in listed],
+        "grades": [rankings.grades[t] for t in listed],
+        "places": [[places[t] for t in listed] for places in rankings.places],
+    }
+
+
+def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Any]:
     measure = report.results.measures[number]
     entry: dict[str, Any] = {
         "name": str(measure),
         "label": measure.label,
         "sign": measure.sign,
         "count": bool(measure.is_count),
-        "scores": report.results.scores[:, number].tolist(),
+        "scores": report.results.scores[:, number][:, listed].tolist(),
         "means": report.results.means[:, number].tolist(),
         "reference": report.reference(measure),
     }

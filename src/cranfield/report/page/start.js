@@ -81,6 +81,10 @@ function start() {
     row.classList.toggle("doubtful", row.cells[0].textContent === "doubtful");
   }
   for (const figure of document.querySelectorAll('figure[data-chart="heatmap"]')) figure.classList.add("wide");
+  if (data.topics.length < data.all_topics) { // the script draws the topics that the page carries
+    const told = ` Here of ${data.topics.length} of ${data.all_topics} topics, evenly from the hardest to the easiest.`;
+    for (const name of ["histogram", "heatmap"]) document.querySelector(`[data-chart="${name}"] p`)?.append(told);
+  }
   for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
   drawControls();
   drawAll();

@@ -91,7 +91,8 @@ function drawTopics() {
     if (key === "difference") return html("td", { class: "n" }, value === null ? "–" : signed(value));
     return html("td", { class: value === null ? "n" : `n s${shade(value)}` }, shown(value));
   })));
-  const counted = `${topics.length} of ${data.topics.length} topics`;
+  const even = data.topics.length < data.all_topics ? ", evenly from the hardest to the easiest" : "";
+  const counted = `${topics.length} of ${data.all_topics} topics${even}`;
   table.caption.textContent = `${of.label} of ${counted}; choose a topic to open it`;
   table.tHead.replaceChildren(head);
   table.tBodies[0].replaceChildren(...rows);
