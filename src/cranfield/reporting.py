@@ -175,6 +175,9 @@ def rankings(collected: Collected, topics: Sequence[str], depth: int = TOP) -> R
     Rankings(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]])
     """
     depth = min(depth, MOST_LISTED // (len(collected.runs) * len(topics)))
+    if depth == 0:
+        none: list[list[Any]] = [[] for _ in topics]
+        return Rankings(0, none, none, [none for _ in collected.runs])
     known: list[dict[str, int]] = [{} for _ in topics]
     places = []
     for run in collected.runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cranfield.statistics.base import Sampling
 from cranfield.statistics.resampled import topic_draws
 
 RESAMPLES = 2000
+AT_ONCE = 100  # resamples
 DECIMALS = 12  # of means that are told apart
 UNDEFINED = "–"  # where a measure has all runs level, there is no ordering to agree with
 MOST_CELLS = 20_000  # of a heat map
@@ -193,14 +195,15 @@ def rank_shares(scores: Any) -> Any:
     """
     count, ranks = len(scores), np.arange(len(scores))
     taken, topics = np.zeros((count, count)), scores.shape[1]
-    for draw in topic_draws(topics, Sampling(resamples=RESAMPLES)):
-        # How often each topic is drawn says it all, and thousands of topics need not be put together anew; sums of
-        # the same scores in another order may differ in their last digits.
-        mean = (scores @ np.bincount(draw, minlength=topics) / topics).round(DECIMALS)
-        ordered = np.sort(-mean)
-        first, end = np.searchsorted(ordered, -mean, "left"), np.searchsorted(ordered, -mean, "right")
-        tied = (ranks >= first[:, None]) & (ranks < end[:, None])
-        taken += tied / (end - first)[:, None]
+    draws = topic_draws(topics, Sampling(resamples=RESAMPLES))
+    # How often each topic is drawn says it all: means of many draws are one product, however many topics there are.
+    while times := [np.bincount(draw, minlength=topics) for draw in islice(draws, AT_ONCE)]:
+        # Sums of the same scores in another order may differ in their last digits.
+        for mean in (np.array(times, dtype=np.float64) @ scores.T / topics).round(DECIMALS):
+            ordered = np.sort(-mean)
+            first, end = np.searchsorted(ordered, -mean, "left"), np.searchsorted(ordered, -mean, "right")
+            tied = (ranks >= first[:, None]) & (ranks < end[:, None])
+            taken += tied / (end - first)[:, None]
     return taken / RESAMPLES
 
 

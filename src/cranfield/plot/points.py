@@ -43,8 +43,9 @@ def scatter(subject: Subject) -> Any:
     side = min(look.width, int(look.height * 1.1))
     tooltip = [
         "topic:N",
-        alt.Tooltip("a:Q", title=first, format=".4f"),
-        alt.Tooltip("b:Q", title=second, format=".4f"),
+        # no names here: titles become part of an expression of Vega's, which reads more into them than text
+        alt.Tooltip("a:Q", title="upwards", format=".4f"),
+        alt.Tooltip("b:Q", title="across", format=".4f"),
     ]
     x = alt.X("x:Q", title=f"{measure.label}, {second}", scale=limits)
     y = alt.Y("y:Q", title=f"{measure.label}, {first}", scale=limits)
@@ -112,7 +113,7 @@ def pareto(subject: Subject) -> Any:
                 scale=alt.Scale(domain=[FRONT, BEATEN], range=[COLOURS[0], NEUTRAL]),
                 legend=alt.Legend(orient="top"),
             ),
-            tooltip=["run:N", alt.Tooltip("cost:Q", title=label), alt.Tooltip("mean:Q", format=".4f")],
+            tooltip=["run:N", alt.Tooltip("cost:Q", title="cost"), alt.Tooltip("mean:Q", format=".4f")],
         )
     )
     named = rows if len(rows) <= MOST_NAMED else front

@@ -89,6 +89,8 @@ def styled(chart: Any, theme: Theme) -> Any:
         .configure_title(fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6)
         .configure_header(labelFontSize=theme.font, titleFontSize=theme.font)
         .configure_view(stroke=None)
+        # A description of every mark would put titles, and the names in them, into expressions as they are.
+        .configure_mark(aria=False)
     )
 
 

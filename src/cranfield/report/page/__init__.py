@@ -102,8 +102,9 @@ def _inline(svg: str, name: str, title: str) -> Markup:
     for number, own in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg))):
         svg = svg.replace(f'id="{own}"', f'id="{name}-{number}"').replace(f"url(#{own})", f"url(#{name}-{number})")
     svg = re.sub(r' (aria-[a-z]+|role)="[^"]*"', "", svg)
-    # Vega has escaped the names in its picture, as everything that is drawn.
-    return Markup.fixed(svg.replace("<svg ", f'<svg role="img" aria-label="{Markup.text(title)}" ', 1))
+    named = Markup.fixed('<svg role="img" aria-label="${title}" ').filled(title=title)
+    svg = svg.replace("<svg ", str(named), 1)
+    return Markup.fixed(svg)  # Vega has escaped the names in it
 
 
 def _topics(report: Report, carried: list[dict[str, Any]]) -> Markup:
