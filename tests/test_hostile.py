@@ -53,7 +53,7 @@ DOCUMENTS = (
     r"\d{1}",
 )
 RUNS = (
-    f"<img src=x onerror=window.pwned=1>{ESCAPE}\n# [x](javascript:1) \\write18{{x}} \"+1",
+    f'<img src=x onerror=window.pwned=1>{ESCAPE}\n# [x](javascript:1) \\write18{{x}} "+1',
     "constructor",
     "=cmd|'!A0 _a_ **b** ${title}",
 )
@@ -331,7 +331,7 @@ def opened(browser: Any, file: Path, look: str = "document.documentElement.textC
     page = context.new_page()
     asked, said = [], []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", lambda dialog: dialog.dismiss())
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.goto(file.as_uri())
@@ -396,7 +396,15 @@ def test_every_form_of_a_picture_holds_every_name(form: str, files: Files, brows
     elif form == "json":
         rows = json.loads(target.read_text())["data"]["values"]
         assert {row["topic"].lstrip("\u2060") for row in rows} == set(map(visible, TOPICS))
-    simulated = ["--simulate", files.qrels, *files.runs, "--method", "depth", "--picture", tmp_path / f"pool.{form}"]
+    simulated: list[str | Path] = [
+        "--simulate",
+        files.qrels,
+        *files.runs,
+        "--method",
+        "depth",
+        "--picture",
+        tmp_path / f"pool.{form}",
+    ]
     assert cranfield("pool", *simulated).exit == 0
 
 
@@ -410,7 +418,7 @@ def test_pictures_of_results_draw_every_name() -> None:
 @pytest.mark.parametrize("form", REPORTS)
 def test_every_form_of_a_report_shows_every_name(form: str, files: Files, browser: Any, tmp_path: Path) -> None:
     target = tmp_path / f"report.{form}"
-    arguments = [files.qrels, *files.runs, "-m", "AP", "--title", TOPICS[0], "-o", target]
+    arguments: list[str | Path] = [files.qrels, *files.runs, "-m", "AP", "--title", TOPICS[0], "-o", target]
     outcome = cranfield("report", *arguments)
     assert outcome.exit == 0, outcome.stderr
     if form == "html":
@@ -461,7 +469,7 @@ def test_seven_thousand_topics_are_drawn_and_said(many_topics: Subject) -> None:
     groups = [difference[start : start + 18] for start in range(0, 7000, 18)]
     assert [row["difference"] for row in rows] == pytest.approx([group.mean() for group in groups])
     title = chart.to_dict()["layer"][0]["encoding"]["x"]["title"]
-    assert title == ["7,000 topics, largest difference first", "each bar is the mean of 18 neighbours"]
+    assert title == ["7,000 topics, best for one first", "each bar is the mean of 18 neighbours"]
     chart = find_picture("heatmap").draw(many_topics)
     assert drawn(chart, "svg")
     rows = chart.to_dict()["data"]["values"]

@@ -179,7 +179,7 @@ MARKUP = re.compile(r"</?[a-z][a-z0-9]*( [a-z-]+=|>)")
 # What is markup already: our own files, and pictures that Vega has escaped.
 FIXED = re.compile(
     r"'.*'|[A-Z]+|_own\('[a-z.]+'\)|'\\n'\.join\(\(?_own\(name\) for name in SCRIPTS\)?\)"
-    r"|vl_convert\.javascript_bundle\(None\)|svg"
+    r"|vl_convert\.javascript_bundle\(SNIPPET\)|svg"
 )
 
 

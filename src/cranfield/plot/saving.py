@@ -38,11 +38,13 @@ def _html(specification: dict[str, Any]) -> bytes:
     title = specification.get("title")
     page = Markup.fixed(PAGE).filled(
         title=title if isinstance(title, str) and title else "Picture",
-        library=Markup.fixed(vl_convert.javascript_bundle(None)),
+        library=Markup.fixed(vl_convert.javascript_bundle(SNIPPET)),
         specification=script_data(specification),
     )
     return str(page).encode()
 
+
+SNIPPET = "window.vegaEmbed = vegaEmbed;"  # what the page needs of the library
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
