@@ -212,6 +212,7 @@ def test_on_a_terminal_nothing_is_raw_whatever_its_form(files: Files) -> None:
         shown = screen.buffer.getvalue().decode("utf-8", "surrogateescape")  # type: ignore[attr-defined]
         assert shown, (command, form)
         found = CONTROL.search(shown.replace("\t", " "))  # columns of TSV and of trec_eval
+        assert "\t" in shown or form not in ("tsv", "trec"), (command, form)
         assert not found, (command, form, shown[max(0, found.start() - 40) : found.end() + 40])
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cranfield.escaping import visible
+from cranfield.escaping import visible_lines
 
 
 class CranfieldError(Exception):
-    """Base of every error that cranfield raises on purpose. What it says is on one line, with nothing unprintable.
+    """Base of every error that cranfield raises on purpose: what is wrong, then more about it, a line each.
+
+    Names and ids in it may hold anything, and are shown with nothing unprintable and no lines of their own.
 
     >>> issubclass(DataError, CranfieldError) and issubclass(UsageError, CranfieldError)
     True
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(visible(message))
+    def __init__(self, message: str, *more: str) -> None:
+        # A tab stays: it is what the columns of a line that is shown are parted by.
+        super().__init__("\n    ".join(visible_lines(line).replace("\n", "\\n") for line in (message, *more)))
 
 
 class UsageError(CranfieldError, ValueError):
@@ -60,11 +63,10 @@ class DataError(CranfieldError, ValueError):
     ) -> None:
         self.source, self.line, self.text, self.remedy = source, line, text, remedy
         where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
-        shown = "" if text is None else f"\n    {line} | {shorten(text)}"
-        super().__init__(f"{where}{message}")
-        told = f"{self.args[0]}{shown}"
-        self.at_prompt = "\n    ".join(filter(None, (told, visible(option or remedy or ""))))
-        self.args = ("\n    ".join(filter(None, (told, visible(remedy or "")))),)
+        shown = [] if text is None else [f"{line} | {shorten(text)}"]
+        super().__init__(f"{where}{message}", *shown, *([remedy] if remedy else []))
+        advice = option or remedy
+        self.at_prompt = str(CranfieldError(f"{where}{message}", *shown, *([advice] if advice else [])))
 
 
 class DuplicateError(DataError):

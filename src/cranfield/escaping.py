@@ -17,7 +17,7 @@ from typing import Any
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udc9f\udd00-\udfff]"
 )
-_UNSEEN_BUT_LINES = re.compile(_UNSEEN.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
+_UNSEEN_IN_LINES = re.compile(_UNSEEN.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
 def visible(text: str) -> str:
@@ -30,13 +30,13 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The same of a text that has lines of its own.
+    """The same of a text that has lines and columns of its own.
 
     >>> print(visible_lines("one\\ntwo\\x07"))
     one
     two\\x07
     """
-    return _UNSEEN_BUT_LINES.sub(_escape, text)
+    return _UNSEEN_IN_LINES.sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:

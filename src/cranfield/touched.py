@@ -106,8 +106,8 @@ def wrote(place: str) -> None:
 def _clash(output: str, source: str) -> UsageError:
     also = "" if source == output else f" (as {shorten(source)})"
     return UsageError(
-        f"{shorten(output)} is also read{also} and would be written over\n"
-        "    Nothing was changed. Name another file for the output."
+        f"{shorten(output)} is also read{also} and would be written over",
+        "Nothing was changed. Name another file for the output.",
     )
 
 

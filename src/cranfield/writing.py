@@ -208,9 +208,8 @@ def _is_new_file(where: Where) -> bool:
 def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, ...]:
     told = losses.told()
     if told and not lossy:
-        listed = "\n    ".join(told)
         raise DataError(
-            f"{format} cannot hold all of it; nothing was written:\n    {listed}",
+            f"{format} cannot hold all of it; nothing was written: {'; '.join(told)}",
             source=name,
             remedy="Choose another format (jsonl holds everything), or allow it with convert --lossy (lossy=True).",
         )

@@ -48,9 +48,7 @@ class TrecEvalError(CranfieldError):
     code = USAGE
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
-        super().__init__(message)
-        if remedy is not None:
-            self.args = (f"{self.args[0]}\n    {remedy}",)
+        super().__init__(message, *([] if remedy is None else [remedy]))
 
 
 class UnknownMeasureError(TrecEvalError):
