@@ -45,7 +45,8 @@ class DataError(CranfieldError, ValueError):
     """The input is not what it must be. Exit code 3 on the command line.
 
     `source`, `line`, `text` and `remedy` hold the parts of the message; `at_prompt` is the message as the command line
-    tells it, where the remedy, `option`, is another one than in Python.
+    tells it, where the remedy, `option`, is another one than in Python. A remedy may have several lines; what it quotes
+    has none of its own.
 
     >>> str(DataError("score 'high' is not a number", source="a.run", line=3, text="q1 Q0 d7 3 high x"))
     "a.run:3: score 'high' is not a number\\n    3 | q1 Q0 d7 3 high x"
@@ -64,9 +65,12 @@ class DataError(CranfieldError, ValueError):
         self.source, self.line, self.text, self.remedy = source, line, text, remedy
         where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         shown = [] if text is None else [f"{line} | {shorten(text)}"]
-        super().__init__(f"{where}{message}", *shown, *([remedy] if remedy else []))
-        advice = option or remedy
-        self.at_prompt = str(CranfieldError(f"{where}{message}", *shown, *([advice] if advice else [])))
+        super().__init__(f"{where}{message}", *shown, *_lines(remedy))
+        self.at_prompt = str(CranfieldError(f"{where}{message}", *shown, *_lines(option or remedy)))
+
+
+def _lines(remedy: str | None) -> list[str]:
+    return remedy.split("\n    ") if remedy else []
 
 
 class DuplicateError(DataError):

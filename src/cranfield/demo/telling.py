@@ -9,11 +9,10 @@ import textwrap
 from collections.abc import Sequence
 
 from cranfield.demo.building import AGAIN, NOTE, PARTS, Demo
-from cranfield.report.comparison_tables import legend, pairs_grid, systems_grid
+from cranfield.report.comparison_tables import interval_header, legend, pairs_grid, systems_grid
 from cranfield.report.grid import Grid, as_text
 
 WIDTH = 80  # of a terminal: the tables have the columns that fit into it
-PAIR_COLUMNS = ("pair", "difference", "95% interval", "W/T/L", "adjusted p")
 
 
 def told(demo: Demo) -> str:
@@ -26,7 +25,12 @@ def told(demo: Demo) -> str:
             as_text(_columns(systems_grid(comparison), ["", "system", *(panel.label for panel in comparison.panels)])),
             _wrapped(legend(comparison)),
             f"{first.label}, pair by pair; * is significant after correction",
-            as_text(_columns(pairs_grid(comparison, first), PAIR_COLUMNS)),
+            as_text(
+                _columns(
+                    pairs_grid(comparison, first),
+                    ["pair", "difference", interval_header(comparison), "W/T/L", "adjusted p"],
+                )
+            ),
             _wrapped(demo.report.verdict(first.measure)),
             _where(demo),
             _next(demo),
