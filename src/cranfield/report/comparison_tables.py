@@ -225,7 +225,7 @@ def _intervals(comparison: Comparison) -> str:
         return f"{all_of_them}; {strict}."
     return (
         f"Intervals hold for each comparison by itself; they are of {percent(comparison.level)}, so that {strict} "
-        "(--simultaneous: for all together)."
+        "(`compare --simultaneous`: for all together)."
     )
 
 
