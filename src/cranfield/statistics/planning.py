@@ -72,13 +72,14 @@ def detectable_shift(freedom: float, *, power: float = 0.8, alpha: float = 0.05)
     >>> round(detectable_shift(49) / 50**0.5, 4)
     0.4042
     """
-    from scipy.optimize import brentq
-
     _check_target(power, alpha)
-    high = 1.0
+    low, high = 0.0, 1.0
     while _chance(high, freedom, alpha) < power:
-        high *= 2
-    return float(brentq(lambda shift: _chance(shift, freedom, alpha) - power, 0, high, xtol=1e-12, rtol=1e-12))
+        low, high = high, high * 2
+    while high - low > 1e-13 * high:  # the chance rises with the shift; scipy.optimize would take longer to load
+        middle = (low + high) / 2
+        low, high = (middle, high) if _chance(middle, freedom, alpha) < power else (low, middle)
+    return high
 
 
 def anova_power(difference: float, sd: float, topics: float, systems: int, *, alpha: float = 0.05) -> float:
