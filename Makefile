@@ -35,7 +35,6 @@ bench-against: .venv-bench/.installed
 # Do the tests bite? Puts 300 faults into a copy of the code, one at a time, and counts those that a test notices, by area.
 # It takes hours; MUTANTS='--resume' goes on where it ended, MUTANTS='--list-survivors' shows what no test noticed.
 mutants: $(VENV)/.test-installed
-	$(BIN)/python -m pip install --quiet coverage
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 # The same tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. The interpreter never frees
