@@ -172,3 +172,23 @@ def test_the_documentation_names_every_role() -> None:
     assert "--columns document=my_doc" in page
     for role, names in ACCEPTED.items():
         assert f"| {role} | `{names[0]}`" in page
+
+
+def test_no_column_is_two_things_at_once(tmp_path: Path) -> None:
+    path = table("csv", {}, "score", tmp_path)
+    with pytest.raises(DataError, match="the column 'docno' is asked to be two things at once"):
+        cranfield.read_run(path, columns={"topic": "docno", "document": "docno"})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("topic;document;score\nq1;d1;1\n", "the header has no comma, but semicolons"),
+        ("q1,d1,3.0\nq1,d2,2.0\n", "the first line names no columns, but has values: 'q1', 'd1', '3.0'"),
+    ],
+)
+def test_other_delimiters_and_missing_headers_are_told(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=told):
+        cranfield.read_run(path)

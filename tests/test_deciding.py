@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,9 +15,14 @@ from made import FEW_DRAWS, Floats, compared, on_collections, with_differences
 from scipy import stats
 from simulate import band
 
+import cranfield
+from cranfield.comparing import compare_results
 from cranfield.comparison import Comparison
+from cranfield.panels import Evaluated
 from cranfield.plans import power_analysis
+from cranfield.question import Question
 from cranfield.report.comparison_tables import legend, pairs_grid, render
+from cranfield.standing import tiers
 from cranfield.statistics.base import Sampling, all_pairs, all_tests, find_test
 from cranfield.statistics.corrections import all_corrections
 from cranfield.statistics.deciding import FEW_CHANGED, decide
@@ -510,3 +516,34 @@ def test_the_rule_looks_at_sizes_and_not_at_signs() -> None:
             outcomes = {"t": find_test("t").function(scores, PAIR, FEW_DRAWS)}
             by.add(decide(scores, PAIR, outcomes, FEW_DRAWS).by)
         assert len(by) == 1
+
+
+def test_a_tier_has_all_that_cannot_be_told_from_its_best() -> None:
+    """A system below one that differs from the best may still not differ from it: it is of the best's tier."""
+    rng = np.random.default_rng(5)
+    base = rng.random(60)
+    noise = {"best": 0.0, "near": 0.02 * rng.random(60), "wild": rng.normal(0.03, 0.4, 60), "poor": 0.5 + 0 * base}
+    qrels: Any = {str(t): {"d1": 1} for t in range(60)}
+    runs: Any = {name: {t: {"d1": 1.0} for t in qrels} for name in noise}
+    results = cranfield.evaluate(qrels, runs, "AP")
+    scores = np.array([[base - lost] for lost in noise.values()]) + 1
+    each = {"": Evaluated(replace(results, scores=scores), {name: [name] for name in noise})}
+    found = compare_results(each, results.measures, Question())
+    panel = found.panels[0]
+    order = [found.systems[i] for i in np.argsort(-panel.means)]
+    assert order == ["best", "near", "wild", "poor"]
+    assert dict(zip(found.systems, tiers(found, panel), strict=True)) == {
+        "best": "1",
+        "wild": "1",
+        "near": "2",
+        "poor": "3",
+    }
+
+
+def test_against_a_baseline_the_legend_says_what_letters_cannot() -> None:
+    qrels: Any = {str(t): {"d1": 1} for t in range(8)}
+    runs: Any = {name: {t: {"d1": 1.0, "d2": 2.0 if name == "b" else 0.5} for t in qrels} for name in "abc"}
+    told = legend(cranfield.compare(qrels, runs, "RR", baseline="b"))
+    assert "Only pairs with the baseline, b (b), were compared." in told
+    assert "baseline" not in legend(cranfield.compare(qrels, runs, "RR"))
+    assert "of pairs, what is significant is marked" in told

@@ -359,4 +359,23 @@ def test_tables_mark_a_loss_with_an_arrow_and_json_names_the_direction() -> None
     assert results.to_dict()["better"] == better
     found = cranfield.compare(QRELS, RUNS, ["AP", "E@5", "NumRet"])
     assert [entry["better"] for entry in found.to_dict()["means"]] == list(better.values())
-    assert found.grid().header[2:5] == ["AP", "E@5 ↓", "NumRet"]
+    assert found.grid().header[2:5] == ["AP", "E@5 ↓", "NumRet a topic"]
+
+
+def test_a_measure_without_a_better_side_weakens_no_other() -> None:
+    alone, beside = (cranfield.compare(QRELS, RUNS, ["AP", *more]) for more in ([], ["NumRet", "NumRel", "Judged@2"]))
+    assert beside.comparisons == alone.comparisons == 3
+    assert beside.level == alone.level
+    assert beside.panels[0].adjusted.tolist() == alone.panels[0].adjusted.tolist()
+    assert beside.panels[0].effects.low.tolist() == alone.panels[0].effects.low.tolist()
+    for pair in beside.rows():  # and what is shown of it does not contradict itself
+        assert (pair.adjusted_p < beside.alpha) == (pair.low > 0 or pair.high < 0), pair
+    assert cranfield.compare(QRELS, RUNS, "NumRet").comparisons == 3
+    warned = [str(warning) for warning in beside.warnings if str(warning).startswith(("NumRet", "NumRel"))]
+    assert not [text for text in warned if "same run twice" in text or "equal" in text]
+
+
+def test_the_head_of_a_count_says_that_its_mean_is_compared() -> None:
+    assert [panel.heading for panel in cranfield.compare(QRELS, RUNS, ["NumRelRet", "AP"]).panels] == [
+        *("NumRelRet a topic", "AP"),
+    ]

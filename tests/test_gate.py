@@ -599,6 +599,8 @@ def test_the_junit_form(files: dict[str, str]) -> None:
     assert kinds(suite) == ["failure", "failure", "system-out"]
     first = suite.find("testcase")
     assert first.attrib["name"] == "AP falls by at most 0.01"
+    assert suite.findall("testcase")[1].attrib["name"] == "AP: no-evidence-of-harm"
+    assert suite.attrib["name"] == "cranfield gate: poor against good on qrels"
     assert first[0].attrib["type"] == "tolerance"
     assert first[0].attrib["message"].startswith("fail: 0.")
     assert "at most 5% of all cases" in suite.find("system-out").text
@@ -647,7 +649,7 @@ def test_the_table_says_the_same_as_the_verdict() -> None:
         ({"AP": [-0.1] * 9, "RR": [0.1] * 9}, "The candidate fails 1 of 2 checks."),
         ({"AP": [-0.1] * 9, "RR": [-0.1] * 3 + [0.0] * 6}, "The candidate fails 1 of 2 checks, and 1 cannot tell."),
         ({"AP": [0.1] * 9, "RR": [-0.1] * 3 + [0.0] * 6}, "1 of 2 checks cannot tell, the others pass."),
-        ({"AP": [-0.1] * 3, "RR": [-0.1] * 3}, "All 2 checks cannot tell."),
+        ({"AP": [-0.1] * 3, "RR": [-0.1] * 3}, "None of the 2 checks can tell."),
     ],
 )
 def test_the_headline_counts(gains: dict[str, list[float]], headline: str) -> None:
@@ -747,3 +749,40 @@ def test_a_candidate_that_shows_more_unjudged_documents_is_warned_of() -> None:
     (message,) = warned(unjudged)
     assert "candidate" in message
     assert message.index("candidate") < message.index("baseline")
+
+
+@pytest.mark.parametrize(
+    ("margin", "told"),
+    [
+        (2, "a margin of 2 lets everything pass: AP goes from 0 to 1; 2% of the baseline is written 2%"),
+        (1.0, "a margin of 1 lets everything pass"),
+        ("200%", "a margin of 200% of the baseline lets everything pass: it must be below 100%"),
+        ("100%", "must be below 100%"),
+    ],
+)
+def test_a_margin_that_nothing_could_fail_is_refused(margin: float | str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": Rule(require="non-inferior", margin=margin)}))
+    wide = Thresholds({"ESL": Rule(require="non-inferior", margin=2)})
+    assert gate(QRELS, RUNS["good"], RUNS["good"], wide).passed
+
+
+def test_a_limit_on_the_good_side_is_warned_of() -> None:
+    rule = Rule(significant=False, minimum=0.1, maximum=0.9)
+    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": rule, "E@5": rule, "NumRet": rule}))
+    told = {warning.source: warning.message for warning in verdict.warnings if warning.code == "turned-limit"}
+    assert told == {
+        "AP": "higher values are better, and a maximum refuses those: was a minimum meant (--minimum)?",
+        "E@5": "lower values are better, and a minimum refuses those: was a maximum meant (--maximum)?",
+    }
+
+
+def test_with_too_few_topics_the_reason_is_told_and_nothing_is_promised_that_cannot_be() -> None:
+    better, worse = ({topic: RUNS[name][topic] for topic in list(QRELS)[:4]} for name in ("good", "poor"))
+    few = {topic: QRELS[topic] for topic in list(QRELS)[:4]}
+    gained = gate(few, worse, better, Thresholds({"AP": HARM}))
+    assert (gained.answer, gained.checks[0].detail.endswith("; no topic got worse")) == ("pass", True)
+    assert gained.promise == "With so few topics nothing can fail for harm by chance."
+    assert gate(few, better, worse, Thresholds({"AP": HARM})).answer == "cannot tell"
+    margin = Thresholds({"AP": Rule(require="non-inferior", margin=0.1)})
+    assert not [w for w in gate(few, better, worse, margin).warnings if w.code == "few-changed"]

@@ -16,7 +16,7 @@ from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.measures import Measure, as_measures
-from cranfield.panels import SEED_TEST, Evaluated, corrected, judging, macro_summary, tested_panel
+from cranfield.panels import SEED_TEST, Evaluated, corrected, deciding, judging, macro_summary, tested_panel
 from cranfield.policy import Policy
 from cranfield.question import Question
 from cranfield.results import Results
@@ -139,7 +139,7 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         tests,
         asked.by_rule and tests[0] != SEED_TEST,
         corrections.find_correction(asked.correction),
-        len(pairs) * len(panels),
+        len(pairs) * len(deciding(panels)),
         level,
         asked.alpha,
         asked.power,

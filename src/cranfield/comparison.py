@@ -105,8 +105,9 @@ class Panel:
 
     @property
     def heading(self) -> str:
-        """The label as tables have it: with an arrow where less is better."""
-        return f"{self.measure.label} on {self.collection}" if self.collection else self.measure.label
+        """The label as tables have it: with an arrow where less is better, and a count as the mean that is compared."""
+        counted = f"{self.measure.label} a topic" if self.measure.parameters["agg"] == "sum" else self.measure.label
+        return f"{counted} on {self.collection}" if self.collection else counted
 
     @property
     def means(self) -> Floats:

@@ -90,19 +90,20 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         for name, (i, j) in zip(names, comparison.pairs.tolist(), strict=True)
         if np.array_equal(panel.scores[i], panel.scores[j])
     ]
-    if identical:
+    if identical and panel.measure.sign:
         message = f"the same score on every topic: {_listed(identical)}. Are these the same run twice?"
         yield Finding("identical", label, message)
     significant = panel.adjusted < comparison.alpha
-    small = significant & (np.abs(panel.effects.d_z) < SMALL_EFFECT)
+    small = significant & (np.abs(panel.effects.d_z).round(2) < SMALL_EFFECT)  # as tables show it
     tiny = [name for name, is_small in zip(names, small.tolist(), strict=True) if is_small]
     if tiny:
         message = (
             f"significant but small (|d_z| below {SMALL_EFFECT:g}): {_listed(tiny)}. Does such a difference matter?"
         )
         yield Finding("small-effect", label, message)
-    if not significant.all() and comparison.margin is None:
-        message = f'{plural(int((~significant).sum()), "pair")} not significantly different: that is not "equal"'
+    level = int((~significant).sum()) - len(identical)
+    if level > 0 and panel.measure.sign and comparison.margin is None:
+        message = f'{plural(level, "pair")} not significantly different: that is not "equal"'
         if paired:
             message += ". Ask for equivalence within a margin that matters (--equivalence)"
         yield Finding("not-equal", label, message, doubtful=False)

@@ -129,16 +129,17 @@ def corrected(
 
     A family test has seen to its own pairs: only the panels are left to correct for.
     """
-    p = np.array([panel.decided.p for panel in panels])
+    p = np.array([panel.decided.p for panel in deciding(panels)])
     correction = find_correction(asked.correction)
     if test.kind == "family":
-        adjusted = np.minimum(p * len(panels), 1.0)
-        level = asked.alpha / len(panels)
+        level = asked.alpha / len(p)
     else:
-        adjusted = correction(p)
-        level = correction.level(asked.alpha, p.size, int(np.sum(adjusted < asked.alpha)))
+        level = correction.level(asked.alpha, p.size, int(np.sum(correction(p) < asked.alpha)))
+    family = iter(np.minimum(p * len(p), 1.0) if test.kind == "family" else correction(p))
+    members = {id(panel) for panel in deciding(panels)}
     found = []
-    for panel, row in zip(panels, adjusted, strict=True):
+    for panel in panels:
+        row = next(family) if id(panel) in members else np.minimum(panel.decided.p * asked.alpha / level, 1.0)
         low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
         together = Ends(low, high)  # which those of a family test are
         if test.kind != "family":
@@ -152,6 +153,13 @@ def corrected(
         effects = panel.effects._replace(low=low, high=high, detectable=least)
         found.append(replace(panel, effects=effects, together=together, adjusted=row))
     return found, level
+
+
+def deciding(panels: Sequence[Panel]) -> list[Panel]:
+    """The panels whose comparisons are the family: those of measures without a better side decide nothing, so that
+    they weaken nothing either; they are read at the level of the others. Where there are no others they are the family.
+    """
+    return [panel for panel in panels if panel.measure.sign] or list(panels)
 
 
 def _interval(
@@ -216,12 +224,15 @@ def macro_summary(
     """
     measures = list(dict.fromkeys(panel.measure for panel in panels))
     made = [_macro([panel for panel in panels if panel.measure == each], pairs, test, asked) for each in measures]
-    p = np.array([macro.decided.p for macro in made])
+    members = [macro for macro in made if macro.measure.sign] or made
+    p = np.array([macro.decided.p for macro in members])
     correction = find_correction(asked.correction)
-    adjusted = correction(p)
-    level = correction.level(asked.alpha, p.size, int(np.sum(adjusted < asked.alpha)))
+    level = correction.level(asked.alpha, p.size, int(np.sum(correction(p) < asked.alpha)))
+    family = iter(correction(p))
     found = []
-    for macro, row in zip(made, adjusted, strict=True):
+    for macro in made:
+        in_family = any(macro is member for member in members)
+        row = next(family) if in_family else np.minimum(macro.decided.p * asked.alpha / level, 1.0)
         of_measure = [panel for panel in panels if panel.measure == macro.measure]
         ends = of_t(macro.difference, macro.error, macro.freedom, level)
         instead = macro.decided.by_randomisation

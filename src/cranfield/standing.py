@@ -78,8 +78,8 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
 def tiers(comparison: Comparison, panel: Panel) -> list[str]:
     """For each system its tier: "1", "2", … or, where there is a baseline, whether it is above, level with or below it.
 
-    The best system leads the first tier. Going down by mean, systems that are not significantly different from the
-    leader are of its tier; the first that is leads the next one. A measure without a better side has no tiers: "–".
+    The best system leads the first tier, which has all systems that are not significantly different from it; the best
+    of the others leads the next one. A measure without a better side has no tiers: "–".
 
     >>> from cranfield.comparing import compare
     >>> qrels = {str(t): {"d1": 1} for t in range(9)}
@@ -99,11 +99,14 @@ def tiers(comparison: Comparison, panel: Panel) -> list[str]:
             LEVEL if frozenset((s, base)) not in significant else ABOVE if gain > gains[base] else BELOW
             for s, gain in enumerate(gains.tolist())
         ]
-    number, leader, out = 0, -1, [""] * len(comparison.systems)
-    for system in np.argsort(-gains, kind="stable").tolist():
-        if leader < 0 or frozenset((leader, system)) in significant:
-            number, leader = number + 1, system
-        out[system] = str(number)
+    left, out = np.argsort(-gains, kind="stable").tolist(), [""] * len(comparison.systems)
+    number = 0
+    while left:
+        number, leader = number + 1, left[0]
+        tier = [system for system in left if system == leader or frozenset((leader, system)) not in significant]
+        for system in tier:
+            out[system] = str(number)
+        left = [system for system in left if system not in tier]
     return out
 
 

@@ -144,6 +144,8 @@ def entry() -> None:
         code = exit.code
     except Stopped as stopped:
         code = stopped.exit_code
+        with suppress(OSError, AttributeError):  # standard error may be closed
+            print("cranfield: interrupted, nothing half written is left", file=sys.stderr, flush=True)
     except KeyboardInterrupt:  # before signals were heeded
         code = 130
     os._exit(code if isinstance(code, int) else 0)

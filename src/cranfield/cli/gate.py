@@ -104,11 +104,12 @@ def command(
 ) -> None:
     """May CANDIDATE replace BASELINE? For continuous integration.
 
-    Three answers: pass (exit code 0), fail (1), and cannot tell (4), where the topics are so few that the test could
-    never find what it looks for. Each measure is tested at alpha by itself, so that asking for more measures never
-    lets a candidate pass that failed before; how often chance alone fails one is printed. A loss, as E@10, gets worse
-    when it rises. A measure of which no value is better, as NumRet, counts only against --minimum or --maximum. With
-    -f junit a check that fails is a failure, one that cannot tell an error (skipped with --cannot-tell pass).
+    Three answers: pass (exit code 0), fail (1), and cannot tell (4), where some topics got worse and all
+    of them are so few that the test could never find it. Each measure is tested at alpha by itself, so that asking for
+    more measures never lets a candidate pass that failed before; how often chance alone fails one is printed. A loss,
+    as E@10, gets worse when it rises. A measure of which no value is better, as NumRet, counts only against --minimum
+    or --maximum. With -f junit a check that fails is a failure, one that cannot tell an error (skipped with
+    --cannot-tell pass).
 
     A TOML file sets thresholds for each measure: alpha = 0.05, require, margin and cannot-tell, then
     [measures."nDCG@10"] with require, margin, tolerance, significant, minimum, maximum, and [topics] with ID = how much

@@ -106,6 +106,11 @@ def require_columns(names: Sequence[str], kind: Kind, given: Told, source: str) 
     if missing:
         raise no_column({role: ACCEPTED[role] for role in missing}, names, columns[:5], given, source)
     known = [name.strip().lower() for name in names]
+    places = [place for place in (columns.topic, columns.document, columns.value, columns.rank) if place >= 0]
+    twice = next((place for place in places if places.count(place) > 1), None)
+    if twice is not None:
+        message = f"the column {shorten(names[twice], 60)!r} is asked to be two things at once"
+        raise DataError(message, source=source, remedy="Name another column for one of them.")
     for place in (columns.topic, columns.document, columns.value, columns.rank, columns.tag):
         if place >= 0 and known.count(known[place]) > 1:
             raise DataError(
@@ -122,6 +127,14 @@ def no_column(
     """The error for columns that are missing, with their known names; for one, the likeliest of those not `taken`."""
     import shlex
 
+    if len(names) == 1 and ";" in names[0]:
+        remedy = "Write it with commas between columns, or with tabs (.tsv)."
+        return DataError("the header has no comma, but semicolons", source=source, text=names[0], line=1, remedy=remedy)
+    if not told and any(is_number(name) for name in names):
+        message = f"the first line names no columns, but has values: {some([repr(name) for name in names], 12)}"
+        return DataError(
+            message, source=source, remedy="Write a line above it with their names, as topic,document,score."
+        )
     free = [name for place, name in enumerate(names) if place not in taken]
     likely = {role: _likeliest(free, known) if len(missing) == 1 else "NAME" for role, known in missing.items()}
     sought = [f"{role} (not {' nor '.join(map(repr, told[role]))})" if role in told else role for role in missing]

@@ -65,6 +65,9 @@ def gate(
     check_one_sided(test)
     if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in asked.rules.values()):
         raise UsageError(f"a margin is about the mean, and {test} is not: take {' or '.join(ABOUT_THE_MEAN)}")
+    for measure, rule in zip(measures, asked.rules.values(), strict=True):
+        if rule.margin is not None:
+            Margin.of(rule.margin).check_for(measure)
     runs = {"baseline": baseline, "candidate": candidate}
     wanted = list(dict.fromkeys([*measures, *judging(measures)]))
     results = evaluate(qrels, runs, wanted, policy=policy, **dict(read or {}))
@@ -77,7 +80,12 @@ def gate(
     checks += _topic_checks(compared, asked.topics)
     means = tuple(both.means() for both in compared)
     found = Verdict(tuple(checks), means, asked, test, sampling, results, results.warnings)
-    doubts = (*_undecided(compared, asked), *_doubts(checks, asked.alpha, sampling), *_uneven_judging(found))
+    doubts = (
+        *_undecided(compared, asked),
+        *_turned_limits(compared, asked),
+        *_doubts(checks, asked.alpha, sampling),
+        *_uneven_judging(found),
+    )
     return replace(found, warnings=(*results.warnings, *doubts))
 
 
@@ -236,7 +244,7 @@ def _said(evidence: Evidence, asked: str) -> str:
     """The p-value in words."""
     p = "p<0.0001" if evidence.p < 0.0001 else f"p={evidence.p:.4f}"
     test = "exact randomisation" if evidence.method == "exact" else evidence.test
-    drawn = f" ± {evidence.error:.1g}" if evidence.method == "drawn" else ""
+    drawn = f" ± {evidence.error:.1g}" if evidence.method == "drawn" and evidence.p >= 0.0001 else ""
     instead = f", for {asked} has no answer here" if evidence.test != asked else ""
     return f"{p}{drawn} ({test}{instead}), {evidence.changed} of {plural(evidence.topics, 'topic')} changed"
 
@@ -247,6 +255,8 @@ def _reasons(answer: Answer, evidence: Evidence, alpha: float) -> Iterator[str]:
         yield f"{few} can never give a p below {alpha:g}: {evidence.needed} topics that differ are needed at least"
     elif not evidence.changed:
         yield "the same score on every topic"
+    elif answer == "pass" and evidence.topics < evidence.needed and evidence.p == 1.0:
+        yield "no topic got worse"
 
 
 def _both(results: Results, measure: Measure) -> Both:
@@ -288,6 +298,18 @@ def _uneven_judging(verdict: Verdict) -> Iterator[Finding]:
     yield from (warning for warning in (made.warnings if made else ()) if warning.code == "uneven-judging")
 
 
+def _turned_limits(compared: list[Both], asked: Thresholds) -> Iterator[Finding]:
+    """Limits on the side where a measure is good: they let what is worse pass."""
+    for both, rule in zip(compared, asked.rules.values(), strict=True):
+        sign = both.measure.sign
+        for name, limit, good in (("minimum", rule.minimum, sign < 0), ("maximum", rule.maximum, sign > 0)):
+            if limit is not None and good:
+                other = "maximum" if name == "minimum" else "minimum"
+                better = both.measure.better
+                message = f"{better} values are better, and a {name} refuses those: was a {other} meant (--{other})?"
+                yield Finding("turned-limit", str(both.measure), message)
+
+
 def _doubts(checks: list[Check], alpha: float, sampling: Sampling) -> Iterator[Finding]:
     """Decisions that another seed might turn, and margins judged by too few topics that change."""
     for check in checks:
@@ -300,7 +322,7 @@ def _doubts(checks: list[Check], alpha: float, sampling: Sampling) -> Iterator[F
                 "another seed may decide otherwise, take more (--resamples)"
             )
             yield Finding("near-alpha", check.measure, message)
-        if check.rule == "non-inferior" and 0 < found.changed < FEW_CHANGED:
+        if check.rule == "non-inferior" and 0 < found.changed < FEW_CHANGED and found.has_interval:
             sure = f"{100 * (1 - alpha):.10g}%"
             message = (
                 f"the interval rests on the {plural(found.changed, 'topic')} that changed, of {found.topics:,}, and "

@@ -40,7 +40,18 @@ class Margin(NamedTuple):
             raise UsageError(
                 f"margin must be a number above 0, as 0.01, or percent of the baseline, as 2%, not {given!r}"
             )
+        if made.percent and made.number >= 100:
+            raise UsageError(f"a margin of {made} lets everything pass: it must be below 100%")
         return made
+
+    def check_for(self, measure: Measure) -> None:
+        """Refuses a margin that no candidate could fail."""
+        low, high = measure.definition.range
+        if not self.percent and self.number >= high - low:
+            meant = f"; {self.number:g}% of the baseline is written {self.number:g}%" if self.number < 100 else ""
+            raise UsageError(
+                f"a margin of {self.number:g} lets everything pass: {measure} goes from {low:g} to {high:g}{meant}"
+            )
 
     def size_for(self, baseline: float) -> float:
         """The margin as a difference of means."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 from typing import Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import plural
@@ -36,6 +37,11 @@ class Evidence(NamedTuple):
     changed: int
     needed: int
     margin: float | None = None
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the interval says anything."""
+        return self.low is not None and self.high is not None and not (isinf(self.low) and isinf(self.high))
 
 
 @dataclass(frozen=True)
@@ -115,13 +121,13 @@ class Verdict:
         """The verdict in a line."""
         count, failed, open_ = len(self.checks), self.number_of("fail"), self.number_of("cannot tell")
         if failed:
-            return f"The candidate fails {failed} of {plural(count, 'check')}{_also(open_)}."
+            return f"The candidate fails {'the check' if count == 1 else f'{failed} of {count} checks'}{_also(open_)}."
         if not open_:
             return f"The candidate passes {'the check' if count == 1 else f'{count} of {count} checks'}."
         said = (
             f"{open_} of {plural(count, 'check')} cannot tell, the others pass"
             if open_ < count
-            else (f"{'The check' if count == 1 else f'All {count} checks'} cannot tell")
+            else ("The check cannot tell" if count == 1 else f"None of the {count} checks can tell")
         )
         counts = {"pass": "; that counts as passed", "fail": "; that counts as failed"}.get(
             self.thresholds.cannot_tell, ""
@@ -132,10 +138,11 @@ class Verdict:
     def promise(self) -> str:
         """How often chance alone makes this gate err, in words; empty if nothing was tested."""
         tested = [check for check in self.checks if check.evidence is not None]
-        harm = sum(check.rule == "no-evidence-of-harm" for check in tested)
+        asked = [check.evidence for check in tested if check.rule == "no-evidence-of-harm" and check.evidence]
+        harm = sum(evidence.topics >= evidence.needed for evidence in asked)
         others = list(dict.fromkeys(check.rule for check in tested if check.rule != "no-evidence-of-harm"))
         alpha = self.thresholds.alpha
-        sentences = []
+        sentences = ["With so few topics nothing can fail for harm by chance."] if asked and not harm else []
         most = "about" if any(check.evidence.method == "formula" for check in tested if check.evidence) else "at most"
         if harm:
             together, apart = min(1.0, harm * alpha), 1 - (1 - alpha) ** harm

@@ -119,7 +119,7 @@ def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell
     if isnan(effects.d_z[pair]):
         return ["–", "–", "–"]
     counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
-    spread = f"{effects.d_z[pair]:+z.2f}".replace("inf", "∞")
+    spread = f"{effects.d_z[pair] + 0.0:+.2f}".replace("inf", "∞")
     return [interval(float(effects.low[pair]), float(effects.high[pair])), spread, counts]
 
 
@@ -180,8 +180,9 @@ def macro_grid(comparison: Comparison) -> Grid:
 def legend(comparison: Comparison) -> str:
     """How to read the tables: what marks and letters mean, which test decided, what intervals hold for."""
     words = [
-        "The best of a column is marked; letters name the systems that one is significantly better than (adjusted p "
-        f"below {comparison.alpha:g}).",
+        "Of systems, the best of a column is marked, and letters name those that one is significantly better than "
+        f"(adjusted p below {comparison.alpha:g}); of pairs, what is significant is marked.",
+        *_only_baseline(comparison),
         f"Decided by {comparison.rule}; {corrected(comparison)}.",
         *(f"Null hypothesis of {test.named}: {test.null}." for test in comparison.deciding),
         _intervals(comparison),
@@ -194,6 +195,14 @@ def legend(comparison: Comparison) -> str:
             "and leave out how far runs differ."
         )
     return " ".join(words)
+
+
+def _only_baseline(comparison: Comparison) -> list[str]:
+    """Said where systems are not compared with each other: a letter that is missing then says nothing."""
+    if comparison.baseline is None:
+        return []
+    letter = comparison.letter(comparison.systems.index(comparison.baseline))
+    return [f"Only pairs with the baseline, {comparison.baseline} ({letter}), were compared."]
 
 
 def corrected(comparison: Comparison) -> str:
@@ -225,7 +234,7 @@ def _intervals(comparison: Comparison) -> str:
         return f"{all_of_them}; {strict}."
     return (
         f"Intervals hold for each comparison by itself; they are of {percent(comparison.level)}, so that {strict} "
-        "(`compare --simultaneous`: for all together)."
+        "(compare --simultaneous: for all together)."
     )
 
 

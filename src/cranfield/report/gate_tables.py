@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import percent
 from cranfield.escaping import markdown_line, visible
+from cranfield.formats import stem
 from cranfield.report.comparison_tables import shown_p
 from cranfield.report.grid import WRITERS, Grid
 
@@ -48,7 +49,7 @@ def measures_grid(verdict: Verdict) -> Grid:
 
 
 def _interval(found: Evidence) -> str:
-    if found.low is None or found.high is None or (isinf(found.low) and isinf(found.high)):
+    if not found.has_interval or found.low is None:
         return "–"
     return f"at most {found.high:+z.4f}" if isinf(found.low) else f"at least {found.low:+z.4f}"
 
@@ -69,10 +70,17 @@ def _markdown(verdict: Verdict) -> str:
     ]
     promise = f"\n{markdown_line(verdict.promise)}\n" if verdict.promise else ""
     return (
-        f"### {_SIGNS[verdict.answer]} Retrieval quality\n\n{markdown_line(verdict.headline)}\n\n"
+        f"### {_SIGNS[verdict.answer]} Retrieval quality: {markdown_line(_runs(verdict))}\n\n"
+        f"{markdown_line(verdict.headline)}\n\n"
         f"{WRITERS['markdown'](checks._replace(rows=signed))}\n"
         f"<details><summary>Measures</summary>\n\n{WRITERS['markdown'](measures_grid(verdict))}{promise}\n</details>\n"
     )
+
+
+def _runs(verdict: Verdict) -> str:
+    """Which runs were compared, by the names of their files."""
+    qrels, baseline, candidate = (stem(one.path) if one.path else one.name for one in verdict.results.inputs)
+    return f"{candidate} against {baseline} on {qrels}"
 
 
 def _junit(verdict: Verdict) -> str:
@@ -90,7 +98,8 @@ def _junit(verdict: Verdict) -> str:
         "skipped": f"{kinds.count('skipped')}",
     }
     suites = ElementTree.Element("testsuites", {"name": "cranfield gate", **totals})
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": "cranfield gate", **totals})
+    named = _xml_text(f"cranfield gate: {_runs(verdict)}")
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": named, **totals})
     for check, kind in zip(verdict.checks, kinds, strict=True):
         _add_case(suite, check, kind)
     said = f"{verdict.headline} {verdict.promise}".strip()
@@ -108,14 +117,15 @@ def _junit_kind(verdict: Verdict, check: Check) -> str | None:
 def _add_case(suite: Element, check: Check, kind: str | None) -> None:
     from xml.etree.ElementTree import SubElement
 
-    name = _xml_text(check.what)
-    case = SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": name, "time": "0"})
+    # What is tested has the same name whatever the baseline's mean: its history goes on.
+    named = _xml_text(check.what if check.evidence is None else f"{check.measure}: {check.rule}")
+    case = SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": named, "time": "0"})
     found = _xml_text(check.detail)
     if kind is None:
         SubElement(case, "system-out").text = found
         return
     said = {"message": f"{check.answer}: {found}"} | ({} if kind == "skipped" else {"type": check.rule})
-    SubElement(case, kind, said).text = None if kind == "skipped" else f"{name}: {found}"
+    SubElement(case, kind, said).text = None if kind == "skipped" else f"{_xml_text(check.what)}: {found}"
 
 
 def _xml_text(text: str) -> str:

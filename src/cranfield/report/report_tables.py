@@ -65,6 +65,8 @@ def standings_grid(report: Report, measure: Measure) -> Grid:
     header = ["", "system", "tier", measure.label, f"− {report.systems[reference]}", ends, "adjusted p", "W/T/L"]
     judged = all(standing.unjudged is not None for standing in standings)
     rows: list[list[str | Cell]] = []
+    by_tier = {tier: number for number, tier in enumerate(dict.fromkeys(standing.tier for standing in standings))}
+    standings = sorted(standings, key=lambda standing: by_tier[standing.tier])  # within a tier still best first
     for place, standing in enumerate(standings):
         mean = Cell(f"{standing.mean:.4f}", bold=place == 0 and measure.sign != 0, above="".join(standing.beats))
         row: list[str | Cell] = [standing.letter, standing.system, standing.tier, mean, *_to_reference(standing)]
