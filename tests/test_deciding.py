@@ -522,7 +522,12 @@ def test_a_tier_has_all_that_cannot_be_told_from_its_best() -> None:
     """A system below one that differs from the best may still not differ from it: it is of the best's tier."""
     rng = np.random.default_rng(5)
     base = rng.random(60)
-    noise = {"best": 0.0, "near": 0.02 * rng.random(60), "wild": rng.normal(0.03, 0.4, 60), "poor": 0.5 + 0 * base}
+    noise: dict[str, Any] = {
+        "best": 0.0,
+        "near": 0.02 * rng.random(60),
+        "wild": rng.normal(0.03, 0.4, 60),
+        "poor": 0.5 + 0 * base,
+    }
     qrels: Any = {str(t): {"d1": 1} for t in range(60)}
     runs: Any = {name: {t: {"d1": 1.0} for t in qrels} for name in noise}
     results = cranfield.evaluate(qrels, runs, "AP")
