@@ -379,3 +379,12 @@ def test_the_head_of_a_count_says_that_its_mean_is_compared() -> None:
     assert [panel.heading for panel in cranfield.compare(QRELS, RUNS, ["NumRelRet", "AP"]).panels] == [
         *("NumRelRet a topic", "AP"),
     ]
+
+
+def test_what_few_topics_could_find_says_whether_it_is_corrected() -> None:
+    def told(measures: list[str]) -> str:
+        found = cranfield.compare(QRELS, {name: RUNS[name] for name in ("good", "fair")}, measures)
+        return next(str(warning) for warning in found.warnings if warning.code == "few-topics")
+
+    assert "would be found with a chance of 80%" in told(["AP"])
+    assert "would be found after correction with a chance of 80%" in told(["AP", "RR"])

@@ -786,3 +786,25 @@ def test_with_too_few_topics_the_reason_is_told_and_nothing_is_promised_that_can
     assert gate(few, better, worse, Thresholds({"AP": HARM})).answer == "cannot tell"
     margin = Thresholds({"AP": Rule(require="non-inferior", margin=0.1)})
     assert not [w for w in gate(few, better, worse, margin).warnings if w.code == "few-changed"]
+
+
+def test_one_check_is_spoken_of_as_one() -> None:
+    few = {topic: QRELS[topic] for topic in list(QRELS)[:4]}
+    one = Thresholds({"AP": HARM})
+    assert gate(few, RUNS["good"], RUNS["poor"], one).headline == "The check cannot tell."
+    assert gate(QRELS, RUNS["good"], RUNS["poor"], one).headline == "The candidate fails the check."
+    assert gate(QRELS, RUNS["good"], RUNS["good"], one).headline == "The candidate passes the check."
+
+
+def test_means_over_topics_are_gated_and_what_decides_nothing_is_a_note() -> None:
+    with pytest.raises(UsageError, match="means over topics are compared"):
+        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"GMAP": HARM}))
+    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": HARM, "NumRet": HARM}))
+    assert [(w.source, w.doubtful) for w in verdict.warnings if w.code == "no-direction"] == [("NumRet", False)]
+
+
+def test_the_error_of_p_is_told_where_p_is_a_number_from_draws() -> None:
+    tiny = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": HARM}), sampling=Sampling(0, 99_999))
+    assert "p<0.0001 (" in tiny.checks[0].detail
+    near = gate(QRELS, RUNS["fair"], RUNS["good"], Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
+    assert " ± " in near.checks[0].detail
