@@ -16,7 +16,7 @@ from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation import evaluate
 from cranfield.findings import Finding
 from cranfield.measures import Measure, as_measures
-from cranfield.panels import SEED_TEST, Evaluated, corrected, deciding, judging, macro_summary, tested_panel
+from cranfield.panels import SEED_TEST, Evaluated, corrected, in_family, judging, macro_summary, tested_panel
 from cranfield.policy import Policy
 from cranfield.question import Question
 from cranfield.results import Results
@@ -74,8 +74,8 @@ def compare_collections(
     asked = built(Question, question, "compare")
     wanted = as_measures(measures)
     check_comparable(wanted)
-    if asked.risk is not None:
-        check_direction(wanted, "risk weighs losses")
+    for measure in wanted if asked.risk is not None else ():
+        measure.check_direction("take another measure", reason="risk weighs losses")
     if not collections:
         raise UsageError("no collection given")
     evaluated: dict[str, Evaluated] = {}
@@ -139,7 +139,7 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         tests,
         asked.by_rule and tests[0] != SEED_TEST,
         corrections.find_correction(asked.correction),
-        len(pairs) * len(deciding(panels)),
+        len(pairs) * int(in_family(panels).sum()),
         level,
         asked.alpha,
         asked.power,
@@ -209,13 +209,6 @@ def check_comparable(measures: Sequence[Measure]) -> None:
         if measure.parameters["agg"] not in ("mean", "sum"):
             plain = measure(agg="mean")
             raise UsageError(f"{measure}: means over topics are compared; take {plain.definition.name} instead")
-
-
-def check_direction(measures: Sequence[Measure], what: str) -> None:
-    """That the measures say which of two systems is better, where a decision needs it; `what` says the decision."""
-    for measure in measures:
-        if measure.sign == 0:
-            raise UsageError(f"{what}, and no value of {measure} is better than another: take another measure")
 
 
 def _figures(collection: str, evaluated: Evaluated) -> list[FigureColumn]:

@@ -129,23 +129,16 @@ def corrected(
 
     A family test has seen to its own pairs: only the panels are left to correct for.
     """
-    p = np.array([panel.decided.p for panel in deciding(panels)])
-    correction = find_correction(asked.correction)
-    if test.kind == "family":
-        level = asked.alpha / len(p)
-    else:
-        level = correction.level(asked.alpha, p.size, int(np.sum(correction(p) < asked.alpha)))
-    family = iter(np.minimum(p * len(p), 1.0) if test.kind == "family" else correction(p))
-    members = {id(panel) for panel in deciding(panels)}
+    correction, size = find_correction(asked.correction), len(pairs) * int(in_family(panels).sum())
+    adjusted, level = _as_family(panels, asked, by_test=test.kind == "family")
     found = []
-    for panel in panels:
-        row = next(family) if id(panel) in members else np.minimum(panel.decided.p * asked.alpha / level, 1.0)
+    for panel, row in zip(panels, adjusted, strict=True):
         low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
         together = Ends(low, high)  # which those of a family test are
         if test.kind != "family":
-            alone = min(asked.alpha / p.size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
+            alone = min(asked.alpha / size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
             together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
-        planned = correction.level(asked.alpha, p.size)
+        planned = correction.level(asked.alpha, size)
         least = detectable(panel.standard_error, panel.freedom, power=asked.power, alpha=planned)
         # What no flip of so few topics can reach is not found, however large it is.
         out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
@@ -155,11 +148,30 @@ def corrected(
     return found, level
 
 
-def deciding(panels: Sequence[Panel]) -> list[Panel]:
-    """The panels whose comparisons are the family: those of measures without a better side decide nothing, so that
-    they weaken nothing either; they are read at the level of the others. Where there are no others they are the family.
+def in_family(parts: Sequence[Panel | Macro]) -> Booleans:
+    """Which of them are the family that is corrected for: measures without a better side decide nothing, so that they
+    weaken nothing either, unless there are no others.
     """
-    return [panel for panel in panels if panel.measure.sign] or list(panels)
+    directed = np.array([part.measure.sign != 0 for part in parts])
+    return directed if directed.any() else ~directed
+
+
+def _as_family(parts: Sequence[Panel | Macro], asked: Question, *, by_test: bool = False) -> tuple[Floats, float]:
+    """p-values corrected as one family, a row a part, and the level that they are then compared with.
+
+    `by_test`: a family test has corrected the rows. Parts outside the family are read at the level of the others.
+    """
+    correction, members = find_correction(asked.correction), in_family(parts)
+    p = np.array([part.decided.p for part in parts])
+    family = p[members]
+    if by_test:
+        corrected_family, level = np.minimum(family * len(family), 1.0), asked.alpha / len(family)
+    else:
+        corrected_family = correction(family)
+        level = correction.level(asked.alpha, family.size, int(np.sum(corrected_family < asked.alpha)))
+    adjusted = np.minimum(p * asked.alpha / level, 1.0)
+    adjusted[members] = corrected_family
+    return adjusted, level
 
 
 def _interval(
@@ -224,15 +236,9 @@ def macro_summary(
     """
     measures = list(dict.fromkeys(panel.measure for panel in panels))
     made = [_macro([panel for panel in panels if panel.measure == each], pairs, test, asked) for each in measures]
-    members = [macro for macro in made if macro.measure.sign] or made
-    p = np.array([macro.decided.p for macro in members])
-    correction = find_correction(asked.correction)
-    level = correction.level(asked.alpha, p.size, int(np.sum(correction(p) < asked.alpha)))
-    family = iter(correction(p))
+    adjusted, level = _as_family(made, asked)
     found = []
-    for macro in made:
-        in_family = any(macro is member for member in members)
-        row = next(family) if in_family else np.minimum(macro.decided.p * asked.alpha / level, 1.0)
+    for macro, row in zip(made, adjusted, strict=True):
         of_measure = [panel for panel in panels if panel.measure == macro.measure]
         ends = of_t(macro.difference, macro.error, macro.freedom, level)
         instead = macro.decided.by_randomisation

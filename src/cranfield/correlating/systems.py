@@ -143,8 +143,7 @@ def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, form
     if len(results.runs) < 2:
         raise UsageError("one system has no order: give at least two runs")
     for measure in results.measures:
-        if measure.sign == 0:
-            raise UsageError(f"no value of {measure} is better than another: it puts systems in no order")
+        measure.check_direction("it puts systems in no order")
     return results
 
 

@@ -116,8 +116,7 @@ def train_fusion(
     recipe, taken = Recipe.of(method, norm, depth), parse_measure(measure)
     if same_topics and splits is not None:
         raise UsageError("training on the same topics has no splits: give one of the two")
-    if taken.sign == 0:
-        raise UsageError(f"no value of {taken} is better than another: train on a measure such as nDCG@10")
+    taken.check_direction("train on a measure such as nDCG@10")
     if taken.is_ratio_of_means:
         raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
     sources = Sources.read(runs, format, threads)

@@ -317,6 +317,18 @@ class Measure:
         if needs is not None and needs not in columns:
             raise UsageError(f"{self.name} needs {NEEDS[needs]}")
 
+    def check_direction(self, remedy: str, *, reason: str = "") -> None:
+        """An error where a decision needs values that are better than others; `reason` says why it does.
+
+        >>> from cranfield.measures import NumRet
+        >>> NumRet.check_direction("take another measure", reason="runs are put in order")
+        Traceback (most recent call last):
+        cranfield.errors.UsageError: runs are put in order, and no value of NumRet is better than another: take another measure
+        """  # noqa: E501  the error is one line
+        if self.sign == 0:
+            asked = f"{reason}, and " if reason else ""
+            raise UsageError(f"{asked}no value of {self} is better than another: {remedy}")
+
     def bounds(self, judged: Judged) -> tuple[Floats, Floats]:
         """The lowest and the highest value for each topic, whatever the unjudged documents retrieved may be."""
         if "preferences" in judged.pool.columns:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparing import check_direction
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import COLOURS, INK, Theme, altair, find_theme, styled
@@ -24,7 +23,7 @@ def critical(subject: Subject) -> Any:
     look = find_theme(subject.theme)
     comparison = subject.comparison if subject.baseline is None else replace(subject, baseline=None).comparison
     panel = comparison.panels[0]
-    check_direction([panel.measure], "runs are put in order")
+    panel.measure.check_direction("take another measure", reason="runs are put in order")
     ranks = mean_ranks(panel)
     order = np.argsort(ranks, kind="stable")
     together = level_groups(comparison, panel, order.tolist())

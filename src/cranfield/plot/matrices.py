@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparing import check_direction
 from cranfield.errors import UsageError
 from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
@@ -115,7 +114,8 @@ def agreement(subject: Subject) -> Any:
     if len(results.runs) < 3:
         raise UsageError("orderings of fewer than three runs have nothing to agree on")
     kendall = find_coefficient("kendall")
-    check_direction(results.measures, "runs are put in order")
+    for measure in results.measures:
+        measure.check_direction("take another measure", reason="runs are put in order")
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
     rows = [
@@ -138,7 +138,8 @@ def stability(subject: Subject) -> Any:
 
     look = find_theme(subject.theme)
     results = subject.results
-    check_direction(results.measures, "runs are put in order")
+    for measure in results.measures:
+        measure.check_direction("take another measure", reason="runs are put in order")
     measure = results.measures[0]
     scores = measure.sign * results.scores[:, 0][:, ~np.isnan(results.scores[:, 0]).any(axis=0)]
     if scores.shape[1] < 2:

@@ -80,8 +80,7 @@ def pareto(subject: Subject) -> Any:
     look = find_theme(subject.theme)
     results = subject.results
     measure = results.measures[0]
-    if not measure.sign:
-        raise UsageError(f"no value of {measure} is better than another: nothing beats anything by it")
+    measure.check_direction("nothing beats anything by it")
     label, costs = (subject.cost_label, subject.costs) if subject.costs is not None else _measured(results)
     missing = [run for run in results.runs if run not in costs]
     if missing:

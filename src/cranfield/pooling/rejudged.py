@@ -31,8 +31,7 @@ class Systems:
         self.pool = pool(qrels)
         self.measure = parse_measure(measure) if isinstance(measure, str) else measure
         self.measure.check_needs(set(qrels.columns))
-        if self.measure.sign == 0:
-            raise UsageError(f"no value of {self.measure} is better than another: choose a measure that orders runs")
+        self.measure.check_direction("choose a measure that orders runs")
         if self.measure.is_ratio_of_means:
             raise UsageError("a ratio of means orders no runs here: choose another average than ratio")
         self.judged = [judge(run, qrels, pooled=self.pool) for run in runs]

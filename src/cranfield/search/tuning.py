@@ -153,8 +153,7 @@ def measure_to_tune(text: str) -> Measure:
         raise UsageError(f"{measure} has no score by topic to tune on: choose another average than ratio")
     if measure.definition.needs is not None:
         raise UsageError(f"{measure} needs more than grades: choose another measure to tune for, such as nDCG@10")
-    if measure.sign == 0:
-        raise UsageError(f"no value of {measure} is better than another: choose a measure to tune for, such as nDCG@10")
+    measure.check_direction("choose a measure to tune for, such as nDCG@10")
     return measure
 
 
