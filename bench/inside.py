@@ -35,7 +35,7 @@ def evaluate_everything(qrels: Any, runs: Any) -> dict[str, dict[str, float]]:
     import cranfield
 
     at = {"cutoff": 10, "recall": 0.5}
-    plain = [measure for measure in cranfield.all_measures() if measure.definition.needs is None]
+    plain = [measure for measure in cranfield.measures.all_measures() if measure.definition.needs is None]
     measures = [m @ at.get(str(m.definition.at), 1.0) if m.definition.required else m for m in plain]
     return cranfield.evaluate(qrels, runs, measures).mean()
 
@@ -58,7 +58,7 @@ def paths(folder: Path) -> tuple[Path, list[Path]]:
 def read_and_judge(qrels: Path, runs: list[Path]) -> Any:
     import cranfield
 
-    return cranfield.judge(cranfield.read_run(runs[0]), cranfield.read_qrels(qrels))
+    return cranfield.judged.judge(cranfield.read_run(runs[0]), cranfield.read_qrels(qrels))
 
 
 def dicts(folder: Path) -> tuple[Any, Any]:

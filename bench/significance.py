@@ -48,7 +48,7 @@ def ours(function: Callable[[Floats, Any, Any], Any]) -> Callable[[Floats, Shape
     """Times one of our functions on all pairs."""
 
     def timed(scores: Floats, shape: Shape) -> tuple[float, Iterable[float]]:
-        from cranfield.statistics.base import Sampling, all_pairs
+        from cranfield.statistics.significance import Sampling, all_pairs
 
         pairs, sampling = all_pairs(shape.systems), Sampling(resamples=RESAMPLES)
         function(scores[:, :30], pairs, Sampling(resamples=64))  # loads what it needs
@@ -75,7 +75,7 @@ def exact(scores: Floats, pairs: Any, sampling: Any) -> Any:
 
 def registered(name: str) -> Callable[[Floats, Any, Any], Any]:
     def test(scores: Floats, pairs: Any, sampling: Any) -> Any:
-        from cranfield.statistics.base import find_test
+        from cranfield.statistics.significance import find_test
 
         return find_test(name).function(scores, pairs, sampling)
 

@@ -18,7 +18,7 @@ for pair in found.rows():
     print(f"  {pair.topics} topics find a difference of {pair.detectable:.4f} four times out of five")
 
 # How many topics would find a difference of 0.1 in AP? Worth knowing before the next experiment.
-planned = cranfield.plan(qrels, runs, "AP", aims=cranfield.Aims(differences=[0.1]))
+planned = cranfield.plan(qrels, runs, "AP", aims=cranfield.planning.Aims(differences=[0.1]))
 print(f"\na difference of 0.1 in AP takes {planned.measures[0].pairs[0].topics[0]} topics")
 
 # Which topics is it that make the difference?

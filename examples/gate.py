@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import cranfield
-from cranfield import Rule, Thresholds
+from cranfield.comparison import Rule, Thresholds
 
 HERE = Path(__file__).parent
 qrels, bm25, dense = HERE / "qrels.txt", HERE / "bm25.run", HERE / "dense.run"

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.curves import collect, interpolated
+from cranfield.plot.curves import collect, interpolated
 from cranfield.plot.lines import lines
 from cranfield.plot.saving import save
 

@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.curves import area, collect, gains, normalised_gains
-from cranfield.plot.base import Subject, find_picture
+from cranfield.plot.curves import area, collect, gains, normalised_gains
 from cranfield.plot.saving import save
+from cranfield.plot.subject import Subject, find_picture
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.curves import collect, interpolated, precision_recall
+from cranfield.plot.curves import collect, interpolated, precision_recall
 from cranfield.plot.lines import raw_and_interpolated
 from cranfield.plot.saving import save
 

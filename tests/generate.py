@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from cranfield import Measure, all_measures
+from cranfield import Measure
+from cranfield.measures import all_measures
 from cranfield.measures.registry import EVERYWHERE
 
 Judgements = dict[str, dict[str, float]]

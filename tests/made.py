@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cranfield.comparing import compare_results
-from cranfield.comparison import Comparison
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.panels import Evaluated
+from cranfield.comparison.question import Question
+from cranfield.comparison.systems import compare_results
+from cranfield.evaluation.results import Input, Results
 from cranfield.measures import parse_measure
-from cranfield.panels import Evaluated
 from cranfield.policy import Policy
-from cranfield.question import Question
-from cranfield.results import Input, Results
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.significance import Sampling
 
 Floats = NDArray[np.float64]
 FEW_DRAWS = Sampling(seed=4, resamples=999)

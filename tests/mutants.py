@@ -49,20 +49,17 @@ STORE = ROOT / "build" / "mutants"
 # Where: the area of a file is that of the longest name here that it begins with.
 
 AREAS = {
-    "measures": ("measures/", "curves.py"),
+    "measures": ("measures/", "plot/curves.py"),
     "judged and bounds": (
         "judged.py", "measures/bounded.py", "measures/tied.py", "measures/orders.py", "measures/supposed.py",
-        "expected.py", "policy.py", "evaluation.py", "results.py", "findings.py", "checking.py",
+        "evaluation/", "policy.py",
     ),
-    "statistics": ("statistics/", "plans.py", "splits.py", "correlating/", "assessing/"),
-    "decisions": (
-        "comparing.py", "comparison.py", "guards.py", "gating/", "diagnosing.py", "standing.py", "ledger.py",
-    ),
+    "statistics": ("statistics/", "planning/", "agreement/"),
+    "decisions": ("comparison/",),
     "formats and texts": (
-        "formats/", "texts/", "tables.py", "writing.py", "converting.py", "describing/", "opinions.py", "metadata.py",
-        "touched.py", "numerals.py",
+        "formats/", "texts/", "tables.py", "description/", "efficiency/metadata.py", "numerals.py",
     ),
-    "pooling, fusion and search": ("pooling/", "fusion/", "search/", "demo/", "efficiency.py", "resources.py"),
+    "pooling, fusion and search": ("pooling/", "fusion/", "search/", "demo/", "efficiency/"),
     "report, plot and command line": ("",),
 }  # fmt: skip
 OPTIONS = "options"  # what a command was given and does not hand on, whatever the file

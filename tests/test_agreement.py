@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from cranfield import UsageError
-from cranfield.statistics.agreement import Coefficient, all_coefficients, find_coefficient
-from cranfield.statistics.base import Floats, Sampling
+from cranfield.statistics.coefficients import Coefficient, all_coefficients, find_coefficient
 from cranfield.statistics.orderings import Ordering, agreement_of_orderings, split_half_stability
 from cranfield.statistics.resampled import percentile_estimate, topic_draws
+from cranfield.statistics.significance import Floats, Sampling
 from cranfield.statistics.tau_ap import tau_ap_of_generalisability
 
 # ircor's own examples (Urbano): two orders of ten systems, without and with ties.

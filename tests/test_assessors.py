@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, read_qrels
-from cranfield.assessing import assess, judges_of
-from cranfield.report.assessor_tables import render
+from cranfield.agreement.assessment import assess
+from cranfield.agreement.assessor_tables import render
+from cranfield.agreement.graded import judges_of
 from cranfield.statistics import assessors
-from cranfield.statistics.agreement import find_coefficient
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.mixing import mixed_agreement
+from cranfield.statistics.significance import Sampling
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FEW = Sampling(resamples=200)

@@ -1173,7 +1173,7 @@ def test_wrong_measures_are_refused(measure: str, says: str, tmp_path: Path) -> 
 
 def test_the_name_itself_is_the_first_suggestion_when_something_follows_it() -> None:
     with pytest.raises(UsageError, match=r"did you mean recip_rank\b"):
-        cranfield.parse_measure("recip_rank.10")
+        cranfield.measures.parse_measure("recip_rank.10")
 
 
 WRONG_OPTIONS: Mapping[str, tuple[str, ...]] = {

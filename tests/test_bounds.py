@@ -12,7 +12,9 @@ import pytest
 from generate import all_variants, cut_inside
 
 import cranfield
-from cranfield import Measure, parse_measure, relstring
+from cranfield import Measure
+from cranfield.judged import relstring
+from cranfield.measures import parse_measure
 from cranfield.measures.bounded import by_search
 
 # Short lists with holes: relevant documents above, between and below them, some not retrieved, several grades.

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import cranfield
 from cranfield import DataError, UsageError
 from cranfield.cli import COMMANDS, cli, main
-from cranfield.formats.columns import ACCEPTED, Layout
+from cranfield.formats.layout import ACCEPTED, Layout
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NAMES = {"topic": "qid", "document": "docno", "score": "score", "grade": "rel"}

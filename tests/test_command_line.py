@@ -26,7 +26,7 @@ from test_cases import cranfield as run_here
 import cranfield
 from cranfield.cli import COMMANDS, cli
 from cranfield.cli.evaluate import DEFAULT_MEASURES
-from cranfield.report.tables import FORMATS
+from cranfield.evaluation.result_tables import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -230,7 +230,7 @@ def test_standard_input_can_be_read_once() -> None:
 
 def test_measures_lists_all_and_explains_one() -> None:
     listing = cranfield_command("measures").stdout
-    for measure in cranfield.all_measures():
+    for measure in cranfield.measures.all_measures():
         assert measure.name in listing
         explained = cranfield_command("measures", measure.name) if measure.name in ("AP", "IPrec") else None
         if explained is not None:

@@ -15,11 +15,11 @@ from scipy import stats
 from test_cases import cranfield as command
 
 from cranfield import Policy, UsageError, evaluate
-from cranfield.comparing import compare, compare_collections
-from cranfield.comparison import Comparison
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.comparison_tables import FORMATS, render
+from cranfield.comparison.systems import compare, compare_collections
 from cranfield.errors import DataError
-from cranfield.report.comparison_tables import FORMATS, render
-from cranfield.splits import split
+from cranfield.planning.splits import split
 from cranfield.statistics.seeds import compare_seeds
 from cranfield.statistics.splitting import corrected_resampled_t
 
@@ -301,7 +301,7 @@ def test_a_significant_but_small_effect_is_pointed_out() -> None:
 
 
 def test_too_few_resamples_are_pointed_out() -> None:
-    from cranfield.statistics.base import Sampling
+    from cranfield.statistics.significance import Sampling
 
     found = compared(measures=["nDCG@10", "AP"], tests=["bootstrap"], sampling=Sampling(resamples=199))
     assert {"few-resamples", "sampled-p"} <= codes(found)
@@ -326,7 +326,7 @@ def test_a_question_that_makes_no_sense_is_refused(question: dict[str, Any], mes
 
 
 def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads() -> None:
-    from cranfield.statistics.base import Sampling
+    from cranfield.statistics.significance import Sampling
 
     texts = {
         render(

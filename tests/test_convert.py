@@ -16,25 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import (
-    DataError,
-    Documents,
-    Topics,
-    UsageError,
-    convert,
-    read_collection,
-    read_documents,
-    read_qrels,
-    read_run,
-    read_topics,
-    write_collection,
-    write_documents,
-    write_qrels,
-    write_run,
-    write_topics,
-)
+from cranfield import DataError, UsageError, convert, read_qrels, read_run, write_qrels, write_run
 from cranfield.formats import writers
-from cranfield.texts import names
+from cranfield.texts import names, read_documents, read_topics
+from cranfield.texts.collection import read_collection
+from cranfield.texts.texts import Documents, Topics
+from cranfield.texts.writing import write_collection, write_documents, write_topics
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
 TABLES = [format.name for format in writers.FORMATS]

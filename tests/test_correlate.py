@@ -16,14 +16,15 @@ import numpy as np
 import pytest
 
 import cranfield
-from cranfield import Correlation, DataError, UsageError, correlate, correlate_halves, correlate_systems
+from cranfield import DataError, UsageError, correlate
+from cranfield.agreement import Correlation, correlate_halves, correlate_systems
+from cranfield.agreement.rankings.correlation_tables import FORMATS
 from cranfield.cli import main
 from cranfield.cli.correlate import APPLIES, QUESTIONS, command
 from cranfield.policy import Policy
-from cranfield.report.correlation_tables import FORMATS
-from cranfield.statistics.agreement import all_coefficients, find_coefficient
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.coefficients import all_coefficients, find_coefficient
 from cranfield.statistics.overlap import TIE_TREATMENTS, Ranking, rank_biased_overlap
+from cranfield.statistics.significance import Sampling
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COLLECTION = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"

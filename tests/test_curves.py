@@ -9,7 +9,7 @@ import pytest
 from test_compare import QRELS, RUNS, TOPICS
 
 from cranfield import Policy, UsageError, evaluate
-from cranfield.curves import (
+from cranfield.plot.curves import (
     LONGEST,
     area,
     by_cutoff,

@@ -16,14 +16,13 @@ from scipy import stats
 from simulate import band
 
 import cranfield
-from cranfield.comparing import compare_results
-from cranfield.comparison import Comparison
-from cranfield.panels import Evaluated
-from cranfield.plans import power_analysis
-from cranfield.question import Question
-from cranfield.report.comparison_tables import legend, pairs_grid, render
-from cranfield.standing import tiers
-from cranfield.statistics.base import Sampling, all_pairs, all_tests, find_test
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.comparison_tables import legend, pairs_grid, render
+from cranfield.comparison.panels import Evaluated
+from cranfield.comparison.question import Question
+from cranfield.comparison.standing import tiers
+from cranfield.comparison.systems import compare_results
+from cranfield.planning.plans import power_analysis
 from cranfield.statistics.corrections import all_corrections
 from cranfield.statistics.deciding import FEW_CHANGED, decide
 from cranfield.statistics.differences import moments
@@ -31,6 +30,7 @@ from cranfield.statistics.effects import effects, sure_interval
 from cranfield.statistics.families import maxt
 from cranfield.statistics.intervals import _HALF_WIDTHS, flipped
 from cranfield.statistics.randomised import exact_p, monte_carlo_p, randomisation
+from cranfield.statistics.significance import Sampling, all_pairs, all_tests, find_test
 
 PAIR = np.array([[0, 1]])
 PAIRED = [test for test in all_tests() if test.kind != "independent"]
@@ -428,7 +428,7 @@ def test_tukey_shows_its_own_simultaneous_intervals() -> None:
 
 
 def test_the_size_of_the_family_is_told_however_much_is_shown() -> None:
-    from cranfield.standing import against
+    from cranfield.comparison.standing import against
 
     scores = np.random.default_rng(1).random((5, 30))
     part = against(compared({"AP": scores, "RR": scores}), 0)

@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 from test_cases import cranfield as command
 
-from cranfield import DataError, UsageError, demo, evaluate, read_collection, read_qrels
-from cranfield.assessing import assess
-from cranfield.comparing import compare
+from cranfield import DataError, UsageError, demo, evaluate, read_qrels
+from cranfield.agreement.assessment import assess
+from cranfield.comparison.systems import compare
 from cranfield.demo import SYSTEMS, building, demo_collection, judged_again, standard_library, telling
-from cranfield.demo import collection as shipping
 from cranfield.demo import documents as taking
+from cranfield.demo import embedded as shipping
 from cranfield.demo.building import AGAIN, FIGURES, MEASURES, NOTE, PARTS, REPORT, _own_folder
 from cranfield.demo.documents import FEWEST, LEFT_OUT
 from cranfield.texts import Documents
-from cranfield.texts.collection import Collection
+from cranfield.texts.collection import Collection, read_collection
 
 PAGE = Path(demo.__file__).parent / "README.md"
 

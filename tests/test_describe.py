@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from cranfield import DataError, Documents, Topics, UsageError, describe, parse_measure, read_collection
-from cranfield.describing.counts import spread
+from cranfield import DataError, UsageError, describe
+from cranfield.description.summaries import spread
+from cranfield.measures import parse_measure
+from cranfield.texts.collection import read_collection
+from cranfield.texts.texts import Documents, Topics
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
 ROOT = Path(__file__).parents[1]

@@ -12,11 +12,11 @@ from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, TOPICS, write
 
 from cranfield import UsageError, evaluate, read_run
-from cranfield.diagnosing import diagnose, read_attributes, sliced, topic_parts
+from cranfield.comparison.diagnosis import diagnose, read_attributes, sliced, topic_parts
 from cranfield.errors import DataError
-from cranfield.statistics.base import Sampling
 from cranfield.statistics.intervals import flipped
 from cranfield.statistics.randomised import exact_p
+from cranfield.statistics.significance import Sampling
 
 SCORES = evaluate(QRELS, {"good": RUNS["good"], "fair": RUNS["fair"]}, "AP").scores[:, 0]
 

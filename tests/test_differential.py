@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from generate import UNTIED, WHOLE_GRADES, Collection, collections, negative_grades
 
-from cranfield import Measure, evaluate, parse_measure
+from cranfield import Measure, evaluate
+from cranfield.measures import parse_measure
 from cranfield.measures.registry import all_measures, parse_measures
 
 pytrec_eval = pytest.importorskip("pytrec_eval")

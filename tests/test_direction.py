@@ -14,29 +14,29 @@ import pytest
 from generate import all_variants
 
 import cranfield
-from cranfield import Measure, UsageError, all_measures, parse_measure
-from cranfield.comparing import compare_results
-from cranfield.comparison import Comparison
-from cranfield.correlating.systems import correlate_halves, correlate_systems
-from cranfield.diagnosing import diagnose
+from cranfield import Measure, UsageError
+from cranfield.agreement.rankings.system_correlation import correlate_halves, correlate_systems
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.comparison_tables import pairs_grid, systems_grid
+from cranfield.comparison.diagnosis import diagnose
+from cranfield.comparison.panels import Evaluated
+from cranfield.comparison.question import Question
+from cranfield.comparison.standing import standings, tiers
+from cranfield.comparison.systems import compare_results
+from cranfield.evaluation.results import Results
 from cranfield.fusion import train_fusion
 from cranfield.judged import Floats, Judged
-from cranfield.measures import registry
+from cranfield.measures import all_measures, parse_measure, registry
 from cranfield.measures.registry import Better
-from cranfield.panels import Evaluated
-from cranfield.plot.base import Subject, find_picture
+from cranfield.planning.splits import split
+from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import analyse
-from cranfield.question import Question
-from cranfield.report.comparison_tables import pairs_grid, systems_grid
+from cranfield.report.contents import Report, gather
 from cranfield.report.page.heat import shades
 from cranfield.report.page.payload import payload
-from cranfield.reporting import Report, gather
-from cranfield.results import Results
 from cranfield.search.index import build_index
 from cranfield.search.tuning import tune
-from cranfield.splits import split
-from cranfield.standing import standings, tiers
-from cranfield.texts.base import Documents
+from cranfield.texts.texts import Documents
 
 SYSTEMS = ("a", "b", "c", "d")
 TOPICS = tuple(map(str, range(12)))
@@ -111,7 +111,7 @@ def test_directions_are_what_the_field_takes_them_for() -> None:
 @pytest.mark.parametrize("measure", FROM_GRADES, ids=str)
 def test_a_perfect_ranking_is_never_worse_than_a_useless_one(measure: Measure) -> None:
     """The declared direction is the true one. (Of Utility the user says what is worth how much.)"""
-    good, bad = cranfield.relstring("2211000/"), cranfield.relstring("0000000/2211")
+    good, bad = cranfield.judged.relstring("2211000/"), cranfield.judged.relstring("0000000/2211")
     assert measure.sign * (measure.per_topic(good) - measure.per_topic(bad))[0] >= 0
 
 

@@ -15,8 +15,9 @@ from generate import ranking, variants
 from test_cases import Outcome
 from test_cases import cranfield as command_line
 
-from cranfield import Measure, Policy, UsageError, all_measures, evaluate, parse_measure, read_qrels, read_run
+from cranfield import Measure, Policy, UsageError, evaluate, read_qrels, read_run
 from cranfield.judged import Judged, judge
+from cranfield.measures import all_measures, parse_measure
 from cranfield.measures.diversified import best_gain, greedy_gains
 from cranfield.measures.diversity import covering
 

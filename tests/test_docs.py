@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from cranfield.formats import FORMATS
-from cranfield.formats.columns import ACCEPTED
+from cranfield.formats.layout import ACCEPTED
 from cranfield.policy import Policy
 
 ROOT = Path(__file__).parents[1]
@@ -77,6 +77,6 @@ def test_every_layer_is_in_the_architecture() -> None:
 
 
 def test_the_page_of_measures_is_current() -> None:
-    from cranfield.report.measures_page import page
+    from cranfield.measures.measures_page import page
 
     assert (ROOT / "docs" / "measures.md").read_text() == page(), "run `make docs`"

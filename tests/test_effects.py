@@ -12,13 +12,13 @@ from statsmodels.stats.weightstats import ttost_paired
 from test_paired import SLEEP
 
 from cranfield.errors import UsageError
-from cranfield.plans import power_analysis
-from cranfield.statistics.base import Sampling, all_pairs
+from cranfield.planning.plans import power_analysis
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.differences import win_tie_loss
 from cranfield.statistics.effects import Resampled, bootstrap_interval, effects, equivalence
 from cranfield.statistics.friedman import critical_difference, friedman
 from cranfield.statistics.paired import t, wilcoxon
+from cranfield.statistics.significance import Sampling, all_pairs
 
 PAIR = np.array([[0, 1]])
 # Demšar 2006, table 6: C4.5 with its parameters tuned (m, cf, both) on 14 data sets, as printed to three decimals.

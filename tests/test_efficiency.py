@@ -13,11 +13,12 @@ import pytest
 from test_cases import cranfield as command
 
 import cranfield
-from cranfield import DataError, Efficiency, UsageError, costs_of, measure_system, read_metadata
-from cranfield.efficiency import Indexing, machine, peak_memory, queries_of, timed_answers, tracking
-from cranfield.metadata import figures_of, header, metadata_path, run_metadata, write_metadata
-from cranfield.resources import FIGURES
-from cranfield.texts.base import Topics
+from cranfield import DataError, UsageError
+from cranfield.efficiency import Efficiency, costs_of, measure_system, read_metadata
+from cranfield.efficiency.metadata import figures_of, header, metadata_path, run_metadata, write_metadata
+from cranfield.efficiency.resources import FIGURES
+from cranfield.efficiency.timing import Indexing, machine, peak_memory, queries_of, timed_answers, tracking
+from cranfield.texts.texts import Topics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

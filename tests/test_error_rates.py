@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from simulate import Floats, band, equal_systems, pairs_within, skewed_systems
 
-from cranfield.statistics.base import Outcome, Sampling, SignificanceTest, all_pairs, all_tests
 from cranfield.statistics.corrections import all_corrections, find_correction
 from cranfield.statistics.deciding import decide
 from cranfield.statistics.differences import moments
 from cranfield.statistics.effects import Resampled, bootstrap_interval, effects, equivalence
 from cranfield.statistics.paired import draws, t
+from cranfield.statistics.significance import Outcome, Sampling, SignificanceTest, all_pairs, all_tests
 
 PAIRED = [test for test in all_tests() if test.kind == "paired"]
 ALPHA = 0.05

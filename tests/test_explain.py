@@ -17,12 +17,14 @@ from generate import AT, Collection, all_variants, collections, graded, ranking,
 from test_cases import cranfield as command
 from test_worked_examples import GRADES_Q1, GRADES_Q2, Q1, Q2, TEN_RELEVANT, ranked, relevant
 
-from cranfield import DataError, Measure, Policy, UsageError, all_measures, evaluate, judge, read_qrels, read_run
-from cranfield.evaluation import needed_kind
-from cranfield.explaining import explain
-from cranfield.explanation import Account, Explanation
+from cranfield import DataError, Measure, Policy, UsageError, evaluate, read_qrels, read_run
+from cranfield.evaluation.evaluation import needed_kind
+from cranfield.explanation.accounts import explain
+from cranfield.explanation.explanation import Account, Explanation
+from cranfield.explanation.explanation_tables import FORMATS, render
+from cranfield.judged import judge
+from cranfield.measures import all_measures
 from cranfield.measures.explained import Working
-from cranfield.report.explanation_tables import FORMATS, render
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PLAIN = [one @ AT[one.definition.at or ""] if one.definition.required else one for one in all_measures()]

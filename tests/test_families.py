@@ -14,8 +14,6 @@ from test_randomised import within_errors
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Sampling, against, all_pairs
-from cranfield.statistics.base import TestsPairs as FamilyTest  # a name that pytest does not take for tests
 from cranfield.statistics.families import (
     maxt,
     permutation_p,
@@ -26,6 +24,8 @@ from cranfield.statistics.families import (
     tukey_half_width,
 )
 from cranfield.statistics.randomised import exact_p, monte_carlo_p, randomisation
+from cranfield.statistics.significance import Sampling, against, all_pairs
+from cranfield.statistics.significance import TestsPairs as FamilyTest  # a name that pytest does not take for tests
 
 SAMPLING = Sampling(seed=1, resamples=20_000)
 FAMILY: list[FamilyTest] = [tukey, randomised_tukey, maxt]

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cranfield import DataError, UsageError, evaluate, read_run, read_splits, split
+from cranfield import DataError, UsageError, evaluate, read_run, split
 from cranfield.fusion import all_methods, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS, odds_of
 from cranfield.fusion.searching import best_parameters, simplex
+from cranfield.planning import read_splits
 
 ROOT = Path(__file__).parents[1]
 CLASSIC = ROOT.parent / "shared" / "data" / "cranfield"

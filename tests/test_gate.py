@@ -16,13 +16,14 @@ from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, write
 
 from cranfield import DataError, Policy, UsageError, measure
-from cranfield.gating import ANSWERS, Answer, Check, Rule, Thresholds, Verdict, as_comparison, gate
-from cranfield.gating.deciding import Both, measure_checks
+from cranfield.comparison.gate.decision import Both, as_comparison, gate, measure_checks
+from cranfield.comparison.gate.gate_tables import render
+from cranfield.comparison.gate.rules import Rule, Thresholds
+from cranfield.comparison.gate.verdict import ANSWERS, Answer, Check, Verdict
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
 from cranfield.measures import registry as measure_registry
-from cranfield.report.gate_tables import render
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.significance import Sampling
 
 AP = parse_measure("AP")
 NON_INFERIOR = Rule(require="non-inferior", margin=0.1)

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from cranfield import Measure, Policy, Results, UsageError, evaluate, parse_measure
+from cranfield import Measure, Policy, Results, UsageError, evaluate
+from cranfield.measures import parse_measure
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the data folder with trec_eval's outputs is not here")

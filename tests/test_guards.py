@@ -14,16 +14,16 @@ from scipy import stats
 from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, TOPICS, system, write
 
-from cranfield.comparing import compare, compare_collections, compare_results
-from cranfield.comparison import Comparison
-from cranfield.panels import Evaluated
-from cranfield.question import Question
-from cranfield.report.comparison_tables import legend, pairs_grid, render, systems_grid
-from cranfield.reporting import gather
-from cranfield.splits import split
-from cranfield.standing import level_groups, mean_ranks, standings, tiers
-from cranfield.statistics.base import Sampling
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.comparison_tables import legend, pairs_grid, render, systems_grid
+from cranfield.comparison.panels import Evaluated
+from cranfield.comparison.question import Question
+from cranfield.comparison.standing import level_groups, mean_ranks, standings, tiers
+from cranfield.comparison.systems import compare, compare_collections, compare_results
+from cranfield.planning.splits import split
+from cranfield.report.contents import gather
 from cranfield.statistics.effects import sure_interval
+from cranfield.statistics.significance import Sampling
 
 RANDOM = np.random.default_rng(12)
 MANY = RANDOM.normal(0.5, 0.1, (3, 60))

@@ -23,14 +23,15 @@ import numpy as np
 import pytest
 from test_cases import Outcome, cranfield
 
-from cranfield import escaping, evaluate
+from cranfield import evaluate
 from cranfield.cli import COMMANDS, cli, main
-from cranfield.escaping import visible
-from cranfield.plot.base import Subject, all_pictures, find_picture
 from cranfield.plot.saving import WRITERS as PICTURES
 from cranfield.plot.saving import drawn
+from cranfield.plot.subject import Subject, all_pictures, find_picture
+from cranfield.render import escaping
+from cranfield.render.escaping import visible
 from cranfield.report.page_pdf import find_browser
-from cranfield.report.writing import WRITERS as REPORTS
+from cranfield.report.report_files import WRITERS as REPORTS
 
 ESCAPE = "\x1b[2J\x07\x9b31m\u202e"
 TOPICS = (
@@ -489,7 +490,7 @@ def test_of_a_hundred_runs_the_highest_are_named() -> None:
         f"run {number}": {topic: dict(zip("abcd", chance.random(4).tolist(), strict=True)) for topic in topics}
         for number in range(100)
     }
-    from cranfield.curves import by_cutoff, collect
+    from cranfield.plot.curves import by_cutoff, collect
     from cranfield.plot.lines import lines
 
     found = by_cutoff(collect(qrels, runs), "nDCG", [1, 2, 3])

@@ -16,8 +16,8 @@ from simulate import MARGINS, Floats, band, pairs_within
 
 from cranfield.cli import cli
 from cranfield.errors import DataError, UsageError
-from cranfield.statistics.base import Sampling, SignificanceTest, all_pairs, all_tests
 from cranfield.statistics.independent import exchanged, mann_whitney, student, welch
+from cranfield.statistics.significance import Sampling, SignificanceTest, all_pairs, all_tests
 
 PAIR = np.array([[0, 1]])
 SAMPLING = Sampling()

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import pytest
 from generate import UNTIED, Collection, collections
 
-from cranfield import Measure, evaluate, parse_measure
+from cranfield import Measure, evaluate
+from cranfield.measures import parse_measure
 
 ir_measures = pytest.importorskip("ir_measures")
 for module in ("pytrec_eval", "cwl.cwl_eval", "pyndeval"):

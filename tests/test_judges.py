@@ -12,7 +12,7 @@ import pytest
 from generate import Judgements, Rankings, all_variants
 
 from cranfield import Policy, UsageError, evaluate, read_qrels
-from cranfield.opinions import agreement, majority, of_judges, quadratic_kappa
+from cranfield.evaluation.opinions import agreement, majority, of_judges, quadratic_kappa
 
 VARIANTS = list(all_variants())
 HIGHEST = 3

@@ -41,7 +41,7 @@ def test_agree_with_the_sets_of_the_textbooks(made: Collection) -> None:
     scores = evaluate(made.qrels, made.run, NAMES, known=as_judgements).per_topic()["run"]
     for topic, values in scores.items():
         for name, value in values.items():
-            measure = cranfield.parse_measure(name)
+            measure = cranfield.measures.parse_measure(name)
             ranked = ranking(made.run.get(topic, {}))[: measure.parameters["cutoff"]]
             expected = reference(
                 measure.definition.name, ranked, made.qrels[topic], known[topic], measure.parameters["rel"]
@@ -149,7 +149,7 @@ def test_without_known_documents_the_error_says_how_to_give_them() -> None:
     with pytest.raises(UsageError, match=r"Coverage needs the documents the user knew before.*--known FILE"):
         evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, "Coverage")
     with pytest.raises(UsageError, match="Novelty needs"):
-        measures.Novelty.per_topic(cranfield.relstring("1"))
+        measures.Novelty.per_topic(cranfield.judged.relstring("1"))
 
 
 def test_the_command_reads_a_second_judgement_file(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_the_tag_of_a_run_is_its_own_beside_known_documents(tmp_path: Path) -> N
     (tmp_path / "a.run").write_text("1 Q0 a 1 1 first\n")
     (tmp_path / "b.run").write_text("1 Q0 b 1 1 second\n")
     results = evaluate({"1": {"a": 1}}, [tmp_path / "a.run", tmp_path / "b.run"], "Novelty", known={"1": {"b": 1}})
-    from cranfield.report.tables import render
+    from cranfield.evaluation.result_tables import render
 
     tags = [line.split()[-1] for line in render(results, "trec").splitlines() if line.startswith("runid")]
     assert tags == ["first", "second"]

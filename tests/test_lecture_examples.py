@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import cranfield
-from cranfield import Judged, evaluate, measures, parse_measure, relstring
+from cranfield import evaluate, measures
+from cranfield.judged import Judged, relstring
+from cranfield.measures import parse_measure
 
 # The rankings of two queries in one lecture, by grade, then the judged documents that they miss.
 QUERY_1 = "1-1--3---2----3/32211"
@@ -85,7 +87,7 @@ def weakly_ordered(*levels: str, missed: str = "") -> Judged:
             scores[name] = -float(number)
             grades[name] = int(grade)
     grades |= {f"m{i}": int(grade) for i, grade in enumerate(missed)}
-    return cranfield.judge(cranfield.read_run({"1": scores}), cranfield.read_qrels({"1": grades}))
+    return cranfield.judged.judge(cranfield.read_run({"1": scores}), cranfield.read_qrels({"1": grades}))
 
 
 @pytest.mark.parametrize(

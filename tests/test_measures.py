@@ -37,19 +37,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import (
-    Judged,
-    Measure,
-    Policy,
-    UsageError,
-    _core,
-    all_measures,
-    evaluate,
-    measures,
-    parse_measure,
-    relstring,
-)
-from cranfield.judged import Floats
+from cranfield import Measure, Policy, UsageError, _core, evaluate, measures
+from cranfield.judged import Floats, Judged, relstring
+from cranfield.measures import all_measures, parse_measure
 from cranfield.measures.registry import AGGREGATES, EVERYWHERE, FAMILIES, parse_measures
 
 COLLECTIONS = collections()
@@ -61,7 +51,7 @@ every_collection = pytest.mark.parametrize("made", COLLECTIONS, ids=str)
 
 
 def judge(qrels: Judgements, run: Rankings) -> Judged:
-    return cranfield.judge(cranfield.read_run(run), cranfield.read_qrels(qrels))
+    return cranfield.judged.judge(cranfield.read_run(run), cranfield.read_qrels(qrels))
 
 
 JUDGED = [(made, judge(made.qrels, made.run)) for made in COLLECTIONS]
@@ -806,8 +796,9 @@ def test_a_measure_of_ones_own_may_take_the_name_of_ours() -> None:
         "import cranfield, numpy\n"
         "@cranfield.measure()\n"
         "def ERR(judged, *, cutoff=None): return numpy.full(len(judged.topics), 0.25)\n"
-        "names = [measure.name for measure in cranfield.all_measures()]\n"
-        "print(names.count('ERR'), *cranfield.parse_measure('ERR@5').per_topic(cranfield.relstring('1')))"
+        "names = [measure.name for measure in cranfield.measures.all_measures()]\n"
+        "parsed = cranfield.measures.parse_measure('ERR@5')\n"
+        "print(names.count('ERR'), *parsed.per_topic(cranfield.judged.relstring('1')))"
     )
     assert printed(code) == "1 0.25"
 
@@ -829,7 +820,7 @@ def test_threads_may_ask_for_measures_of_different_families_at_once() -> None:
 
 
 def test_every_measure_can_be_copied_and_pickled() -> None:
-    for measure in [*all_variants(), cranfield.parse_measure("GMAP")]:
+    for measure in [*all_variants(), cranfield.measures.parse_measure("GMAP")]:
         for twin in (copy.deepcopy(measure), pickle.loads(pickle.dumps(measure))):
             assert twin == measure
             assert twin.definition is measure.definition
@@ -838,13 +829,14 @@ def test_every_measure_can_be_copied_and_pickled() -> None:
 
 
 def test_a_pickle_reaches_families_that_are_not_loaded() -> None:
-    pickled = pickle.dumps(cranfield.parse_measure("INST(T=3)"))
+    pickled = pickle.dumps(cranfield.measures.parse_measure("INST(T=3)"))
     assert printed(f"import pickle; print(pickle.loads({pickled!r}))") == "INST(T=3)"
 
 
 def test_the_nearest_names_are_those_of_all_families() -> None:
     code = (
-        "import cranfield\ntry: cranfield.parse_measure('infAPP')\nexcept cranfield.UsageError as error: print(error)"
+        "import cranfield\ntry: cranfield.measures.parse_measure('infAPP')\n"
+        "except cranfield.UsageError as error: print(error)"
     )
     assert printed(code) == "unknown measure 'infAPP'; did you mean infAP or xinfAP?"
 

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 from generate import collection
 
-from cranfield import Policy, UsageError, evaluate, parse_measure
+from cranfield import Policy, UsageError, evaluate
 from cranfield.cli import cli
-from cranfield.measures import parse_measures
+from cranfield.measures import parse_measure, parse_measures
 from cranfield.measures.registry import RANX
-from cranfield.plot.base import find_picture
+from cranfield.plot.subject import find_picture
 
 MADE = collection("graded", 5, topics=8)
 

@@ -12,9 +12,9 @@ from scipy import stats
 from simulate import band
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Sampling
 from cranfield.statistics.one_sided import ONE_SIDED_TESTS, OneSided, least_lead, one_sided, topics_needed
 from cranfield.statistics.randomised import exact_p, monte_carlo_p
+from cranfield.statistics.significance import Floats, Sampling
 
 PAIR = np.array([[0, 1]])
 RANDOM = np.random.default_rng(7)

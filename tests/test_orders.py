@@ -8,7 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from cranfield import evaluate, parse_measure, relstring
+from cranfield import evaluate
+from cranfield.judged import relstring
+from cranfield.measures import parse_measure
 
 
 def overlap(one: list[str], other: list[str], p: float, depth: int) -> float:

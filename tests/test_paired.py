@@ -10,9 +10,9 @@ from simulate import Floats, equal_systems, pairs_within
 from statsmodels.stats.descriptivestats import sign_test as statsmodels_sign_test
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Sampling, all_pairs
 from cranfield.statistics.differences import moments, whole_differences, win_tie_loss
 from cranfield.statistics.paired import bootstrap, draws, sign, sign_test, signed_rank_p, t, wilcoxon
+from cranfield.statistics.significance import Sampling, all_pairs
 
 PAIR = np.array([[0, 1]])
 SAMPLING = Sampling(seed=3, resamples=9_999)

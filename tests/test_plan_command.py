@@ -14,11 +14,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import cranfield
-from cranfield import Aims, DataError, UsageError, power_analysis, read_splits
+from cranfield import DataError, UsageError
 from cranfield.cli import cli
-from cranfield.report.plan_tables import FORMATS, MOST_PAIRS
+from cranfield.planning import Aims, power_analysis, read_splits
+from cranfield.planning.plan_tables import FORMATS, MOST_PAIRS
 from cranfield.statistics.generalisability import dependability, generalisability, variance_components
-from cranfield.statistics.planning import detectable_effect, sd_interval, topics_needed
+from cranfield.statistics.power import detectable_effect, sd_interval, topics_needed
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QRELS, BM25, DENSE = (str(EXAMPLES / name) for name in ("qrels.txt", "bm25.run", "dense.run"))

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import FTestAnovaPower, TTestIndPower, TTestPower
 
-from cranfield import UsageError, power_analysis
-from cranfield.statistics.planning import (
+from cranfield import UsageError
+from cranfield.planning import power_analysis
+from cranfield.statistics.power import (
     Design,
     anova_power,
     detectable_effect,

@@ -16,13 +16,13 @@ from test_compare import QRELS, RUNS, system, write
 
 import cranfield
 from cranfield import UsageError
-from cranfield.curves import by_cutoff, collect, gains, normalised_gains
-from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.plot.curves import by_cutoff, collect, gains, normalised_gains
 from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
 from cranfield.plot.style import COLOURS, find_theme
+from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")

@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate
-from cranfield.plot.base import Subject, find_picture
 from cranfield.plot.pools import curves
+from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import LeftOut, LeftOutRun, PoolAnalysis, analyse
 from cranfield.pooling.candidates import pooled_runs
 from cranfield.pooling.making import make_pool
 from cranfield.pooling.missing import Missing, estimate_missing, power_law
+from cranfield.pooling.pool_tables import FORMATS, render_analysis, render_simulation
+from cranfield.pooling.reusability import LIMITS, WORDS, verdict_of
 from cranfield.pooling.simulation import Simulation, simulate
-from cranfield.pooling.verdict import LIMITS, WORDS, verdict_of
-from cranfield.report.pool_tables import FORMATS, render_analysis, render_simulation
-from cranfield.statistics.agreement import find_coefficient
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.resampled import Estimate
+from cranfield.statistics.significance import Sampling
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -343,7 +343,7 @@ def test_picture_shows_what_was_found(simulation: Simulation) -> None:
         points = dict(made.of(method))
         assert points[40.0] == simulation.of(method, 40).recall
         assert points[0.0] == 0.0
-    from cranfield.curves import collect
+    from cranfield.plot.curves import collect
 
     runs, truth = systems(6, runs=3, topics=3)
     chart = find_picture("pooling").draw(Subject(lambda: collect(truth, runs), depth=10))

@@ -17,12 +17,12 @@ import pytest
 from numpy.typing import NDArray
 
 from cranfield import DataError, UsageError, evaluate, read_qrels
-from cranfield.pooling.base import Method, all_methods, find_method
 from cranfield.pooling.candidates import Candidates, Share, pooled_runs
 from cranfield.pooling.files import filled, pool_text, read_groups, read_plan, sample_text
 from cranfield.pooling.judging import Judging, replayed
 from cranfield.pooling.making import Known, make_pool
 from cranfield.pooling.strata import Stratum, parse_strata, stratified
+from cranfield.pooling.strategy import Method, all_methods, find_method
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 Rankings = dict[str, dict[str, dict[str, float]]]

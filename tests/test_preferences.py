@@ -20,7 +20,8 @@ from reference_preferences import Pair, deepest, increases_of, ppref_of, preferr
 from test_bounds import RANKINGS, every_guess
 
 import cranfield
-from cranfield import DataError, Measure, UsageError, evaluate, read_qrels, relstring
+from cranfield import DataError, Measure, UsageError, evaluate, read_qrels
+from cranfield.judged import relstring
 from cranfield.measures.preferences import pairs
 
 VARIANTS = [measure for measure in all_variants() if measure.definition.family == "preferences"]
@@ -135,7 +136,7 @@ def test_the_drop_in_of_trec_eval_agrees(tmp_path: Path, subgroups: int) -> None
 
 def test_a_topic_has_its_pairs_wherever_it_stands() -> None:
     preferences, run = drawn(3)
-    judged = cranfield.judge(cranfield.read_run(run), read_qrels(preferences, kind="preferences"))
+    judged = cranfield.judged.judge(cranfield.read_run(run), read_qrels(preferences, kind="preferences"))
     for measure in VARIANTS:
         together = measure.per_topic(judged)
         backwards = np.arange(len(judged.topics))[::-1]
@@ -143,7 +144,7 @@ def test_a_topic_has_its_pairs_wherever_it_stands() -> None:
 
 
 def test_a_document_without_a_grade_leaves_its_pairs() -> None:
-    judged = cranfield.judge(
+    judged = cranfield.judged.judge(
         cranfield.read_run({"q": {"b": 3, "a": 2, "c": 1}}),
         read_qrels({"q": [("a", "b"), ("b", "c")]}, kind="preferences"),
     )
@@ -257,7 +258,7 @@ def test_bounds_of_preferences_between_grades_are_attained(name: str) -> None:
     random = Random(4)
     rankings = [*RANKINGS, "1-2--/1"]
     rankings += ["".join(random.choices("-012", k=6)) + "/" + "".join(random.choices("012", k=2)) for _ in range(12)]
-    measure, judged = cranfield.parse_measure(name), relstring("210", *rankings)
+    measure, judged = cranfield.measures.parse_measure(name), relstring("210", *rankings)
     lowest, highest = measure.bounds(judged)
     for i, text in enumerate(rankings, start=1):
         values = measure.per_topic(relstring("210", *every_guess(text, "012")))[1:]

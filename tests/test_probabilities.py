@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from generate import Judgements, Rankings, all_variants
 
-from cranfield import DataError, Measure, Policy, UsageError, evaluate, parse_measure, relstring
+from cranfield import DataError, Measure, Policy, UsageError, evaluate
+from cranfield.judged import relstring
+from cranfield.measures import parse_measure
 
 CHANCES: Judgements = {
     "1": {"a": 0.5, "b": 0.2, "c": 0.9, "d": 0.2, "e": 1.0, "f": 0.0},

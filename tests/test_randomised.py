@@ -15,8 +15,8 @@ from simulate import Floats, band, equal_systems, pairs_within
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Sampling, all_pairs
 from cranfield.statistics.randomised import common_denominator, exact_p, monte_carlo_p, randomisation, summands
+from cranfield.statistics.significance import Sampling, all_pairs
 
 PAIR = np.array([[0, 1]])
 SAMPLING = Sampling(seed=5, resamples=9_999)

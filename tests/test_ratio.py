@@ -11,9 +11,10 @@ from generate import AT, Collection, collections
 from test_worked_examples import GRADES_Q1, GRADES_Q2, Q1, Q2, ranked
 
 import cranfield
-from cranfield import Measure, Policy, UsageError, all_measures, evaluate, parse_measure
+from cranfield import Measure, Policy, UsageError, evaluate
 from cranfield.cli import cli
-from cranfield.report.tables import FORMATS, render
+from cranfield.evaluation.result_tables import FORMATS, render
+from cranfield.measures import all_measures, parse_measure
 
 COLLECTIONS = collections(2)
 RANKS = range(1, 16)
@@ -80,7 +81,7 @@ def test_is_the_mean_of_one_measure_over_the_mean_of_another(made: Collection, p
 def test_denominators_make_scores_whole_again(measure: Measure) -> None:
     """Where the denominator is 0 the score is, and the topic counts neither above nor below the line."""
     for made in COLLECTIONS:
-        judged = cranfield.judge(cranfield.read_run(made.run), cranfield.read_qrels(made.qrels))
+        judged = cranfield.judged.judge(cranfield.read_run(made.run), cranfield.read_qrels(made.qrels))
         averaged = complete(measure)(agg="ratio")
         below = averaged.denominators(judged)
         scores = averaged.per_topic(judged)

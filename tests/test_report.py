@@ -16,18 +16,19 @@ from test_compare import QRELS, RUNS, system, write
 
 import cranfield
 from cranfield import Policy, UsageError, evaluate
-from cranfield.comparing import compare
-from cranfield.curves import by_cutoff, collect, interpolated, ranked
-from cranfield.explaining import explain
+from cranfield.comparison.standing import against, tiers
+from cranfield.comparison.systems import compare
+from cranfield.explanation.accounts import explain
 from cranfield.judged import judge
+from cranfield.plot.curves import by_cutoff, collect, interpolated, ranked
 from cranfield.report import page, page_pdf
+from cranfield.report.contents import Report, gather, rankings
 from cranfield.report.figures import figures
-from cranfield.report.page import explained, heat
+from cranfield.report.page import explained_topics as explained
+from cranfield.report.page import heat
+from cranfield.report.report_files import WRITERS
+from cranfield.report.report_files import write as write_report
 from cranfield.report.report_tables import ADVICE, DECIDES, standings_grid
-from cranfield.report.writing import WRITERS
-from cranfield.report.writing import write as write_report
-from cranfield.reporting import Report, gather, rankings
-from cranfield.standing import against, tiers
 from cranfield.statistics.friedman import friedman
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
@@ -364,7 +365,7 @@ def test_what_does_not_fit_is_left_out_and_said(
     report: Report, monkeypatch: pytest.MonkeyPatch, no_pictures: None
 ) -> None:
     monkeypatch.setattr(explained, "MOST_CARRIED", 70_000)
-    monkeypatch.setattr("cranfield.reporting.MOST_LISTED", 4 * 40 * 3)
+    monkeypatch.setattr("cranfield.report.MOST_LISTED", 4 * 40 * 3)
     made = gather(QRELS, FOUR, MEASURES)
     found = embedded(made)
     assert found["rankings"]["depth"] == 3

@@ -15,11 +15,11 @@ import pytest
 from test_compare import QRELS, RUNS, system
 
 from cranfield import evaluate
-from cranfield.report.page import explained
+from cranfield.report.contents import Report, gather
+from cranfield.report.page import explained_topics as explained
 from cranfield.report.page_pdf import find_browser, printed
+from cranfield.report.report_files import write
 from cranfield.report.report_tables import standings_grid
-from cranfield.report.writing import write
-from cranfield.reporting import Report, gather
 
 BROWSER = find_browser()
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

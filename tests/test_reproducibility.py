@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from cranfield import DataError, UsageError, evaluate, reproduction
-from cranfield.statistics.base import Floats, Sampling
+from cranfield import DataError, UsageError, evaluate
+from cranfield.agreement import reproduction
 from cranfield.statistics.reproducibility import (
     Effect,
     delta_relative_improvement,
@@ -21,6 +21,7 @@ from cranfield.statistics.reproducibility import (
     rmse,
     share_of_sign_changes,
 )
+from cranfield.statistics.significance import Floats, Sampling
 
 BASELINE, ADVANCED = np.array([0.2, 0.3, 0.1, 0.4]), np.array([0.4, 0.3, 0.2, 0.6])
 BASELINE_AGAIN, ADVANCED_AGAIN = np.array([0.1, 0.3, 0.2, 0.2]), np.array([0.2, 0.3, 0.2, 0.4])

@@ -11,8 +11,8 @@ import pytest
 import cranfield
 from cranfield import Policy
 from cranfield.errors import DataError, UsageError
-from cranfield.report.grid import Grid, as_latex
-from cranfield.report.tables import render
+from cranfield.evaluation.result_tables import render
+from cranfield.render.grid import Grid, as_latex
 
 QRELS = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}, "3": {"z": 0}}
 FULL = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "a": 1.0}, "3": {"z": 1.0}}
@@ -53,7 +53,7 @@ def test_prints_as_text_and_html(results: cranfield.Results) -> None:
 
 def test_html_latex_and_markdown_escape_names() -> None:
     text = cranfield.evaluate(QRELS, {"<b>_&|": FULL}, "AP")
-    from cranfield.report.tables import render
+    from cranfield.evaluation.result_tables import render
 
     assert "&lt;b&gt;_&amp;|" in render(text, "html")
     assert r"\textless{}b\textgreater{}\_\&\textbar{}" in render(text, "latex")
@@ -112,7 +112,8 @@ def test_ties_by_document_id_or_as_in_the_input() -> None:
 
 def test_tie_groups_reach_the_measures() -> None:
     qrels = cranfield.read_qrels({"1": {"a": 1, "c": 0, "d": 1}})
-    judged = cranfield.judge(cranfield.read_run({"1": {"z": 5.0, "a": 3.0, "b": 3.0, "c": 3.0, "d": 1.0}}), qrels)
+    run = cranfield.read_run({"1": {"z": 5.0, "a": 3.0, "b": 3.0, "c": 3.0, "d": 1.0}})
+    judged = cranfield.judged.judge(run, qrels)
     assert judged.rank.tolist() == [2, 4, 5]
     assert judged.tie_first.tolist() == [2, 2, 5]
     assert judged.tie_size.tolist() == [3, 3, 1]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cranfield import UsageError, risk
-from cranfield.statistics.risk import geo_risk, t_risk, u_risk, z_risk
+from cranfield import UsageError
+from cranfield.statistics.risk import geo_risk, risk, t_risk, u_risk, z_risk
 
 
 def weighed_differences(system: list[float], baseline: list[float], alpha: float) -> list[float]:

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cranfield import DataError, Judged, Policy, UsageError, evaluate, judge, parse_measure, read_qrels, read_run
+from cranfield import DataError, Policy, UsageError, evaluate, read_qrels, read_run
 from cranfield.errors import DuplicateError
+from cranfield.judged import Judged, judge
+from cranfield.measures import parse_measure
 from cranfield.measures.sampled import _estimated_relevant
 
 EPSILON = 0.00001

@@ -17,9 +17,10 @@ from test_cases import cranfield as command
 
 import cranfield
 from cranfield import DataError, UsageError
+from cranfield.agreement.rankings.runs import correlate
 from cranfield.cli import progress
-from cranfield.correlating import correlate
-from cranfield.resources import FIGURES
+from cranfield.efficiency.resources import FIGURES
+from cranfield.planning.splits import Splits, split
 from cranfield.search import (
     MODELS,
     Analysis,
@@ -38,10 +39,9 @@ from cranfield.search import (
     tune,
 )
 from cranfield.search.grids import points
-from cranfield.splits import Splits, split
 from cranfield.statistics.splitting import Split
-from cranfield.texts.base import Documents, Topics
 from cranfield.texts.collection import Collection, read_collection
+from cranfield.texts.texts import Documents, Topics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 POND = EXAMPLES / "pond.toml"
@@ -393,7 +393,7 @@ def test_fuse_writes_what_it_did_over_what_an_earlier_run_of_that_name_took(tmp_
     runs = [EXAMPLES / "bm25.run", EXAMPLES / "dense.run"]
     assert command("fuse", *runs, "--method", "weighted-sum", "-p", "weights=0.7,0.3", "-o", path).exit == 0
     assert not path.read_text().startswith("#")
-    told = cranfield.read_metadata(path)
+    told = cranfield.efficiency.read_metadata(path)
     assert told is not None
     assert told["tag"] == "weighted-sum"
     assert told["method"]["fusion"] == [{"name": "weighted-sum", "weights": [0.7, 0.3], "depth": 1000}]
@@ -454,7 +454,7 @@ def test_nothing_is_written_beside_what_is_no_file(tmp_path: Path) -> None:
 def test_metadata_say_what_was_searched_for_and_where(tmp_path: Path) -> None:
     path = tmp_path / "x.run"
     assert searched("--fields", "text", "--query", "title", "--depth", "7", "-o", path).exit == 0
-    told = cranfield.read_metadata(path)
+    told = cranfield.efficiency.read_metadata(path)
     assert told is not None
     assert told["method"]["indexing"]["fields"] == "text"
     assert told["method"]["query"] == {"fields": "title", "depth": 7}
@@ -517,7 +517,7 @@ def test_command_tunes_and_says_so(tmp_path: Path) -> None:
     assert [len(fold["test"]) for fold in tuning["folds"]] == [3, 3]
     mean = cranfield.evaluate(EXAMPLES / "pond.qrels", path, "AP").means[0, 0]
     assert mean == pytest.approx(tuning["test_score"])
-    told = cranfield.read_metadata(path)
+    told = cranfield.efficiency.read_metadata(path)
     assert told is not None
     assert [each["name"] for each in told["method"]["retrieval"]] == ["bm25 fold 1", "bm25 fold 2"]
     assert told["tuning"]["folds"] == tuning["folds"]

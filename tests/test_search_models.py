@@ -16,8 +16,8 @@ from cranfield import UsageError
 from cranfield.search import MODELS, Analysis, Index, build_index, find_model
 from cranfield.search.models import DECIMALS, best
 from cranfield.search.okapi import VARIANTS
-from cranfield.search.smart import DOCUMENT_FREQUENCY, FREQUENCY, NORMALISATION
-from cranfield.texts.base import Documents
+from cranfield.search.smart_weights import DOCUMENT_FREQUENCY, FREQUENCY, NORMALISATION
+from cranfield.texts.texts import Documents
 
 PLAIN = Analysis("none", "none")
 WORDS = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]

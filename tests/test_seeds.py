@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cranfield import UsageError, compare_seeds
+from cranfield import UsageError
+from cranfield.statistics import compare_seeds
 from cranfield.statistics.seeds import seed_spread
 
 

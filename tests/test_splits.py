@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from cranfield import DataError, UsageError, read_splits, shared_topics, split
+from cranfield import DataError, UsageError, split
+from cranfield.planning import read_splits
+from cranfield.statistics import shared_topics
 from cranfield.statistics.splitting import corrected_resampled_t, hold_out, k_folds
 
 topic_sets = st.sets(st.text(min_size=1, max_size=4), min_size=2, max_size=40).map(sorted)

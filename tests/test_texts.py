@@ -14,20 +14,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cranfield import (
-    Collection,
-    DataError,
-    Documents,
-    Topics,
-    UsageError,
-    describe,
-    evaluate,
-    read_collection,
-    read_documents,
-    read_run,
-    read_topics,
-)
-from cranfield.texts.kinds import kind_of
+from cranfield import DataError, UsageError, describe, evaluate, read_run
+from cranfield.texts import read_documents, read_topics
+from cranfield.texts.collection import Collection, read_collection
+from cranfield.texts.content import kind_of
+from cranfield.texts.texts import Documents, Topics
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "cranfield"
 

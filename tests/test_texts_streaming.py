@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cranfield import DataError, convert, converting, describe, read_documents
-from cranfield.texts import blockwise, names, peeking, streaming
+from cranfield import DataError, convert, describe
+from cranfield.texts import blockwise, names, peeking, read_documents, streaming
+from cranfield.texts import conversion as converting
 
 FORMATS = [format for format in names("documents") if format != "parquet"]
 

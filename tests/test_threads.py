@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 from generate import all_variants, collections
 
-from cranfield import Policy, evaluate, judge, read_qrels, read_run
+from cranfield import Policy, evaluate, read_qrels, read_run
 from cranfield.cli import cli
-from cranfield.formats.base import Judging
+from cranfield.formats.format import Judging
+from cranfield.judged import judge
 
 THREADS = [1, 2, 3, 8]
 CHUNK = 512 * 1024  # the least size of the pieces into which a reader cuts a file

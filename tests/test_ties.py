@@ -15,7 +15,9 @@ import pytest
 from generate import Judgements, Rankings, all_variants, cut_inside, variants
 
 import cranfield
-from cranfield import Policy, all_measures, evaluate, parse_measure, relstring
+from cranfield import Policy, evaluate
+from cranfield.judged import relstring
+from cranfield.measures import all_measures, parse_measure
 
 # Groups of tied documents by topic; a letter is a document, its judgement below.
 TOPICS = {
@@ -242,7 +244,7 @@ def test_sums_over_documents_have_a_formula() -> None:
 
 def test_a_ranking_of_means_is_refused_by_measures_without_a_formula() -> None:
     run, qrels = cranfield.read_run(TIED), cranfield.read_qrels(QRELS)
-    judged = cranfield.judge(run, qrels, Policy(ties="expected"))
+    judged = cranfield.judged.judge(run, qrels, Policy(ties="expected"))
     assert parse_measure("AP").per_topic(judged)[0] > 0
     with pytest.raises(cranfield.UsageError, match=r"ERR has no formula .* `evaluate` goes through orders or draws"):
         parse_measure("ERR").per_topic(judged)
@@ -318,7 +320,7 @@ def test_a_constant_scorer_is_not_rewarded() -> None:
 def test_expected_ties_cut_at_a_depth_are_left_to_evaluate() -> None:
     run, qrels = cranfield.read_run(TIED), cranfield.read_qrels(QRELS)
     with pytest.raises(cranfield.UsageError, match="`evaluate` draws orders"):
-        cranfield.judge(run, qrels, Policy(ties="expected", depth=5))
+        cranfield.judged.judge(run, qrels, Policy(ties="expected", depth=5))
 
 
 def test_no_score_is_ever_missing() -> None:

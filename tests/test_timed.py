@@ -17,9 +17,10 @@ from click.testing import CliRunner
 from generate import Collection, Rankings, collections, ranking
 
 import cranfield
-from cranfield import DataError, Policy, UsageError, evaluate, measures, parse_measure
+from cranfield import DataError, Policy, UsageError, evaluate, measures
 from cranfield.cli import cli
 from cranfield.formats.lengths import read_lengths
+from cranfield.measures import parse_measure
 
 COLLECTIONS = collections(2)
 NAMES = [
@@ -213,7 +214,7 @@ def test_lengths_are_asked_for() -> None:
     with pytest.raises(UsageError, match=r"TBG needs the lengths .*--lengths FILE"):
         evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, "TBG")
     with pytest.raises(UsageError, match="U needs the lengths"):
-        measures.U.per_topic(cranfield.relstring("1"))
+        measures.U.per_topic(cranfield.judged.relstring("1"))
 
 
 @pytest.mark.parametrize(

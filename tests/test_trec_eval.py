@@ -11,8 +11,8 @@ from generate import WHOLE_GRADES, Collection, collections
 from test_cases import Outcome
 from test_cases import cranfield as cranfield_command
 
+from cranfield.trec_eval.arguments import VERSIONS
 from cranfield.trec_eval.names import TABLE, everything, wanted
-from cranfield.trec_eval.options import VERSIONS
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 FOLDERS, CRANFIELD = (DATA / "trec_eval", DATA / "trec_eval-more"), DATA / "cranfield"

@@ -10,7 +10,9 @@ import pytest
 from generate import UNTIED, Collection, collections, fractional_grades, ranking
 
 import cranfield
-from cranfield import UsageError, all_measures, evaluate, measures, parse_measure, relstring
+from cranfield import UsageError, evaluate, measures
+from cranfield.judged import relstring
+from cranfield.measures import all_measures, parse_measure
 
 ir_measures = pytest.importorskip("ir_measures")
 cwl_ruler = pytest.importorskip("cwl.ruler.cwl_ruler", reason="cwl-eval is not installed")
@@ -64,7 +66,7 @@ def highest(made: Collection) -> float:
 
 
 def of_topics(made: Collection, name: str, of: str) -> dict[str, float]:
-    judged = cranfield.judge(cranfield.read_run(made.run), cranfield.read_qrels(made.qrels))
+    judged = cranfield.judged.judge(cranfield.read_run(made.run), cranfield.read_qrels(made.qrels))
     return dict(zip(judged.topics, parse_measure(name)(of=of).per_topic(judged).tolist(), strict=True))
 
 
@@ -225,7 +227,7 @@ def test_cwl_eval_takes_a_target_of_inst_that_makes_chances_above_one() -> None:
 
 def test_ir_measures_takes_what_nobody_judged_for_not_relevant() -> None:
     """A negative grade is no judgement: with cwl_eval's own words it is NaN, and counts in the residual."""
-    judged = cranfield.judge(
+    judged = cranfield.judged.judge(
         cranfield.read_run({"1": {"a": 2.0, "b": 1.0}}), cranfield.read_qrels({"1": {"a": -1, "b": 1}})
     )
     ours = (measures.P_CWL(of="residual") @ 2).per_topic(judged)[0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cranfield import Judged, evaluate, parse_measure, relstring
-from cranfield.judged import Floats
+from cranfield import evaluate
+from cranfield.judged import Floats, Judged, relstring
+from cranfield.measures import parse_measure
 from cranfield.measures.gain import ideal_dcg
 
 Q1 = ["d123", "d84", "d56", "d6", "d8", "d9", "d511", "d129", "d187", "d25", "d38", "d48", "d250", "d113", "d3"]

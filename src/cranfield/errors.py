@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cranfield.escaping import visible_lines
+from cranfield.render.escaping import visible_lines
 
 
 class CranfieldError(Exception):
@@ -25,7 +25,7 @@ class UsageError(CranfieldError, ValueError):
     """The request makes no sense: an unknown measure, a cutoff below 1. Exit code 2 on the command line.
 
     >>> import cranfield
-    >>> cranfield.parse_measure("P@0")
+    >>> cranfield.measures.parse_measure("P@0")
     Traceback (most recent call last):
     cranfield.errors.UsageError: P: cutoff must be a whole number from 1, not 0
     """

@@ -393,7 +393,7 @@ def judge(
 
     >>> import cranfield
     >>> qrels = cranfield.read_qrels({"q1": {"d1": 1, "d2": 0, "d9": 2}})
-    >>> judged = cranfield.judge(cranfield.read_run({"q1": {"d1": 1.0, "d2": 3.0, "d5": 2.0}}), qrels)
+    >>> judged = cranfield.judged.judge(cranfield.read_run({"q1": {"d1": 1.0, "d2": 3.0, "d5": 2.0}}), qrels)
     >>> judged.rank.tolist(), judged.grade.tolist()
     ([1, 3], [0.0, 1.0])
     """

@@ -20,7 +20,7 @@ import click
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
-from cranfield.escaping import visible
+from cranfield.render.escaping import visible
 from cranfield.version import __version__
 
 COMMANDS = (
@@ -129,7 +129,7 @@ def cli(context: click.Context, quiet: bool) -> None:
       $ cranfield measures nDCG
       $ cranfield check qrels.txt bm25.run
     """
-    from cranfield.touched import one_command
+    from cranfield.formats.touched import one_command
 
     context.with_resource(one_command())
 

@@ -6,8 +6,8 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Layout
-from cranfield.report.pool_tables import FORMATS
+from cranfield.formats.layout import Layout
+from cranfield.pooling.pool_tables import FORMATS
 
 
 @click.command("agreement")
@@ -49,10 +49,11 @@ def command(
         raise UsageError("--measure orders runs: name them with --run")
     if input_format is not None and len(judgements) == 1 and not runs:
         raise UsageError("--format is for one file an assessor, and for runs: of one for all, the content tells")
-    from cranfield.assessing import assess, judges_of
+    from cranfield.agreement.assessment import assess
+    from cranfield.agreement.assessor_tables import render
+    from cranfield.agreement.graded import judges_of
     from cranfield.formats import read_run
-    from cranfield.report.assessor_tables import render
-    from cranfield.statistics.base import Sampling
+    from cranfield.statistics.significance import Sampling
 
     found = assess(
         judges_of(judgements, format=input_format, threads=threads),

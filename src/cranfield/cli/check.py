@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
-from cranfield.formats.columns import Layout
 from cranfield.formats.kinds import KINDS
+from cranfield.formats.layout import Layout
 
 
 @click.command("check")
@@ -33,7 +33,7 @@ def command(
     Examples:
       $ cranfield check qrels.txt bm25.run dense.run
     """
-    from cranfield.checking import check
+    from cranfield.evaluation.checking import check
 
     found = check(qrels, list(runs) or (), judgements=judgements, format=input_format)
     for finding in found:

@@ -8,13 +8,13 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
+from cranfield.comparison.comparison_tables import FORMATS, render
 from cranfield.errors import DataError, UsageError
-from cranfield.report.comparison_tables import FORMATS, render
 
 if TYPE_CHECKING:
-    from cranfield.comparison import Comparison
-    from cranfield.findings import Finding
-    from cranfield.formats.columns import Layout
+    from cranfield.comparison.comparison import Comparison
+    from cranfield.evaluation.findings import Finding
+    from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -129,8 +129,8 @@ def command(
     digest = output_format == "json" or ledger or collections  # to know judgements again, under whatever name
     read = options.taken_inputs(given) | {"digest": "xxh3_128" if digest else None}
     with watched("reading") as progress:
-        from cranfield.comparing import compare_collections
-        from cranfield.statistics.base import Sampling
+        from cranfield.comparison.systems import compare_collections
+        from cranfield.statistics.significance import Sampling
 
         sources = _collections(collections, qrels, runs, seeds)
         found = compare_collections(
@@ -154,7 +154,7 @@ def _entered(path: str | None, found: Comparison) -> list[Finding]:
         return []
     from datetime import UTC, datetime
 
-    from cranfield.ledger import entered
+    from cranfield.comparison.ledger import entered
 
     told = entered(path, found, datetime.now(UTC).isoformat(timespec="seconds"))
     return [] if told is None else [told]
@@ -162,7 +162,7 @@ def _entered(path: str | None, found: Comparison) -> list[Finding]:
 
 def listed_tests() -> str:
     """Every test of significance with its null hypothesis."""
-    from cranfield.statistics.base import all_tests
+    from cranfield.statistics.significance import all_tests
 
     lines = []
     for test in all_tests():
@@ -277,7 +277,7 @@ def _read_splits(path: str | None, sources: dict[str, tuple[Any, Any]]) -> Any:
         return None
     if len(sources) > 1:
         raise UsageError("splits belong to one collection")
-    from cranfield.splits import read_splits
+    from cranfield.planning.splits import read_splits
 
     return read_splits(path)
 

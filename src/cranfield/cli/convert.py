@@ -51,7 +51,7 @@ def command(source: str, output: str, kind: Any, from_: str | None, to: str | No
 
     More are in docs/collections.md.
     """
-    from cranfield.converting import convert
+    from cranfield.texts.conversion import convert
 
     for told in convert(
         source, output, kind=kind, from_format=options.layout(from_), to_format=to, lossy=lossy, ids=ids

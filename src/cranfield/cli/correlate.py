@@ -7,10 +7,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cranfield.agreement.rankings.correlation_tables import FORMATS, render
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
-from cranfield.formats.columns import Layout
-from cranfield.report.correlation_tables import FORMATS, render
+from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 QUESTIONS = {
@@ -39,7 +39,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     """Prints every coefficient with what it says, and ends."""
     if not wanted:
         return
-    from cranfield.statistics.agreement import all_coefficients
+    from cranfield.statistics.coefficients import all_coefficients
 
     for each in all_coefficients():
         click.echo(f"{each.name}: {each.title}. {each.says}\n    Ties: {each.ties}. Sides: {each.orientation()}.")
@@ -161,9 +161,11 @@ def command(
       $ cranfield correlate --qrels qrels.txt -m AP --halves 100 bm25.run dense.run
       $ cranfield correlate --qrels qrels.txt -m AP bm25.run --reproduced dense.run
     """
-    from cranfield import correlating
+    from cranfield.agreement.rankings.reproduced import reproduction
+    from cranfield.agreement.rankings.runs import correlate
+    from cranfield.agreement.rankings.system_correlation import correlate_halves, correlate_systems
     from cranfield.policy import Policy
-    from cranfield.statistics.base import Sampling
+    from cranfield.statistics.significance import Sampling
 
     question = _question(qrels, halves, reproduced)
     _refuse_what_does_not_apply(context, question)
@@ -179,16 +181,14 @@ def command(
     if question == "runs":
         if len(runs) != 2:
             raise UsageError(f"the documents of two runs are compared, not of {len(runs)}; for systems, give --qrels")
-        found = correlating.correlate(runs[0], runs[1], depth=depth, **asked, **lists)
+        found = correlate(runs[0], runs[1], depth=depth, **asked, **lists)
     elif question == "reproduction":
-        found = correlating.reproduction(first, systems, list(reproduced), wanted, other_qrels=second, **lists | scores)
+        found = reproduction(first, systems, list(reproduced), wanted, other_qrels=second, **lists | scores)
     elif question == "halves":
-        found = correlating.correlate_halves(first, systems, wanted, **asked, **scores)
+        found = correlate_halves(first, systems, wanted, **asked, **scores)
     else:
         sets = [_topics(path) for path in topic_sets]
-        found = correlating.correlate_systems(
-            first, systems, wanted, other_qrels=second, topic_sets=sets, **asked, **scores
-        )
+        found = correlate_systems(first, systems, wanted, other_qrels=second, topic_sets=sets, **asked, **scores)
     text = render(found, output_format, per_topic=per_topic)
     options.warn(found.warnings)
     click.echo(text, nl=False)

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cranfield.cli import options
+from cranfield.description.description_tables import FORMATS
 from cranfield.formats.kinds import KINDS
-from cranfield.report.description_tables import FORMATS
 
 
 @click.command("describe")
@@ -50,8 +50,8 @@ def command(
       $ cranfield describe qrels.txt bm25.run dense.run
       $ cranfield describe qrels.txt -f markdown
     """
-    from cranfield.describing import describe
-    from cranfield.report.description_tables import render
+    from cranfield.description.description import describe
+    from cranfield.description.description_tables import render
 
     found = describe(
         collection,

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cranfield.cli import options
-from cranfield.formats.columns import Layout
-from cranfield.report.diagnosis_tables import FORMATS, render
+from cranfield.comparison.diagnosis_tables import FORMATS, render
+from cranfield.formats.layout import Layout
 
 
 @click.command("diagnose")
@@ -58,7 +58,7 @@ def command(
       $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
     """
     policy = options.taken_policy(given)
-    from cranfield.diagnosing import diagnose, read_attributes
+    from cranfield.comparison.diagnosis import diagnose, read_attributes
 
     found = diagnose(
         qrels,

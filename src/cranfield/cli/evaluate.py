@@ -10,10 +10,10 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import loading, watched
 from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.result_tables import FORMATS, render
 from cranfield.formats import read_qrels, read_run
-from cranfield.formats.base import Judging
-from cranfield.formats.columns import Layout
-from cranfield.report.tables import FORMATS, render
+from cranfield.formats.format import Judging
+from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -86,7 +86,7 @@ def command(
             judged_by, sources = _read_early(
                 qrels, runs, judgements, given["ties"], read, keep_rows=lengths is not None
             )
-        from cranfield.evaluation import evaluate, needed_kind
+        from cranfield.evaluation.evaluation import evaluate, needed_kind
         from cranfield.measures import as_measures
 
         wanted = as_measures(measures or DEFAULT_MEASURES)

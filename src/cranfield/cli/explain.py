@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from cranfield.cli import options
-from cranfield.formats.columns import Layout
+from cranfield.explanation.explanation_tables import FORMATS, render
 from cranfield.formats.kinds import KINDS
-from cranfield.report.explanation_tables import FORMATS, render
+from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -68,7 +68,7 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
     """
     policy = options.taken_policy(given)
-    from cranfield.explaining import explain
+    from cranfield.explanation.accounts import explain
 
     found = explain(
         qrels,

@@ -12,7 +12,7 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 
 LIST = "list"
 
@@ -108,7 +108,7 @@ def command(
     from cranfield.formats.writers import format_of
     from cranfield.fusion import fuse, train_fusion
     from cranfield.fusion.fusing import findings
-    from cranfield.writing import write_run
+    from cranfield.texts.writing import write_run
 
     if qrels is None:
         run = fuse(list(runs), method, **common)
@@ -144,7 +144,7 @@ def command(
 
 def _write_metadata(output: str, tag: str, method: str, runs: tuple[str, ...], how: Mapping[str, Any]) -> None:
     """What was done, beside the run, in place of what may be there of an earlier one."""
-    from cranfield import metadata
+    from cranfield.efficiency import metadata
 
     named = {"normalisation": how["norm"], **how["parameters"], "depth": how["depth"], "learnt from": how["qrels"]}
     fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}

@@ -9,11 +9,12 @@ from click.core import ParameterSource
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 
 if TYPE_CHECKING:
-    from cranfield.findings import Finding
-    from cranfield.gating import Thresholds, Verdict
+    from cranfield.comparison.gate.rules import Thresholds
+    from cranfield.comparison.gate.verdict import Verdict
+    from cranfield.evaluation.findings import Finding
 
 EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 
@@ -124,10 +125,10 @@ def command(
     policy = options.taken_policy(given)
     if config is not None:
         _only_config(click.get_current_context())
+    from cranfield.comparison.gate.decision import gate
+    from cranfield.comparison.gate.gate_tables import render
     from cranfield.formats.output import append
-    from cranfield.gating import gate
-    from cranfield.report.gate_tables import render
-    from cranfield.statistics.base import Sampling
+    from cranfield.statistics.significance import Sampling
 
     verdict = gate(
         qrels,
@@ -156,8 +157,8 @@ def _entered(path: str | None, verdict: Verdict) -> list[Finding]:
         return []
     from datetime import UTC, datetime
 
-    from cranfield.gating import as_comparison
-    from cranfield.ledger import entered
+    from cranfield.comparison.gate.decision import as_comparison
+    from cranfield.comparison.ledger import entered
 
     tested = {check.measure for check in verdict.checks if check.evidence is not None}
     measures = [means.measure for means in verdict.means if str(means.measure) in tested]
@@ -191,8 +192,8 @@ def _thresholds(
     cannot_tell: Literal["pass", "fail"] | None,
     **rule: Any,
 ) -> Thresholds:
+    from cranfield.comparison.gate.rules import DEFAULT_MEASURE, Rule, Thresholds
     from cranfield.formats.sources import read_toml
-    from cranfield.gating import DEFAULT_MEASURE, Rule, Thresholds
     from cranfield.measures import as_measures
 
     if config is not None:

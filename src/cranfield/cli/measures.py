@@ -27,7 +27,7 @@ def command(name: str | None, markdown: bool) -> None:
     from cranfield.measures.registry import all_measures, parse_measures
 
     if markdown:
-        from cranfield.report.measures_page import page
+        from cranfield.measures.measures_page import page
 
         click.echo(page(), nl=False)
         return
@@ -58,8 +58,8 @@ def usage(measure: Measure) -> str:
 
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
+    from cranfield.measures.measures_page import better
     from cranfield.measures.registry import NEEDS
-    from cranfield.report.measures_page import better
 
     definition = measure.definition
     parameters: list[str] = []

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cranfield import touched
+from cranfield.efficiency.resources import FIGURES
 from cranfield.errors import UsageError
-from cranfield.formats import FORMATS
-from cranfield.formats.columns import ROLES, Layout, as_layout
+from cranfield.formats import FORMATS, touched
 from cranfield.formats.kinds import KINDS
+from cranfield.formats.layout import ROLES, Layout, as_layout
 from cranfield.formats.output import check_place
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
-from cranfield.resources import FIGURES
 
 if TYPE_CHECKING:
-    from cranfield.findings import Finding
+    from cranfield.evaluation.findings import Finding
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -8,12 +8,12 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.report.plan_tables import FORMATS, render
-from cranfield.statistics.planning import DESIGNS, Design
+from cranfield.planning.plan_tables import FORMATS, render
+from cranfield.statistics.power import DESIGNS, Design
 
 if TYPE_CHECKING:
-    from cranfield.formats.columns import Layout
-    from cranfield.plans import Plan, PowerAnalysis
+    from cranfield.formats.layout import Layout
+    from cranfield.planning.plans import Plan, PowerAnalysis
 
 
 @click.command("plan")
@@ -96,7 +96,7 @@ def command(
         for name, given in (("--sd", sd is not None), ("--effect", effects != ()), ("--design", design != "paired")):
             if given:
                 raise UsageError(f"{name} is for plans from numbers; with runs it is what the runs show")
-        from cranfield.plans import POWER, Aims, plan
+        from cranfield.planning.plans import POWER, Aims, plan
 
         aims = Aims(
             differences or Aims.differences,
@@ -134,7 +134,7 @@ def _from_numbers(
     comparisons: int,
     design: Design,
 ) -> tuple[PowerAnalysis, ...]:
-    from cranfield.plans import power_analysis
+    from cranfield.planning.plans import power_analysis
 
     sizes: list[tuple[float | None, float | None]] = [(None, difference) for difference in differences]
     sizes += [(effect, None) for effect in effects]

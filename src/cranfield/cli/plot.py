@@ -8,7 +8,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError, shorten
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 
 
 @click.command("plot")
@@ -71,7 +71,7 @@ def command(
       $ cranfield plot histogram qrels.txt dense.run bm25.run -m AP -o histogram.pdf --theme paper
     """
     policy = options.taken_policy(given)
-    from cranfield.plot.base import Subject, all_pictures, find_picture
+    from cranfield.plot.subject import Subject, all_pictures, find_picture
 
     if kind == "list":
         width = max(len(picture.name) for picture in all_pictures())
@@ -81,7 +81,7 @@ def command(
     picture.check_asked(measures, chosen)
     if qrels is None or not runs or output is None:
         raise UsageError(f"what is to be drawn, and where to? cranfield plot {kind} QRELS RUN... -o picture.svg")
-    from cranfield.curves import collect
+    from cranfield.plot.curves import collect
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
@@ -103,8 +103,8 @@ def command(
 
 def _measured_costs(runs: tuple[str, ...], cost: str) -> tuple[str, dict[str, float]]:
     """What a cost is called, and its number for each run, from what `cranfield search` measured."""
-    from cranfield.metadata import costs_of
-    from cranfield.resources import FIGURES
+    from cranfield.efficiency.metadata import costs_of
+    from cranfield.efficiency.resources import FIGURES
 
     costs = costs_of(runs, cost)
     return FIGURES[cost].title, costs
@@ -114,7 +114,7 @@ def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:
     """What the second column is called, and its number for each run."""
     if path is None:
         return "cost", None
-    from cranfield.diagnosing import read_attributes
+    from cranfield.comparison.diagnosis import read_attributes
     from cranfield.numerals import decimal
 
     table = read_attributes(path)

@@ -8,8 +8,8 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Layout
-from cranfield.report.pool_tables import FORMATS
+from cranfield.formats.layout import Layout
+from cranfield.pooling.pool_tables import FORMATS
 
 # What each way of using the command takes, besides runs and how they are read.
 _BOTH = {"depth", "plan", "seed", "rel"}
@@ -111,10 +111,10 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
     from cranfield.errors import plural
     from cranfield.formats import suffix_of
     from cranfield.formats.output import check_place, save
-    from cranfield.pooling.base import find_method
     from cranfield.pooling.files import DELIMITERS, pool_text, sample_text
     from cranfield.pooling.making import Known, make_pool
     from cranfield.pooling.strata import parse_strata
+    from cranfield.pooling.strategy import find_method
 
     (method,) = _at_most_one(wanted.pop("methods", ("plan" if "plan" in wanted else "depth",)), "--method")
     (budget,) = _at_most_one(wanted.pop("budgets", (None,)), "--budget")
@@ -145,7 +145,7 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
 def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
     from cranfield.pooling.analysis import analyse
     from cranfield.pooling.files import read_groups
-    from cranfield.report.pool_tables import render_analysis
+    from cranfield.pooling.pool_tables import render_analysis
 
     form = wanted.pop("output_format", FORMATS[0])
     if "groups" in wanted:
@@ -156,8 +156,8 @@ def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: di
 
 
 def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    from cranfield.pooling.pool_tables import render_simulation
     from cranfield.pooling.simulation import simulate
-    from cranfield.report.pool_tables import render_simulation
 
     form, picture = wanted.pop("output_format", FORMATS[0]), wanted.pop("picture", None)
     made = simulate(qrels, list(runs), **wanted, **read)
@@ -190,7 +190,7 @@ def _at_most_one(values: tuple[Any, ...], option: str) -> tuple[Any, ...]:
 
 def _methods() -> str:
     """Every method, how it works and its parameters."""
-    from cranfield.pooling.base import all_methods
+    from cranfield.pooling.strategy import all_methods
 
     lines = []
     for method in all_methods():

@@ -9,7 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
@@ -66,8 +66,8 @@ def command(
 
     policy = options.taken_policy(given)
     with watched("reading") as progress:
-        from cranfield.report.writing import check_name, write
-        from cranfield.reporting import gather
+        from cranfield.report.contents import gather
+        from cranfield.report.report_files import check_name, write
 
         check_name(output)
         report = gather(

@@ -11,11 +11,11 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
-from cranfield.report.search_tables import FORMATS
+from cranfield.search.search_tables import FORMATS
 
 if TYPE_CHECKING:
+    from cranfield.planning.splits import Splits
     from cranfield.search import Model, Retrieved, Tuned
-    from cranfield.splits import Splits
     from cranfield.tables import Qrels
     from cranfield.texts.collection import Collection
 
@@ -137,12 +137,12 @@ def command(
     from dataclasses import replace
 
     from cranfield.cli.progress import counted
+    from cranfield.efficiency.metadata import metadata_path
     from cranfield.formats.output import check_place
     from cranfield.formats.writers import format_of
-    from cranfield.metadata import metadata_path
-    from cranfield.report.search_tables import render
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
     from cranfield.search.grids import points
+    from cranfield.search.search_tables import render
     from cranfield.search.tuning import measure_to_tune
     from cranfield.texts.collection import read_collection
 
@@ -228,7 +228,7 @@ def _judged_parts(
 ) -> tuple[Qrels, Splits]:
     """Judgements to tune on, and which topics are for tuning and which for testing."""
     from cranfield.formats import read_qrels
-    from cranfield.splits import read_splits, split
+    from cranfield.planning.splits import read_splits, split
     from cranfield.texts.collection import other_ids
 
     if splits and folds:
@@ -252,11 +252,11 @@ def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> 
     """The run, and its metadata beside it if it is a file; at its head only if asked for, as few tools read that."""
     import io
 
-    from cranfield import metadata
+    from cranfield.efficiency import metadata
     from cranfield.formats.output import save
     from cranfield.formats.writers import format_of
-    from cranfield.report.search_tables import tuning_dict
-    from cranfield.writing import write_run
+    from cranfield.search.search_tables import tuning_dict
+    from cranfield.texts.writing import write_run
 
     known = found.metadata
     command = ["cranfield", *sys.argv[1:]]

@@ -6,7 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURE = "AP"
 
@@ -58,7 +58,7 @@ def command(
       $ cranfield split qrels.txt --folds 3 --seed 1
       $ cranfield split qrels.txt --test-share 0.5 --stratify bm25.run --stratify dense.run -m nDCG@10
     """
-    from cranfield.splits import difficulty_of, split
+    from cranfield.planning.splits import difficulty_of, split
 
     if folds is not None and test_share is not None:
         raise UsageError("--folds and --test-share exclude each other")

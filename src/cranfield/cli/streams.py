@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cranfield.escaping import visible_lines
+from cranfield.render.escaping import visible_lines
 
 
 class Guarded:

@@ -9,9 +9,9 @@ import click
 from cranfield.cli import options as shared
 from cranfield.cli.progress import loading
 from cranfield.errors import CranfieldError, DataError
+from cranfield.trec_eval.arguments import FILE, FORMATS, USAGE, VERSIONS, Options, Version, exit_code
 from cranfield.trec_eval.inputs import read
 from cranfield.trec_eval.names import everything, wanted
-from cranfield.trec_eval.options import FILE, FORMATS, USAGE, VERSIONS, Options, Version, exit_code
 from cranfield.version import __version__
 
 DEFAULT = ("official",)
@@ -141,16 +141,16 @@ def command(
         cast(Version, as_version), measures or default, summary=not no_summary, layout=shared.layout(None), **settings
     )
     if explain_differences:
-        from cranfield.trec_eval.differences import explained
+        from cranfield.trec_eval.versions import explained
 
         click.echo(explained(options, qrels, run), nl=False)
         return
     asked = wanted(options.measures, options.version)
     # NumPy takes longer to load than most files take to read: both are done at once.
-    with loading("cranfield.trec_eval.evaluation"):
+    with loading("cranfield.trec_eval.totals"):
         files = read(asked, options, qrels, run)
-    from cranfield.trec_eval.evaluation import evaluate
-    from cranfield.trec_eval.output import rendered
+    from cranfield.trec_eval.printed import rendered
+    from cranfield.trec_eval.totals import evaluate
 
     table = evaluate(asked, files, options)
     click.echo(rendered(table, options), nl=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.demo.building import SYSTEMS, Demo, DemoSystem, build_demo
-from cranfield.demo.collection import demo_collection, judged_again
 from cranfield.demo.documents import standard_library
+from cranfield.demo.embedded import demo_collection, judged_again
 
 __all__ = ["SYSTEMS", "Demo", "DemoSystem", "build_demo", "demo_collection", "judged_again", "standard_library"]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.demo.collection import NAME, demo_collection, judged_again, shipped_note
+from cranfield.demo.embedded import NAME, demo_collection, judged_again, shipped_note
+from cranfield.efficiency.metadata import write_metadata
 from cranfield.errors import DataError, UsageError
 from cranfield.formats.output import save, so_far
-from cranfield.metadata import write_metadata
-from cranfield.report.writing import write
-from cranfield.reporting import Report, gather
+from cranfield.report.contents import Report, gather
+from cranfield.report.report_files import write
 from cranfield.search import Index, Timing, build_index, retrieve
-from cranfield.search.analysis import library
+from cranfield.search.tokens import library
 from cranfield.texts.collection import TOML, Collection
-from cranfield.writing import write_documents, write_qrels, write_run, write_topics
+from cranfield.texts.writing import write_documents, write_qrels, write_run, write_topics
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 FIGURES = ("p50",)

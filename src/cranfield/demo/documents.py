@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from cranfield.errors import DataError, UsageError
-from cranfield.texts.base import Documents
+from cranfield.texts.texts import Documents
 
 NAME = "python-standard-library"
 # Left out, so that the collection is much the same everywhere.

@@ -8,9 +8,9 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from cranfield.comparison.comparison_tables import interval_header, legend, pairs_grid, systems_grid
 from cranfield.demo.building import AGAIN, NOTE, PARTS, Demo
-from cranfield.report.comparison_tables import interval_header, legend, pairs_grid, systems_grid
-from cranfield.report.grid import Grid, as_text
+from cranfield.render.grid import Grid, as_text
 
 WIDTH = 80  # of a terminal: the tables have the columns that fit into it
 

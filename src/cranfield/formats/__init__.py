@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import ArgumentError, DataError, UsageError
-from cranfield.escaping import visible
-from cranfield.formats import delimited, json_text, parquet, trec
-from cranfield.formats.base import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
-from cranfield.formats.columns import Layout, as_layout
+from cranfield.formats import delimited, json_text, parquet
+from cranfield.formats import trec_text as trec
 from cranfield.formats.datasets import is_dataset, name_of, records
+from cranfield.formats.format import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
 from cranfield.formats.kinds import read_kind
+from cranfield.formats.layout import Layout, as_layout
 from cranfield.formats.sources import open_source
+from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 
 if TYPE_CHECKING:

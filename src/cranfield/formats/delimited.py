@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.formats.base import BYTE_ORDER_MARK, Format, Reading, Request, decode
-from cranfield.formats.columns import is_header, require_columns
-from cranfield.formats.trec import read_fields
+from cranfield.formats.format import BYTE_ORDER_MARK, Format, Reading, Request, decode
+from cranfield.formats.layout import is_header, require_columns
+from cranfield.formats.trec_text import read_fields
 
 
 def header(head: bytes, delimiter: str) -> list[str]:

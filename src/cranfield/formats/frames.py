@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield._core import CoreError, arrow_columns, read_arrow
-from cranfield.formats.base import Reading, Request, collapsed_note, row_error
-from cranfield.formats.columns import require_columns
+from cranfield.formats.format import Reading, Request, collapsed_note, row_error
+from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_lists
 
 

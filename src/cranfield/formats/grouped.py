@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cranfield._core import Progress
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import FORMATS, stem
-from cranfield.formats.base import BYTE_ORDER_MARK, UNJUDGED, Request, decode, rows_of_text
-from cranfield.formats.columns import NOTHING, Told, no_column, require_columns
 from cranfield.formats.delimited import header
+from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, rows_of_text
 from cranfield.formats.json_text import parse as parse_json
+from cranfield.formats.layout import NOTHING, Told, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
 from cranfield.formats.sources import open_source

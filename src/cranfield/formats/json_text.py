@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield._core import CoreError, read_columns
 from cranfield.errors import DataError, shorten
-from cranfield.formats.base import (
+from cranfield.formats.format import (
     BYTE_ORDER_MARK,
     IN_GROUPS,
     Format,
@@ -19,7 +19,7 @@ from cranfield.formats.base import (
     row_error,
     tagged,
 )
-from cranfield.formats.columns import require_columns
+from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_mapping
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from cranfield.errors import UsageError
-from cranfield.formats.columns import Told
+from cranfield.formats.layout import Told
 from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
-from cranfield.formats.base import BYTE_ORDER_MARK, decode
-from cranfield.formats.columns import ACCEPTED
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.json_text import parse
+from cranfield.formats.layout import ACCEPTED
 from cranfield.formats.sources import open_source
 from cranfield.numerals import decimal
 from cranfield.tables import describe_type

@@ -8,8 +8,8 @@ from typing import Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError
-from cranfield.formats.base import EXPECTED, Reading, Request, collapsed_note, row_error
-from cranfield.formats.columns import require_columns
+from cranfield.formats.format import EXPECTED, Reading, Request, collapsed_note, row_error
+from cranfield.formats.layout import require_columns
 from cranfield.tables import describe_type
 
 FAISS_PADDING = -1

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
-from cranfield import touched
 from cranfield.errors import DataError, UsageError, shorten
+from cranfield.formats import touched
 
 Where: TypeAlias = "str | os.PathLike[str] | IO[Any]"
 

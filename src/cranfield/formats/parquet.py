@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.base import Format, Reading, Request, tagged
-from cranfield.formats.columns import require_columns
+from cranfield.formats.format import Format, Reading, Request, tagged
 from cranfield.formats.frames import read_frame
+from cranfield.formats.layout import require_columns
 
 
 def read_parquet(data: Any, source: str, request: Request) -> Reading:

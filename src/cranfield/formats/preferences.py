@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.base import decode, is_number, rows_of_text
-from cranfield.formats.columns import NOTHING, Told
+from cranfield.formats.format import decode, is_number, rows_of_text
 from cranfield.formats.grouped import Notes, trec_lines
+from cranfield.formats.layout import NOTHING, Told
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.base import decode, rows_of_text
-from cranfield.formats.columns import NOTHING, Told, require_columns
+from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.layout import NOTHING, Told, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from cranfield import touched
 from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
+from cranfield.formats import touched
 
 EXPANSION = 500
 LEAST_LIMIT = 1 << 28

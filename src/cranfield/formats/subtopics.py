@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cranfield.formats.columns import NOTHING, Told
 from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
+from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
 
 NAMES = ("subtopic", "subtopic_id", "subtopic-id", "aspect", "intent", "iteration")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from cranfield.fusion.base import Method, Normalisation, Parameter
-from cranfield.fusion.fusing import fuse
-from cranfield.fusion.registered import all_methods, all_normalisations, find_method, find_normalisation
-from cranfield.fusion.training import TrainedFusion, train_fusion
+from cranfield.exports import TYPE_CHECKING, exported
 
-__all__ = [
-    "Method",
-    "Normalisation",
-    "Parameter",
-    "TrainedFusion",
-    "all_methods",
-    "all_normalisations",
-    "find_method",
-    "find_normalisation",
-    "fuse",
-    "train_fusion",
-]
+if TYPE_CHECKING:
+    from cranfield.fusion.fusing import fuse as fuse
+    from cranfield.fusion.method import Method as Method
+    from cranfield.fusion.method import Normalisation as Normalisation
+    from cranfield.fusion.method import Parameter as Parameter
+    from cranfield.fusion.registered import all_methods as all_methods
+    from cranfield.fusion.registered import all_normalisations as all_normalisations
+    from cranfield.fusion.registered import find_method as find_method
+    from cranfield.fusion.registered import find_normalisation as find_normalisation
+    from cranfield.fusion.training import TrainedFusion as TrainedFusion
+    from cranfield.fusion.training import train_fusion as train_fusion
+
+PUBLIC = {
+    "fusing": "fuse",
+    "method": "Method Normalisation Parameter",
+    "registered": "all_methods all_normalisations find_method find_normalisation",
+    "training": "TrainedFusion train_fusion",
+}
+__getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -9,12 +9,12 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import named_runs
-from cranfield.findings import EXPECTED_NOTES, Finding
+from cranfield.evaluation.evaluation import named_runs
+from cranfield.evaluation.findings import EXPECTED_NOTES, Finding
 from cranfield.formats import distinct_names, read_run
-from cranfield.formats.columns import Layout
-from cranfield.fusion.base import Method, Normalisation
+from cranfield.formats.layout import Layout
 from cranfield.fusion.lists import Floats, Lists, gathered
+from cranfield.fusion.method import Method, Normalisation
 from cranfield.fusion.registered import find_method, find_normalisation
 from cranfield.tables import Origin, Run, thread_count
 

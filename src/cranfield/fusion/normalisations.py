@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.fusion.base import normalisation
 from cranfield.fusion.lists import Floats, Lists
+from cranfield.fusion.method import normalisation
 
 LEE = 'Lee, "Analyses of multiple evidence combination", SIGIR 1997'
 MONTAGUE = 'Montague and Aslam, "Relevance score normalization for metasearch", CIKM 2001'

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.fusion.base import Parameter, are_numbers, is_number, is_whole, method
 from cranfield.fusion.lists import Floats, Integers, Lists
+from cranfield.fusion.method import Parameter, are_numbers, is_number, is_whole, method
 from cranfield.judged import Judged
 from cranfield.measures import AP
 

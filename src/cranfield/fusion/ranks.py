@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.fusion.base import Parameter, is_number, method
 from cranfield.fusion.lists import Floats, Lists
+from cranfield.fusion.method import Parameter, is_number, method
 
 BAILEY = 'Bailey, Moffat, Scholer and Thomas, "Retrieval consistency in the presence of query variations", SIGIR 2017'
 CORMACK = (

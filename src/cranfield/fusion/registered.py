@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from cranfield.errors import UsageError
 from cranfield.fusion import normalisations, probabilities, ranks, scores, votes  # noqa: F401  register themselves
-from cranfield.fusion.base import METHODS, NORMALISATIONS, Method, Normalisation
+from cranfield.fusion.method import METHODS, NORMALISATIONS, Method, Normalisation
 
 Registered = TypeVar("Registered", bound=Method | Normalisation)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.fusion.base import WEIGHTS, Parameter, is_number, method
 from cranfield.fusion.lists import Floats, Lists
+from cranfield.fusion.method import WEIGHTS, Parameter, is_number, method
 
 FOX = 'Fox and Shaw, "Combination of multiple searches", TREC-2, 1993'
 LEE = 'Lee, "Analyses of multiple evidence combination", SIGIR 1997'

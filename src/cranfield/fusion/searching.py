@@ -7,7 +7,7 @@ from itertools import product
 from math import comb
 from typing import Any
 
-from cranfield.fusion.base import Method
+from cranfield.fusion.method import Method
 
 STEPS = 10  # a weight is a number of tenths
 MOST_POINTS = 300  # of a grid of weights: beyond, coordinates are searched one by one

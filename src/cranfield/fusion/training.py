@@ -12,15 +12,15 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import evaluate
-from cranfield.findings import Finding
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
-from cranfield.formats.columns import Layout
+from cranfield.formats.layout import Layout
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
 from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
-from cranfield.splits import Splits, read_splits, split
+from cranfield.planning.splits import Splits, read_splits, split
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.fusion.base import WEIGHTS, method
 from cranfield.fusion.lists import Floats, Lists
+from cranfield.fusion.method import WEIGHTS, method
 from cranfield.fusion.scores import each_weight
 
 ASLAM = 'Aslam and Montague, "Models for metasearch", SIGIR 2001'

@@ -33,17 +33,7 @@ if TYPE_CHECKING:
         RR_CWL,
         SDCG,
     )
-    from cranfield.measures.diversity import (
-        AP_IA,
-        ERR_IA,
-        NRBP,
-        P_IA,
-        StRecall,
-        alpha_DCG,
-        alpha_nDCG,
-        nERR_IA,
-        nNRBP,
-    )
+    from cranfield.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
     from cranfield.measures.gain import CG, DCG, IdealDCG, nDCG
     from cranfield.measures.interpolated import InterpolatedAP, IPrec
     from cranfield.measures.known import Coverage, Novelty
@@ -65,18 +55,7 @@ if TYPE_CHECKING:
     from cranfield.measures.sampled import infNDCG, statAP, xinfAP
     from cranfield.measures.sets import SetAP, SetF, SetP, SetR, SetRelP, Utility
     from cranfield.measures.timed import TBG, U
-    from cranfield.measures.trec import (
-        BinG,
-        G,
-        GradedRBP,
-        RBPResidual,
-        RelP,
-        RnDCG,
-        RprecMult,
-        Yaap,
-        infAP,
-        nDCGRel,
-    )
+    from cranfield.measures.trec import BinG, G, GradedRBP, RBPResidual, RelP, RnDCG, RprecMult, Yaap, infAP, nDCGRel
     from cranfield.measures.user_models import ERR, RBP
 
 __all__ = [

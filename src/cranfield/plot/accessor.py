@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cranfield.curves import Collected, collect
 from cranfield.errors import UsageError
-from cranfield.escaping import drawable
-from cranfield.plot.base import Picture, Subject, all_pictures, find_picture
+from cranfield.evaluation.results import Results
+from cranfield.plot.curves import Collected, collect
 from cranfield.plot.style import altair
-from cranfield.results import Results
+from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
+from cranfield.render.escaping import drawable
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Plots:
         if not all(path is not None and path != "-" for path in files):
             raise UsageError(
                 "this picture needs the runs themselves, which were not files: use `cranfield plot`, or "
-                "cranfield.plot.lines on cranfield.curves"
+                "cranfield.plot.lines on cranfield.plot.curves"
             )
         return collect(files[0], dict(zip(self.results.runs, files[1:], strict=True)), policy=self.results.policy)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Comparison
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.standing import against
 from cranfield.errors import percent
-from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import axis_title, columns, means
-from cranfield.standing import against
 
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.plot.base import Subject, picture
+from cranfield.comparison.standing import level_groups, mean_ranks
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import COLOURS, INK, Theme, altair, find_theme, styled
-from cranfield.standing import level_groups, mean_ranks
+from cranfield.plot.subject import Subject, picture
 
 FIRST_BAR, BAR_STEP = 16, 7  # pixels below the axis
 

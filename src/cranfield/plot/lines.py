@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cranfield.curves import Curves, Point
+from cranfield.plot.curves import Curves, Point
 from cranfield.plot.labels import End, beside_lines, end_labels
 from cranfield.plot.style import COLOURS, DASHES, INK, Theme, altair, colour_scale, dash_scale, find_theme, styled
 
@@ -23,7 +23,7 @@ def lines(
 ) -> Any:
     """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
 
-    >>> from cranfield.curves import collect, interpolated
+    >>> from cranfield.plot.curves import collect, interpolated
     >>> curves = interpolated(collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 1.0}}}))
     >>> lines(curves).to_dict()["layer"][0]["mark"]["type"]
     'line'

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.plot.base import Subject, picture
 from cranfield.plot.labels import text_width
 from cranfield.plot.style import SHADES, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import MOST, axis_title, columns, means
-from cranfield.statistics.agreement import find_coefficient
-from cranfield.statistics.base import Sampling
+from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.resampled import topic_draws
+from cranfield.statistics.significance import Sampling
 
 RESAMPLES = 2000
 AT_ONCE = 100  # resamples

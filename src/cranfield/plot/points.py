@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.efficiency.resources import FIGURES
 from cranfield.errors import UsageError
-from cranfield.plot.base import Subject, picture
+from cranfield.evaluation.results import Results
 from cranfield.plot.labels import Frame, name_layers, near_points
 from cranfield.plot.style import COLOURS, NEUTRAL, altair, find_theme, styled
-from cranfield.resources import FIGURES
-from cranfield.results import Results
+from cranfield.plot.subject import Subject, picture
 
 NAMED = 4  # topics that are named on either side, those on which two runs differ most
 MOST_NAMED = 20  # runs by cost that there is room to name; of more, those on the front are

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.curves import Curves, Point
-from cranfield.plot.base import Subject, picture
+from cranfield.plot.curves import Curves, Point
 from cranfield.plot.lines import lines
+from cranfield.plot.subject import Subject, picture
 from cranfield.pooling.simulation import Simulation, simulate
 
 BUDGET = 100

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import UsageError
-from cranfield.escaping import Markup, drawable, script_data
 from cranfield.formats import output
+from cranfield.render.escaping import Markup, drawable, script_data
 
 PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.judged import Floats
-from cranfield.pooling.base import Parameter, pooling_method
 from cranfield.pooling.candidates import Candidates
+from cranfield.pooling.strategy import Parameter, pooling_method
 
 RATE = Parameter("what is kept of earlier judgements at each new one: 1 all, 0 none", 0, 1)
 SHARED = Parameter("1: a judgement counts for every run that has the document; 0: for the one that gave it", 0, 1)

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import read_runs
-from cranfield.findings import DEPTHS, Finding, of_qrels, of_run
+from cranfield.evaluation.evaluation import read_runs
+from cranfield.evaluation.findings import DEPTHS, Finding, of_qrels, of_run
 from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
 from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing
 from cranfield.pooling.rejudged import NOWHERE, Systems
-from cranfield.pooling.verdict import Verdict, verdict_of
-from cranfield.statistics.agreement import find_coefficient
-from cranfield.statistics.base import Sampling
+from cranfield.pooling.reusability import Verdict, verdict_of
+from cranfield.statistics.coefficients import find_coefficient
+from cranfield.statistics.significance import Sampling
 from cranfield.statistics.tau_ap import first_ranks
 
 

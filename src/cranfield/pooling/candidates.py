@@ -12,8 +12,8 @@ from zlib import crc32
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation import read_runs
-from cranfield.findings import Finding
+from cranfield.evaluation.evaluation import read_runs
+from cranfield.evaluation.findings import Finding
 from cranfield.formats.grouped import in_order
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Run

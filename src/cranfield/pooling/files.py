@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
-from cranfield.formats.base import BYTE_ORDER_MARK, decode
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.sources import open_source, table_rows
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool

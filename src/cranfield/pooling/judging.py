@@ -14,8 +14,8 @@ from typing import Any
 
 from cranfield.errors import UsageError
 from cranfield.formats import read_qrels
-from cranfield.pooling.base import Adaptive, Method, find_method
 from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
+from cranfield.pooling.strategy import Adaptive, Method, find_method
 
 
 class _Topic:
@@ -171,7 +171,7 @@ class Judging:
 def replayed(method: Adaptive, relevant: Callable[[int], bool], budget: int | None = None) -> Iterator[int]:
     """The documents in the order in which a method wants them judged, when all judgements are known.
 
-    >>> from cranfield.pooling.base import InOrder
+    >>> from cranfield.pooling.strategy import InOrder
     >>> import numpy as np
     >>> list(replayed(InOrder(np.array([2, 0, 1])), lambda document: False, budget=2))
     [2, 0]

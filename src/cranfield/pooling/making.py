@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.findings import Finding
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
-from cranfield.pooling.base import Method, find_method
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
 from cranfield.pooling.judging import Judging, check_planned, checked_budget
 from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
+from cranfield.pooling.strategy import Method, find_method
 from cranfield.tables import Qrels
 
 Chosen = dict[str, tuple[str, ...]]

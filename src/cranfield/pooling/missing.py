@@ -13,8 +13,8 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers
-from cranfield.statistics.base import Sampling
 from cranfield.statistics.resampled import Estimate, default_sampling, percentile_estimate, topic_draws
+from cranfield.statistics.significance import Sampling
 
 LEAST_DEPTH = 10  # depths to fit a curve to
 ASSUMES = (

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.findings import Finding
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure
-from cranfield.pooling.base import Method, all_methods, find_method
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
 from cranfield.pooling.judging import check_planned, checked_budget, checked_rel, replayed
 from cranfield.pooling.rejudged import Systems
-from cranfield.statistics.agreement import find_coefficient
+from cranfield.pooling.strategy import Method, all_methods, find_method
+from cranfield.statistics.coefficients import find_coefficient
 from cranfield.tables import Qrels
 
 BUDGETS = (10, 20, 50, 100)

@@ -12,8 +12,8 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Mask
-from cranfield.pooling.base import pooling_method
 from cranfield.pooling.candidates import Candidates
+from cranfield.pooling.strategy import pooling_method
 
 _STRATUM = re.compile(r"\s*([0-9]+)\s*[:=]\s*([0-9]*\.?[0-9]+)\s*(%?)\s*")
 

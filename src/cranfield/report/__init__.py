@@ -1,0 +1,1 @@
+"""One page, or paper, of everything about some systems."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from cranfield.comparison import Comparison
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.standing import against
 from cranfield.errors import percent, plural
-from cranfield.plot.base import Subject, find_picture
+from cranfield.evaluation.results import Results
 from cranfield.plot.lines import lines
-from cranfield.reporting import Report
-from cranfield.results import Results
-from cranfield.standing import against
+from cranfield.plot.subject import Subject, find_picture
+from cranfield.report.contents import Report
 
 
 class Figure(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cranfield.escaping import utf8
 from cranfield.plot.saving import drawn
+from cranfield.render.document import Block, Code, Paragraph, Picture, Title, written
+from cranfield.render.escaping import utf8
 from cranfield.report import report_tables
-from cranfield.report.document import Block, Code, Paragraph, Picture, Title, written
+from cranfield.report.contents import Report
 from cranfield.report.figures import figures
-from cranfield.reporting import Report
 from cranfield.version import __version__
 
 
@@ -27,7 +27,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
 def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     """The report without its pictures, or with what is given in their place.
 
-    >>> from cranfield.reporting import gather
+    >>> from cranfield.report.contents import gather
     >>> report = gather({"1": {"d1": 1}, "2": {"d1": 1}}, {"a": {"1": {"d1": 1.0}, "2": {"d2": 1.0}}}, "RR")
     >>> text_of(report).split("\\n\\n")[:3]
     ['# 1 system on qrels', '## Result', 'a reaches 0.5000 by RR on 2 topics.']

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cranfield.escaping import latex, latex_comment, utf8
 from cranfield.plot.saving import drawn
+from cranfield.render.escaping import latex, latex_comment, utf8
+from cranfield.render.grid import Grid, as_latex
 from cranfield.report import report_tables
+from cranfield.report.contents import Report
 from cranfield.report.figures import figures
-from cranfield.report.grid import Grid, as_latex
-from cranfield.reporting import Report
 from cranfield.version import __version__
 
 

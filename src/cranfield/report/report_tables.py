@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from cranfield.report import efficiency_columns
-from cranfield.report.comparison_tables import (
+from cranfield.comparison.comparison_tables import (
     corrected,
     interval,
     interval_header,
@@ -17,14 +16,15 @@ from cranfield.report.comparison_tables import (
     shown_p,
     systems_grid,
 )
-from cranfield.report.grid import Cell, Grid
-from cranfield.report.tables import shown
-from cranfield.standing import NO_TIER
+from cranfield.comparison.standing import NO_TIER
+from cranfield.efficiency import efficiency_columns
+from cranfield.evaluation.result_tables import shown
+from cranfield.render.grid import Cell, Grid
 
 if TYPE_CHECKING:
+    from cranfield.comparison.standing import Standing
     from cranfield.measures import Measure
-    from cranfield.reporting import Report
-    from cranfield.standing import Standing
+    from cranfield.report.contents import Report
 
 MOST_SCORES = 400_000  # of all topics, systems and measures that are listed
 MOST_PAIRS = 300  # pairs of all measures together that are listed one by one

@@ -5,34 +5,38 @@ Needs the libraries of the `search` extra: pip install 'cranfield[search]'.
 
 from __future__ import annotations
 
-from cranfield.search.analysis import Analysis, stemmers, stop_word_lists, stop_words
-from cranfield.search.grids import parse_grid
-from cranfield.search.index import Index, build_index, load_index
-from cranfield.search.models import MODELS, Model, Ranking, System, find_model, model
-from cranfield.search.retrieving import Retrieved, Timing, indexed, retrieve, retrieve_tuned
-from cranfield.search.tuning import Tuned, TunedFold, tune
+from cranfield.exports import TYPE_CHECKING, exported
 
-__all__ = [
-    "MODELS",
-    "Analysis",
-    "Index",
-    "Model",
-    "Ranking",
-    "Retrieved",
-    "System",
-    "Timing",
-    "Tuned",
-    "TunedFold",
-    "build_index",
-    "find_model",
-    "indexed",
-    "load_index",
-    "model",
-    "parse_grid",
-    "retrieve",
-    "retrieve_tuned",
-    "stemmers",
-    "stop_word_lists",
-    "stop_words",
-    "tune",
-]
+if TYPE_CHECKING:
+    from cranfield.search.grids import parse_grid as parse_grid
+    from cranfield.search.index import Index as Index
+    from cranfield.search.index import build_index as build_index
+    from cranfield.search.index import load_index as load_index
+    from cranfield.search.models import MODELS as MODELS
+    from cranfield.search.models import Model as Model
+    from cranfield.search.models import Ranking as Ranking
+    from cranfield.search.models import System as System
+    from cranfield.search.models import find_model as find_model
+    from cranfield.search.models import model as model
+    from cranfield.search.retrieving import Retrieved as Retrieved
+    from cranfield.search.retrieving import Timing as Timing
+    from cranfield.search.retrieving import indexed as indexed
+    from cranfield.search.retrieving import retrieve as retrieve
+    from cranfield.search.retrieving import retrieve_tuned as retrieve_tuned
+    from cranfield.search.tokens import Analysis as Analysis
+    from cranfield.search.tokens import stemmers as stemmers
+    from cranfield.search.tokens import stop_word_lists as stop_word_lists
+    from cranfield.search.tokens import stop_words as stop_words
+    from cranfield.search.tuning import Tuned as Tuned
+    from cranfield.search.tuning import TunedFold as TunedFold
+    from cranfield.search.tuning import tune as tune
+
+PUBLIC = {
+    "grids": "parse_grid",
+    "index": "Index build_index load_index",
+    "models": "MODELS Model Ranking System find_model model",
+    "retrieving": "Retrieved Timing indexed retrieve retrieve_tuned",
+    "tokens": "Analysis stemmers stop_word_lists stop_words",
+    "tuning": "Tuned TunedFold tune",
+}
+__getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cranfield import touched
 from cranfield.errors import DataError, UsageError
+from cranfield.formats import touched
 from cranfield.formats.output import whole_file
-from cranfield.search.analysis import Analysis, library
-from cranfield.texts.base import Documents
+from cranfield.search.tokens import Analysis, library
+from cranfield.texts.texts import Documents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

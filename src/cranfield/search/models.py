@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.search.analysis import NONE, Analysis
 from cranfield.search.index import Index
 from cranfield.search.okapi import Settings, bm25_weights
-from cranfield.search.smart import Scheme, document_weights, query_weights
+from cranfield.search.smart_weights import Scheme, document_weights, query_weights
+from cranfield.search.tokens import NONE, Analysis
 
 if TYPE_CHECKING:
     from cranfield.search.index import Floats, Integers

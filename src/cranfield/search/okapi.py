@@ -62,7 +62,7 @@ def bm25_weights(index: Index, variant: str, settings: Settings) -> Floats:
     """The weight of each posting.
 
     >>> from cranfield.search.index import build_index
-    >>> from cranfield.texts.base import Documents
+    >>> from cranfield.texts.texts import Documents
     >>> index = build_index(Documents(("1", "2"), {"text": ["ducks ducks", "geese swim"]}))
     >>> bm25_weights(index, "lucene", Settings(k1=1.0, b=0.5, delta=0.0)).round(3)
     array([0.462, 0.347, 0.347])

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cranfield.efficiency import Efficiency, Indexing, timed_answers
+from cranfield.efficiency.metadata import run_metadata
+from cranfield.efficiency.timing import Efficiency, Indexing, timed_answers
 from cranfield.errors import DataError, UsageError, some
-from cranfield.findings import Finding
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_run
-from cranfield.metadata import run_metadata
-from cranfield.search.analysis import WORD, Analysis, library
 from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
 from cranfield.search.models import Model, System, as_rows, find_model
+from cranfield.search.tokens import WORD, Analysis, library
 from cranfield.search.tuning import Tuned, tuned_systems
 from cranfield.tables import Run
-from cranfield.texts.base import Documents, Topics
+from cranfield.texts.texts import Documents, Topics
 
 DEPTH = 1000
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation import evaluate
-from cranfield.findings import Finding
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.measures import Measure, parse_measure
+from cranfield.planning.splits import Splits
 from cranfield.search.grids import points
 from cranfield.search.index import Index
 from cranfield.search.models import Model, System, as_rows, find_model
-from cranfield.splits import Splits
 from cranfield.statistics.splitting import shared_topics
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def tune(
     are not in the grid. Every topic may be tested once only, and only with parameters tuned on others.
 
     >>> from cranfield.search.index import build_index
-    >>> from cranfield.splits import split
-    >>> from cranfield.texts.base import Documents
+    >>> from cranfield.planning.splits import split
+    >>> from cranfield.texts.texts import Documents
     >>> index = build_index(Documents(("d1", "d2"), {"text": ["ducks swim", "geese fly, ducks swim and swim"]}))
     >>> found = tune(index, "bm25", {"1": "swim", "2": "ducks swim"}, {"1": {"d1": 1}, "2": {"d1": 1}},
     ...              split(["1", "2"], folds=2), grid={"b": (0.0, 1.0)}, measure="RR")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from cranfield.statistics.base import Floats
+from cranfield.statistics.significance import Floats
 
 Level = Literal["nominal", "linear", "quadratic", "ordinal", "interval"]
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats
+from cranfield.statistics.significance import Floats
 
 Adjusts = Callable[[Floats], Floats]
 Levels = Callable[[int, int], float]

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.statistics.base import Floats, Integers, Kind, Outcome, Sampling
 from cranfield.statistics.differences import win_tie_loss
 from cranfield.statistics.independent import exchanged
 from cranfield.statistics.randomised import randomisation
+from cranfield.statistics.significance import Floats, Integers, Kind, Outcome, Sampling
 
 FEW_CHANGED = 25  # topics on which two systems must differ for t to decide
 T, RANDOMISATION = "t", "randomisation"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, differences
+from cranfield.statistics.significance import Floats, Integers, differences
 
 Booleans = NDArray[np.bool_]
 DIGITS = 10  # scores that agree in so many are the same: what they differ by is rounding

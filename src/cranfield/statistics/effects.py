@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, differences
 from cranfield.statistics.differences import Moments, moments, win_tie_loss
-from cranfield.statistics.planning import detectable_shift
+from cranfield.statistics.power import detectable_shift
+from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences
 
 Resampled = Literal["percentile", "basic", "BCa"]
 _HELD = 1 << 22  # numbers held at a time while resampling

@@ -11,7 +11,6 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, differences, significance_test
 from cranfield.statistics.differences import check_complete, in_blocks
 from cranfield.statistics.randomised import (
     ROUNDING,
@@ -22,6 +21,7 @@ from cranfield.statistics.randomised import (
     standard_error,
     summands,
 )
+from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences, significance_test
 
 
 @significance_test(

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats
 from cranfield.statistics.differences import check_complete, rounded
+from cranfield.statistics.significance import Floats
 
 
 class Friedman(NamedTuple):

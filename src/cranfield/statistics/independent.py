@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, significance_test
 from cranfield.statistics.differences import DIGITS, rounded
+from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, significance_test
 
 
 @significance_test(

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield import _core
-from cranfield.statistics.base import Floats, Integers, Sampling, differences
 from cranfield.statistics.deciding import RANDOMISATION, Decision
 from cranfield.statistics.differences import Booleans, moments
 from cranfield.statistics.families import root_of_squares, tukey_half_width
 from cranfield.statistics.paired import TIE
 from cranfield.statistics.paired import draws as drawn_topics
 from cranfield.statistics.randomised import draws, summands
+from cranfield.statistics.significance import Floats, Integers, Sampling, differences
 
 MOST_LISTED = 14  # topics of which all subsets are listed
 _HELD = 1 << 22  # subset means held at a time

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.statistics.agreement import Coefficient
-from cranfield.statistics.base import Floats, Sampling
+from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.orderings import DECIMALS
 from cranfield.statistics.resampled import Estimate, percentile_estimate
+from cranfield.statistics.significance import Floats, Sampling
 
 
 def mixed_agreement(coefficient: Coefficient, scores: Floats, sampling: Sampling) -> Estimate:
@@ -16,7 +16,7 @@ def mixed_agreement(coefficient: Coefficient, scores: Floats, sampling: Sampling
     Each mix draws a judge for every topic (Voorhees, "Variations in relevance judgments and the measurement of
     retrieval effectiveness", 2000).
 
-    >>> from cranfield.statistics.agreement import find_coefficient
+    >>> from cranfield.statistics.coefficients import find_coefficient
     >>> scores = np.array([[[0.9, 0.8], [0.1, 0.2]], [[0.7, 0.9], [0.3, 0.2]]])
     >>> mixed_agreement(find_coefficient("kendall"), scores, Sampling(resamples=50))
     Estimate(value=1.0, low=1.0, high=1.0, undefined=0)

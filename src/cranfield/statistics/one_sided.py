@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Outcome, Sampling, find_test
 from cranfield.statistics.differences import moments, whole_differences
 from cranfield.statistics.randomised import exact_p, monte_carlo_p, standard_error
+from cranfield.statistics.significance import Floats, Outcome, Sampling, find_test
 
 RANDOMISATION = "randomisation"
 _PAIR = np.array([[0, 1]])

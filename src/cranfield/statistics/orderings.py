@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.agreement import Coefficient
-from cranfield.statistics.base import Floats, Integers, Sampling
+from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.resampled import Estimate, percentile_estimate, topic_draws
+from cranfield.statistics.significance import Floats, Integers, Sampling
 
 DECIMALS = 12
 
@@ -62,7 +62,7 @@ def agreement_of_orderings(
     Where both orderings are over the same topics, both see the same resamples; otherwise each has its own. A resample
     repeats topics and so orders systems with more noise than the topics it is drawn from: intervals lean low.
 
-    >>> from cranfield.statistics.agreement import find_coefficient
+    >>> from cranfield.statistics.coefficients import find_coefficient
     >>> easy = Ordering(np.array([[0.1, 0.2, 0.1], [0.4, 0.5, 0.4], [0.7, 0.9, 0.8]]))
     >>> agreement_of_orderings([find_coefficient("kendall")], easy, easy, Sampling(resamples=50), same_topics=True)
     [Estimate(value=1.0, low=1.0, high=1.0, undefined=0)]
@@ -95,7 +95,7 @@ def split_half_stability(
 ) -> list[Stability]:
     """How well the ordering of one half of the topics tells that of the other half, over random splits.
 
-    >>> from cranfield.statistics.agreement import find_coefficient
+    >>> from cranfield.statistics.coefficients import find_coefficient
     >>> easy = Ordering(np.array([[0.1, 0.2, 0.1], [0.4, 0.5, 0.4], [0.7, 0.9, 0.8]]))
     >>> split_half_stability([find_coefficient("kendall")], easy, Sampling(resamples=20))[0].mean
     1.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers
+from cranfield.statistics.significance import Floats, Integers
 
 Ties = Literal["w", "a", "b"]
 TIE_TREATMENTS: dict[str, str] = {

@@ -9,7 +9,6 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, differences, significance_test
 from cranfield.statistics.differences import (
     Moments,
     check_complete,
@@ -19,6 +18,7 @@ from cranfield.statistics.differences import (
     win_tie_loss,
 )
 from cranfield.statistics.randomised import AFFORDABLE
+from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences, significance_test
 
 MOST_EXACT = 50  # differences up to which the distribution of signed ranks is computed, not approximated
 TIE = 1e-9  # resampled statistics that are this close to the observed one, relatively, are as large

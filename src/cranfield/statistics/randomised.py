@@ -22,8 +22,8 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats, Integers, Outcome, Sampling, significance_test
 from cranfield.statistics.differences import check_complete, in_blocks, win_tie_loss
+from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, significance_test
 from cranfield.tables import thread_count
 
 AFFORDABLE = 1 << 24  # steps a pair may take to be exact: a few milliseconds

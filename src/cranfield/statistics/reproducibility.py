@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.agreement import find_coefficient
-from cranfield.statistics.base import Floats, Sampling
+from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.resampled import Estimate, percentile_estimate, topic_draws
+from cranfield.statistics.significance import Floats, Sampling
 
 
 class Effect(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.statistics.base import Floats, Integers, Sampling
+from cranfield.statistics.significance import Floats, Integers, Sampling
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats
+from cranfield.statistics.significance import Floats
 
 ROUNDING = 1e-12  # equal differences differ by less than this, relative to themselves
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.base import Floats
+from cranfield.statistics.significance import Floats
 
 ROUNDING = 1e-12  # differences of equal scores differ by less than this, relative to themselves
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cranfield.statistics.agreement import NOT_A_NUMBER, coefficient
-from cranfield.statistics.base import Floats, Integers
+from cranfield.statistics.coefficients import NOT_A_NUMBER, coefficient
+from cranfield.statistics.significance import Floats, Integers
 
 # The curve of tau-AP over generalisability that gt4ireval fits, after Urbano, Marrero and Martín 2013.
 TAU_AP_EXPONENT = 3.98652984123827

@@ -12,12 +12,12 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import datasets, stem
 from cranfield.formats.sources import Source, open_source
 from cranfield.texts import tabular
-from cranfield.texts.base import Documents, Topics
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.choosing import FORMATS, PARQUET, choose, format_named, names, recognised
+from cranfield.texts.content import head_of, kind_of
 from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, joined, no_duplicates, refuse_packed
-from cranfield.texts.kinds import head_of, kind_of
 from cranfield.texts.peeking import beginning, is_index
+from cranfield.texts.texts import Documents, Topics
 
 Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.base import BYTE_ORDER_MARK
+from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.texts.choosing import PARQUET, choose
-from cranfield.texts.delimited import MSMARCO, TSV
 from cranfield.texts.forms import Found, TextFormat, decoded
 from cranfield.texts.peeking import pieces_of
+from cranfield.texts.separated import MSMARCO, TSV
 
 LARGE = 1 << 26  # bytes of a file: a smaller one is read as a whole
 BLOCK = 1 << 24

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from cranfield.errors import UsageError
 from cranfield.formats import suffix_of
-from cranfield.texts import delimited, json_lines, sgml, smart, trec_topics
+from cranfield.texts import json_lines, sgml, smart, trec_topics
+from cranfield.texts import separated as delimited
 from cranfield.texts.forms import Kind, TextFormat
 
 # In the order in which they are tried on a file's first characters; tags may stand in any text.

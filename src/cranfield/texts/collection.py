@@ -15,9 +15,9 @@ from cranfield.formats.datasets import has, is_dataset, open_dataset
 from cranfield.formats.sources import read_toml
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
-from cranfield.texts.base import Documents, Topics
-from cranfield.texts.kinds import Content, kind_of
+from cranfield.texts.content import Content, kind_of
 from cranfield.texts.peeking import beginning, is_index
+from cranfield.texts.texts import Documents, Topics
 
 TOML = "collection.toml"
 DOCUMENT_FOLDERS = ("documents", "docs", "corpus")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cranfield.errors import DataError, shorten, some
-from cranfield.formats.columns import ACCEPTED as OF_RUNS
-from cranfield.texts.base import Topics
+from cranfield.formats.layout import ACCEPTED as OF_RUNS
 from cranfield.texts.forms import Kind, Losses, Texts
+from cranfield.texts.texts import Topics
 
 _UNFIT = re.compile(r"^\s|\s$|[\t\r\n]|^$")
 

@@ -10,8 +10,8 @@ from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import DataError, shorten, some
-from cranfield.formats.base import BYTE_ORDER_MARK
-from cranfield.texts.base import Documents, Topics
+from cranfield.formats.format import BYTE_ORDER_MARK
+from cranfield.texts.texts import Documents, Topics
 
 Kind = Literal["documents", "topics"]
 Texts = Documents | Topics

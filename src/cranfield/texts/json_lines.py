@@ -8,9 +8,9 @@ from typing import Any
 
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
-from cranfield.texts.base import Topics
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
 from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line, columns_of
+from cranfield.texts.texts import Topics
 
 
 def read(text: str, source: str, kind: Kind) -> Found:

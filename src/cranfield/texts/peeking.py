@@ -10,8 +10,8 @@ from typing import Any
 
 from cranfield.errors import DataError
 from cranfield.formats.sources import compression_of, open_source, opened_file, unpacked
+from cranfield.texts.content import Content, kind_of
 from cranfield.texts.forms import refuse_packed
-from cranfield.texts.kinds import Content, kind_of
 
 _PIECE = 1 << 18  # bytes: even compressed enough for the first lines
 

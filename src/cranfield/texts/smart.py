@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from cranfield.errors import DataError
-from cranfield.texts.base import Topics
 from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
+from cranfield.texts.texts import Topics
 
 _RECORD = re.compile(r"^\.I(?:[ \t]+(.*))?$", re.MULTILINE)
 _MARK = re.compile(r"^\.([A-Z])[ \t]*$\n?", re.MULTILINE)

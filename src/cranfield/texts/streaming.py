@@ -13,10 +13,10 @@ from typing import Any
 from cranfield.formats import stem
 from cranfield.formats.datasets import is_dataset, iterate
 from cranfield.texts import fitting_files, left_out, read_file
-from cranfield.texts.base import Documents, count_empty
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.forms import Found, Note, merged, not_in_text, second_time
 from cranfield.texts.tabular import read_memory
+from cranfield.texts.texts import Documents, count_empty
 
 BATCH = 10_000  # records of ir_datasets
 

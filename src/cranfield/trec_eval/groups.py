@@ -11,9 +11,9 @@ from cranfield.formats import read_qrels
 from cranfield.formats.preferences import Judgement
 from cranfield.judged import Floats, judge
 from cranfield.tables import Run
+from cranfield.trec_eval.arguments import Options
 from cranfield.trec_eval.inputs import as_bytes
 from cranfield.trec_eval.names import TABLE, Wanted
-from cranfield.trec_eval.options import Options
 from cranfield.trec_eval.values import Rankings, rankings, values_of
 
 SUFFIX = "_avgjg"

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
-from cranfield.formats.base import Judging
+from cranfield.formats.format import Judging
 from cranfield.formats.preferences import Judgement, graded_lines
 from cranfield.formats.sources import open_source
 from cranfield.tables import AnyTable, Qrels, Run
+from cranfield.trec_eval.arguments import CalculationError, Options
 from cranfield.trec_eval.names import Wanted
-from cranfield.trec_eval.options import CalculationError, Options
 
 
 class Files(NamedTuple):

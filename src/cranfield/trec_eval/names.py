@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import NamedTuple
 
-from cranfield.trec_eval.options import BadParametersError, CalculationError, UnknownMeasureError, Version
+from cranfield.trec_eval.arguments import BadParametersError, CalculationError, UnknownMeasureError, Version
 
 # A number is read as far as it goes and what follows is not looked at, as C does: 23.4 is the rank 23.
 WHOLE = re.compile(r"\s*([+-]?[0-9]+)", re.ASCII)

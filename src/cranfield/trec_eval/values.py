@@ -15,9 +15,9 @@ from cranfield.measures.gain import gains
 from cranfield.measures.interpolated import reached
 from cranfield.measures.registry import GEOMETRIC_FLOOR, Measure, all_measures, parse_measure
 from cranfield.measures.trec import precision_at
+from cranfield.trec_eval.arguments import Options
 from cranfield.trec_eval.inputs import byte_order
 from cranfield.trec_eval.names import Wanted
-from cranfield.trec_eval.options import Options
 
 # trec_eval's codes: not in the pool; in the pool and not judged. No grade of the judgements is NEVER.
 UNPOOLED, UNJUDGED, NEVER = -1.0, -2.0, -(2.0**60)

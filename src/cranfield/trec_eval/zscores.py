@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.errors import DataError
-from cranfield.formats.base import decode
+from cranfield.formats.format import decode
 from cranfield.formats.sources import open_source
 from cranfield.judged import Floats
 from cranfield.trec_eval.names import DECIMAL

@@ -8,16 +8,16 @@ from importlib.resources import files
 from typing import Any
 
 from cranfield.errors import plural, some
-from cranfield.escaping import Markup, script_data, utf8
 from cranfield.measures import Measure
 from cranfield.plot.saving import drawn
+from cranfield.render.escaping import Markup, script_data, utf8
 from cranfield.report import report_tables
+from cranfield.report.contents import Report
 from cranfield.report.figures import Figure, figures
-from cranfield.report.page.explained import commands, explanations
+from cranfield.report.page.explained_topics import commands, explanations
 from cranfield.report.page.heat import heat_map
 from cranfield.report.page.payload import payload
-from cranfield.report.page.tables import as_table
-from cranfield.reporting import Report
+from cranfield.report.page.table_rows import as_table
 from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")

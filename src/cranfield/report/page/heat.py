@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.escaping import Markup, visible
 from cranfield.measures import Measure
 from cranfield.plot.topics import columns, means
-from cranfield.reporting import Report
+from cranfield.render.escaping import Markup, visible
+from cranfield.report.contents import Report
 
 SHADES = 9  # classes s0 to s8 of the style sheet
 CELL, WIDE = 18, 640

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Comparison, Panel
-from cranfield.curves import Curves
-from cranfield.escaping import utf8, visible
+from cranfield.comparison.comparison import Comparison, Panel
+from cranfield.comparison.standing import level_groups, mean_ranks
+from cranfield.plot.curves import Curves
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
-from cranfield.report.comparison_json import finite
+from cranfield.render.escaping import utf8, visible
+from cranfield.render.json_form import finite
+from cranfield.report.contents import Rankings, Report
 from cranfield.report.report_tables import listed_topics
-from cranfield.reporting import Rankings, Report
-from cranfield.standing import level_groups, mean_ranks
 
 
 def payload(report: Report) -> dict[str, Any]:

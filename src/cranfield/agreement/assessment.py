@@ -1,0 +1,257 @@
+"""`assess`: the judgements of several assessors in, how far they agree out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.agreement.graded import Graded, graded_by
+from cranfield.agreement.system_orders import Orderings, orderings
+from cranfield.errors import UsageError, plural, some
+from cranfield.evaluation.findings import Finding
+from cranfield.judged import Floats
+from cranfield.measures import Measure
+from cranfield.statistics import assessors
+from cranfield.statistics.resampled import Estimate, default_sampling, percentile_estimate, topic_draws
+from cranfield.statistics.significance import Sampling
+
+FEW_TOPICS = 10
+
+
+class Coefficient(NamedTuple):
+    """An agreement between some assessors, with its interval over topics drawn anew."""
+
+    name: str
+    judges: tuple[str, ...]
+    documents: int
+    estimate: Estimate
+
+
+class TopicAgreement(NamedTuple):
+    """One topic: documents that all judged, those that all and that any find relevant, and how far assessors agree.
+
+    `kappa` is Cohen's, the mean over pairs of assessors (Light 1971).
+    """
+
+    topic: str
+    documents: int
+    relevant_to_all: int
+    relevant_to_any: int
+    overlap: float
+    kappa: float
+    fleiss: float
+    alpha_nominal: float
+    alpha_ordinal: float
+
+
+class GradeAgreement(NamedTuple):
+    """One grade: how often it was given, how often another assessor of the same document gave it too, and how far that
+    is beyond chance (Fleiss' kappa of a category, where all judged all).
+    """
+
+    grade: float
+    given: int
+    agreed: float
+    kappa: float
+
+
+class Confusion(NamedTuple):
+    """How often the first assessor gave each grade (row) where the second gave each (column)."""
+
+    judges: tuple[str, str]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Agreement between assessors: for all of them together and for each pair, by topic and by grade."""
+
+    judges: tuple[str, ...]
+    values: tuple[float, ...]
+    rel: float
+    coefficients: tuple[Coefficient, ...]
+    topics: tuple[TopicAgreement, ...]
+    grades: tuple[GradeAgreement, ...]
+    confusions: tuple[Confusion, ...]
+    orderings: Orderings | None
+    warnings: tuple[Finding, ...]
+    resamples: int
+    seed: int
+
+    def of(self, name: str, *judges: str) -> Estimate:
+        """A coefficient, of all assessors or of some."""
+        for each in self.coefficients:
+            if each.name == name and each.judges == (judges or self.judges):
+                return each.estimate
+        known = ", ".join(dict.fromkeys(each.name for each in self.coefficients))
+        raise UsageError(f"no {name} of {', '.join(judges) or 'all'}; there are {known} of {', '.join(self.judges)}")
+
+
+def assess(
+    judgements: Any,
+    *,
+    runs: Any = None,
+    measure: str | Measure = "AP",
+    rel: float = 1,
+    sampling: Sampling | None = None,
+) -> Assessment:
+    """How far assessors agree.
+
+    `judgements` are {assessor: judgements}, or a file of the kind "judges", or such `Qrels`. `rel` is the grade from
+    which a document is relevant, for overlap. With `runs`, also how far systems come in the same order under each
+    assessor. A negative grade is no judgement. Intervals are over topics drawn anew.
+
+    >>> ann = {"q1": {"d1": 1, "d2": 0, "d3": 1}, "q2": {"d4": 1, "d5": 0}}
+    >>> bob = {"q1": {"d1": 1, "d2": 0, "d3": 0}, "q2": {"d4": 1, "d5": 0}}
+    >>> found = assess({"ann": ann, "bob": bob}, sampling=Sampling(resamples=100))
+    >>> round(found.of("overlap").value, 4), round(found.of("kappa", "ann", "bob").value, 4)
+    (0.75, 0.6154)
+    """
+    if not isfinite(rel):
+        raise UsageError(f"the grade from which a document is relevant must be a number, not {rel!r}")
+    graded = graded_by(judgements)
+    sampling = sampling or default_sampling()
+    draws = np.array(
+        [np.bincount(draw, minlength=len(graded.topics)) for draw in topic_draws(len(graded.topics), sampling)]
+    )
+    coefficients = tuple(_coefficients(graded, rel, draws))
+    ordered = orderings(graded, runs, measure, sampling) if runs is not None else None
+    warnings = _findings(graded, coefficients)
+    return Assessment(
+        graded.judges,
+        tuple(graded.values.tolist()),
+        rel,
+        coefficients,
+        tuple(_topics(graded, rel)),
+        tuple(_grades(graded)),
+        tuple(_confusions(graded)),
+        ordered,
+        (*warnings, *(ordered.pairs.warnings if ordered else ())),
+        sampling.resamples,
+        sampling.seed,
+    )
+
+
+def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Coefficient]:
+    """Overlap for all and each pair; kappa with each weighting for pairs; Fleiss and Krippendorff for all."""
+    everybody = range(len(graded.judges))
+    for group in dict.fromkeys([tuple(everybody), *graded.pairs]):
+        yield _overlap(graded, list(group), rel, draws)
+    values = graded.values
+    for one, other in graded.pairs:
+        counts = graded.by_topic(lambda grades: assessors.confusion(grades[:, 0], grades[:, 1], values), [one, other])
+        kappas: tuple[tuple[str, assessors.Level], ...] = (
+            ("kappa", "nominal"),
+            ("kappa-linear", "linear"),
+            ("kappa-quadratic", "quadratic"),
+        )
+        for name, weights in kappas:
+            made = _estimate(counts, draws, partial(assessors.cohen_kappa, values=values, weights=weights))
+            judges = graded.judges[one], graded.judges[other]
+            yield Coefficient(name, judges, int(counts.sum()), made)
+    by_all = graded.by_topic(lambda grades: _of_complete(grades, values))
+    complete = int(by_all.sum() / len(everybody))
+    yield Coefficient("fleiss", graded.judges, complete, _estimate(by_all, draws, assessors.fleiss_kappa))
+    pairs = graded.by_topic(lambda grades: assessors.coincidences(grades, values))
+    paired = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) > 1))
+    levels: tuple[assessors.Level, ...] = ("nominal", "ordinal", "interval")
+    for level in levels:
+        made = _estimate(pairs, draws, partial(assessors.krippendorff_alpha, values=values, level=level))
+        yield Coefficient(f"alpha-{level}", graded.judges, paired, made)
+
+
+def _of_complete(grades: Floats, values: Floats) -> Floats:
+    """Coincidences of the documents that everybody judged."""
+    return assessors.coincidences(grades[~np.isnan(grades).any(axis=1)], values)
+
+
+def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> Coefficient:
+    """The mean over topics, as in Voorhees 2000; a topic where nobody finds anything relevant has none."""
+
+    def of_topic(grades: Floats) -> Floats:
+        everybody, anybody = assessors.overlap(_relevant(grades, rel))
+        return np.array([everybody / anybody, 1.0]) if anybody else np.zeros(2)
+
+    complete = int(np.count_nonzero(graded.judged_by(group)))
+    counts = graded.by_topic(of_topic, group)
+    made = _estimate(counts, draws, lambda c: c[..., 0] / np.where(c[..., 1] > 0, c[..., 1], np.nan))
+    return Coefficient("overlap", tuple(graded.judges[i] for i in group), complete, made)
+
+
+def _relevant(grades: Floats, rel: float) -> Floats:
+    return np.where(np.isnan(grades), np.nan, grades >= rel)
+
+
+def _estimate(by_topic: Floats, draws: Floats, coefficient: Callable[[Floats], Floats]) -> Estimate:
+    """A coefficient of the sum over topics, with its interval from sums over topics drawn anew."""
+    value = float(coefficient(by_topic.sum(axis=0)))
+    return percentile_estimate(value, coefficient(np.tensordot(draws, by_topic, axes=1)))
+
+
+def _topics(graded: Graded, rel: float) -> Iterator[TopicAgreement]:
+    values = graded.values
+    for number, topic in enumerate(graded.topics):
+        grades = graded.grades[graded.topic == number]
+        everybody, anybody = assessors.overlap(_relevant(grades, rel))
+        complete = int(np.count_nonzero(~np.isnan(grades).any(axis=1)))
+        confused = [assessors.confusion(grades[:, one], grades[:, other], values) for one, other in graded.pairs]
+        kappas = assessors.cohen_kappa(np.array(confused), values)
+        pairs = assessors.coincidences(grades, values)
+        found = (
+            everybody / anybody if anybody else np.nan,
+            kappas[~np.isnan(kappas)].mean() if not np.isnan(kappas).all() else np.nan,
+            assessors.fleiss_kappa(_of_complete(grades, values)),
+            assessors.krippendorff_alpha(pairs, values),
+            assessors.krippendorff_alpha(pairs, values, "ordinal"),
+        )
+        yield TopicAgreement(topic, complete, everybody, anybody, *map(float, found))
+
+
+def _grades(graded: Graded) -> Iterator[GradeAgreement]:
+    counts = assessors.coincidences(graded.grades, graded.values)
+    given = (graded.grades[:, :, None] == graded.values).sum(axis=(0, 1))
+    agreed, by_chance = assessors.grade_agreement(counts), counts.sum(axis=1) / counts.sum()
+    kappa = (agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan)
+    columns = (graded.values, given, agreed, kappa)
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield GradeAgreement(*row)
+
+
+def _confusions(graded: Graded) -> Iterator[Confusion]:
+    for one, other in graded.pairs:
+        counts = assessors.confusion(graded.grades[:, one], graded.grades[:, other], graded.values).astype(int)
+        yield Confusion((graded.judges[one], graded.judges[other]), tuple(map(tuple, counts.tolist())))
+
+
+def _findings(graded: Graded, coefficients: Iterable[Coefficient]) -> list[Finding]:
+    found = []
+    alone = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) == 1))
+    if alone:
+        message = f"{plural(alone, 'document')} judged by one assessor only: nothing of agreement in it"
+        found.append(Finding("judged-once", "judgements", message, doubtful=False))
+    names = graded.judges
+    apart = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if (i, j) not in graded.pairs]
+    if apart:
+        message = f"no document judged by both {some(apart)}"
+        found.append(Finding("nothing-shared", "judgements", message, doubtful=False))
+    same = [f"{names[i]} and {names[j]}" for i, j in graded.pairs if _same(graded.grades[:, [i, j]])]
+    if same:
+        found.append(Finding("same-grades", "judgements", f"the same grades everywhere: {some(same)}. One file twice?"))
+    if all(np.isnan(each.estimate.value) for each in coefficients if each.name == "overlap"):
+        found.append(Finding("no-overlap", "judgements", "nobody finds anything relevant: there is no overlap"))
+    if len(graded.topics) < FEW_TOPICS:
+        message = f"intervals from {plural(len(graded.topics), 'topic')} only are too narrow"
+        found.append(Finding("few-topics", "judgements", message))
+    return found
+
+
+def _same(grades: Floats) -> bool:
+    """Whether two assessors, who do not give all documents one grade, agree on every one of ten or more."""
+    both = grades[~np.isnan(grades).any(axis=1)]
+    return len(both) >= 10 and bool((both[:, 0] == both[:, 1]).all() and np.ptp(both) > 0)

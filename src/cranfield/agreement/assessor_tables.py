@@ -1,0 +1,88 @@
+"""Agreement between assessors as text that can be pasted, and as JSON of the form `cranfield.agreement/1`."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from cranfield.agreement.rankings.correlation_tables import to_document
+from cranfield.errors import plural
+from cranfield.render.document import Block, titled, written
+from cranfield.render.grid import DELIMITERS, Grid, number, separated
+from cranfield.render.json_form import as_json, plain
+
+if TYPE_CHECKING:
+    from cranfield.agreement.assessment import Assessment, Confusion
+
+MANY = 2  # judges up to whom a name of all of them is short
+_ALPHAS = ("alpha-nominal", "alpha-ordinal")
+_BY_LOT = "; where each topic has an assessor drawn by lot, tau is {:.3f} [{:.3f}, {:.3f}]"
+
+
+def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> str:
+    """In a format, ending in a newline; CSV and TSV have the coefficients, or with `per_topic` the topics."""
+    if format == "json":
+        ordered = assessment.orderings
+        document = ordered and {
+            "pairs": to_document(ordered.pairs),
+            "mixed": plain(ordered.mixed),
+            "says": ordered.says,
+        }
+        return as_json("cranfield.agreement/1", assessment, orderings=document)
+    if format in DELIMITERS:
+        if per_topic:
+            rows = [[None if isinstance(x, float) and isnan(x) else x for x in topic] for topic in assessment.topics]
+            return separated(assessment.topics[0]._fields, rows, DELIMITERS[format])
+        header = ["coefficient", "judges", "documents", "value", "low", "high"]
+        lines = [
+            [each.name, " ".join(each.judges), each.documents, *(None if isnan(x) else x for x in each.estimate[:3])]
+            for each in assessment.coefficients
+        ]
+        return separated(header, lines, DELIMITERS[format])
+    return written(_blocks(assessment, per_topic), format)
+
+
+def _blocks(assessment: Assessment, per_topic: bool) -> list[Block]:
+    everybody = len(assessment.judges)
+    rows = []
+    for each in assessment.coefficients:
+        who = f"all {everybody}" if len(each.judges) == everybody > MANY else ", ".join(each.judges)
+        numbers = [number(x) for x in each.estimate[:3]]
+        rows.append([each.name, who, f"{each.documents:,}", *numbers])
+    title = f"Agreement of {', '.join(assessment.judges)} on {plural(len(assessment.topics), 'topic')}"
+    notes = [
+        f"overlap: relevant (grade {assessment.rel:g} and above) to all of them over relevant to any, mean over "
+        "topics; low and high: middle 95% of topics drawn anew"
+    ]
+    header = ["coefficient", "judges", "documents", "value", "low", "high"]
+    blocks = [*titled(title, Grid(header, rows, labels=2), notes), *_by_grade(assessment)]
+    blocks += [block for each in assessment.confusions for block in _confusion(each, assessment)]
+    if per_topic:
+        shown = [
+            [one.topic, *(f"{count:,}" for count in one[1:4]), *(number(value) for value in one[4:])]
+            for one in assessment.topics
+        ]
+        header = ["topic", "documents", "relevant to all", "to any", "overlap", "kappa", "fleiss", *_ALPHAS]
+        below = ["kappa: Cohen's, mean over pairs of assessors"] if everybody > MANY else []
+        blocks += titled("By topic", Grid(header, shown), below)
+    if assessment.orderings is not None:
+        found, mixed, says = assessment.orderings
+        by_lot = "" if isnan(mixed.value) else _BY_LOT.format(*mixed)
+        notes = [says + by_lot]
+        lines = [[*row.names, *(number(value) for value in row.values)] for row in found.rows]
+        grid = Grid([*found.labels, *found.columns], lines, labels=len(found.labels))
+        blocks += titled("Orderings of systems under two assessors", grid, (*notes, *found.notes))
+    return blocks
+
+
+def _by_grade(assessment: Assessment) -> list[Block]:
+    rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed), number(one.kappa)] for one in assessment.grades]
+    notes = ["agreed: how often another assessor of the same document gave the grade too; kappa: beyond chance"]
+    return titled("By grade", Grid(["grade", "given", "agreed", "kappa"], rows), notes)
+
+
+def _confusion(confusion: Confusion, assessment: Assessment) -> list[Block]:
+    one, other = confusion.judges
+    values = [f"{value:g}" for value in assessment.values]
+    rows = [[value, *(f"{count:,}" for count in row)] for value, row in zip(values, confusion.counts, strict=True)]
+    return titled(f"Grades of {one} (rows) and {other} (columns)", Grid([one, *values], rows))

@@ -1,0 +1,98 @@
+"""The grades of several assessors, document by document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation.opinions import of_judges
+from cranfield.formats import distinct_names, read_qrels
+from cranfield.judged import Floats, Integers, Mask
+from cranfield.tables import Qrels
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """grades[document, judge], NaN where there is none, and which topic each document is of."""
+
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]
+    topic: Integers
+    documents: tuple[str, ...]
+    grades: Floats
+    values: Floats
+
+    def by_topic(self, count: Callable[[Floats], Floats], judges: Sequence[int] | slice = slice(None)) -> Floats:
+        """A count for each topic, from the grades of its documents by some judges."""
+        of_judges, starts = self.grades[:, judges], np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
+        return np.array([count(of_judges[a:b]) for a, b in pairwise(starts)])
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The assessors of whom two judged the same document."""
+        return [pair for pair in combinations(range(len(self.judges)), 2) if self.judged_by(pair).any()]
+
+    def judged_by(self, judges: Sequence[int]) -> Mask:
+        """The documents that all of some assessors judged."""
+        return np.logical_not(np.isnan(self.grades[:, list(judges)]).any(axis=1))
+
+    def find_something(self, judges: Sequence[int]) -> bool:
+        """Whether each of some assessors finds something relevant among the documents that all of these judged."""
+        return bool((self.grades[self.judged_by(judges)][:, list(judges)] > 0).any(axis=0).all())
+
+    def alone(self, judges: Sequence[int]) -> list[Qrels]:
+        """The judgements of each of some assessors, on the documents that all of these judged."""
+        rows = np.flatnonzero(self.judged_by(judges)).tolist()
+        found = []
+        for judge in judges:
+            given: dict[str, dict[str, float]] = {}
+            for row in rows:
+                given.setdefault(self.topics[self.topic[row]], {})[self.documents[row]] = float(self.grades[row, judge])
+            found.append(read_qrels(given, name=self.judges[judge]))
+        return found
+
+
+def graded_by(judgements: Any) -> Graded:
+    """The grades of {assessor: judgements}, or of judgements of the kind "judges".
+
+    >>> graded_by({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": -1, "d2": 2}}}).grades.tolist()
+    [[1.0, nan], [0.0, 2.0]]
+    """
+    qrels = of_judges(judgements) if isinstance(judgements, Mapping) else read_qrels(judgements, kind="judges")
+    if "judges" not in qrels.columns:
+        raise UsageError("one grade a document says nothing of agreement: give the judgements of several assessors")
+    grades = np.where(qrels.columns["judges"] >= 0, qrels.columns["judges"], np.nan)
+    judges = next(iter(qrels.groups.values()))
+    if len(judges) < 2:
+        raise DataError(
+            f"one assessor, {judges[0]}: there is nobody to agree with",
+            source=qrels.origin.path or qrels.name,
+            remedy="Give a file for each assessor, or one whose second column or column judge says who gave the grade.",
+        )
+    if not (np.count_nonzero(~np.isnan(grades), axis=1) > 1).any():
+        raise DataError(
+            f"no document was judged by two assessors of {some(judges)}",
+            source=qrels.name,
+            remedy="Topic and document ids must be the same text in the judgements of all.",
+        )
+    topic = np.repeat(np.arange(len(qrels.topics)), qrels.table.counts())
+    documents = tuple(document for of_topic in qrels.to_dict().values() for document in of_topic)
+    return Graded(judges, tuple(qrels.topics), topic, documents, grades, np.unique(grades[~np.isnan(grades)]))
+
+
+def judges_of(sources: Sequence[Any], **read: Any) -> Qrels | dict[str, Qrels]:
+    """Judgements to assess: one source with a judge for each grade, or one a judge, named after its file.
+
+    >>> list(judges_of([read_qrels({"q1": {"d1": 1}}, name="ann"), read_qrels({"q1": {"d1": 0}}, name="bob")]))
+    ['ann', 'bob']
+    """
+    if len(sources) == 1:
+        return read_qrels(sources[0], kind="judges", **read)
+    tables = [read_qrels(source, **read) for source in sources]
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    return dict(zip(names, tables, strict=True))

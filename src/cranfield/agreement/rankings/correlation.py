@@ -1,0 +1,94 @@
+"""What every comparison of rankings gives: a small table of numbers with what a reader must know beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from cranfield.errors import UsageError
+from cranfield.evaluation.findings import Finding
+from cranfield.policy import Policy
+from cranfield.statistics.coefficients import Coefficient
+from cranfield.statistics.significance import Sampling
+
+
+class Row(NamedTuple):
+    """A line of the table: what it is about, and its numbers; NaN where one is undefined."""
+
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlation:
+    """Rows of numbers. `labels` head the names of a row, `columns` its numbers; `means`, if any, are over all rows.
+
+    `notes` say which side is the truth, how ties are treated and what was drawn at random; `warnings` what puts a
+    number in doubt; `counts` are the columns that count something. `settings` is what was asked for.
+
+    >>> import cranfield
+    >>> a, b = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d1": 3.0, "d3": 2.0, "d4": 1.0}}
+    >>> found = cranfield.correlate(a, b, "kendall")
+    >>> found.of("q1")["kendall"], found.of("q1")["in both"]
+    (1.0, 2.0)
+    """
+
+    kind: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    means: tuple[float, ...] | None
+    notes: tuple[str, ...]
+    warnings: tuple[Finding, ...]
+    counts: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, *names: str) -> dict[str, float]:
+        """The numbers of the row of these names."""
+        for row in self.rows:
+            if row.names == names:
+                return dict(zip(self.columns, row.values, strict=True))
+        raise UsageError(f"no row {', '.join(names)}; there are {'; '.join(', '.join(row.names) for row in self.rows)}")
+
+    def mean(self) -> dict[str, float]:
+        """The means of the columns; empty where rows have none."""
+        return {} if self.means is None else dict(zip(self.columns, self.means, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python that JSON can hold."""
+        from cranfield.agreement.rankings.correlation_tables import to_document
+
+        return to_document(self)
+
+    def __str__(self) -> str:
+        from cranfield.agreement.rankings.correlation_tables import render
+
+        return render(self, "table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Correlation of {self.kind}: {len(self.rows)} rows>\n{self}"
+
+
+def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Any]:
+    """What decides numbers of scores over topics, for `settings`."""
+    return {"resamples": sampling.resamples, "seed": sampling.seed, "policy": asdict(policy)}
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names from what a caller gives, one or several; each once.
+
+    >>> as_names("kendall"), as_names(["kendall", "spearman", "kendall"])
+    (('kendall',), ('kendall', 'spearman'))
+    """
+    found = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    if not found:
+        raise UsageError("no coefficient given")
+    return found
+
+
+def orientations(coefficients: Sequence[Coefficient], first: str, second: str) -> list[str]:
+    """For each coefficient which side is the truth; those that have none in one sentence."""
+    alike = [each.name for each in coefficients if each.truth == "neither"]
+    sided = [f"{each.name}: {each.orientation(first, second)}" for each in coefficients if each.truth != "neither"]
+    return [f"{', '.join(alike)}: both sides count alike", *sided] if alike else sided

@@ -1,0 +1,75 @@
+"""Agreement of rankings as text that can be pasted, and as JSON of the form `cranfield.correlate/1`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cranfield.render.document import Note, written
+from cranfield.render.grid import DELIMITERS, WRITERS, Grid, separated
+from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.agreement.rankings.correlation import Correlation
+
+SCHEMA = "cranfield.correlate/1"
+FORMATS = (*WRITERS, *DELIMITERS, "json")
+ALL = "all"
+
+
+def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
+    """In a format, ending in a newline; where rows have a mean, they are shown only if asked for.
+
+    What is for machines has full precision and no notes. The mean is the last row, of the topic all.
+    """
+    if format == "json":
+        import json
+
+        return json.dumps(to_document(found, per_topic=per_topic), allow_nan=False, indent=1) + "\n"
+    header = [*found.labels, *found.columns]
+    lines: list[tuple[tuple[str, ...], tuple[float, ...]]] = []
+    if per_topic or found.means is None:
+        lines += found.rows
+    if found.means is not None:
+        lines.append(((ALL,), found.means))
+    if format in DELIMITERS:
+        return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])
+    grid = Grid(header, [[*names, *_shown(found, values)] for names, values in lines], labels=len(found.labels))
+    return written([grid, *map(Note, found.notes)], format)
+
+
+def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]:
+    """Everything as plain Python that JSON can hold; null where a number is undefined."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "kind": found.kind,
+        "settings": dict(found.settings),
+        "labels": list(found.labels),
+        "columns": list(found.columns),
+        "rows": [
+            dict(zip(found.labels, row.names, strict=True))
+            | dict(zip(found.columns, map(_or_none, row.values), strict=True))
+            for row in (found.rows if per_topic or found.means is None else ())
+        ],
+        "mean": None if found.means is None else {name: _or_none(value) for name, value in found.mean().items()},
+        "notes": list(found.notes),
+        "warnings": [
+            {"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in found.warnings
+        ],
+    }
+
+
+def _shown(found: Correlation, values: tuple[float, ...]) -> list[str]:
+    """Numbers as people read them: counts whole (their means are not), a dash where there is none."""
+
+    def one(column: str, value: float) -> str:
+        if math.isnan(value):
+            return "–"
+        return f"{value:g}" if column in found.counts and value == round(value) else f"{value:.4f}"
+
+    return [one(column, value) for column, value in zip(found.columns, values, strict=True)]
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

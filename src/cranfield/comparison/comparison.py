@@ -1,0 +1,296 @@
+"""What a comparison found: for each measure the systems' means, and each pair's difference with the evidence for it.
+
+A measure on one collection is a panel. The p-values of all panels and pairs are one family and are corrected together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.results import Input
+from cranfield.measures.registry import Measure
+from cranfield.policy import Policy
+from cranfield.statistics.corrections import Correction
+from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION, Decision
+from cranfield.statistics.effects import Effects
+from cranfield.statistics.intervals import Ends
+from cranfield.statistics.risk import Risk
+from cranfield.statistics.seeds import SeedSpread
+from cranfield.statistics.significance import Floats, Integers, Sampling, SignificanceTest, find_test
+from cranfield.statistics.splitting import ResampledTest
+
+if TYPE_CHECKING:
+    from cranfield.render.grid import Grid
+
+
+def _instead(tests: tuple[SignificanceTest, ...]) -> list[SignificanceTest]:
+    """The test that decides where one that was asked for cannot, unless it was asked for too."""
+    return [] if any(test.name == RANDOMISATION for test in tests) else [find_test(RANDOMISATION)]
+
+
+class Folds(NamedTuple):
+    """A pair's difference on the topics of each test part, and the test that allows for parts that share topics."""
+
+    differences: tuple[float, ...]
+    test: ResampledTest
+
+
+class Macro(NamedTuple):
+    """A measure over several collections, each counting the same: means[system], and for each pair the difference.
+
+    The pairs of all measures are a family of their own: `adjusted` p and the interval at `level` go together as those
+    of a panel do.
+    """
+
+    measure: Measure
+    means: Floats
+    difference: Floats
+    error: Floats
+    freedom: Floats
+    decided: Decision
+    low: Floats
+    high: Floats
+    adjusted: Floats
+    level: float
+
+
+class FigureColumn(NamedTuple):
+    """A figure of efficiency on one collection: a number for each system, None where it is not known."""
+
+    collection: str
+    figure: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
+
+    `p` and `error` are by test; `decided` is what decides, test by test as the rule has it, and `adjusted` its p-value
+    corrected for the whole family. The intervals of `effects` are at the level of the comparison: they leave out zero
+    exactly where adjusted p is below alpha. `together` are intervals that hold for all pairs of all panels at once.
+    `standard_error` is that of each difference, with degrees of `freedom`.
+    """
+
+    collection: str
+    measure: Measure
+    topics: tuple[str, ...]
+    scores: Floats
+    unjudged: Floats | None
+    effects: Effects
+    together: Ends
+    standard_error: Floats
+    freedom: Floats
+    p: Mapping[str, Floats]
+    error: Mapping[str, Floats]
+    decided: Decision
+    adjusted: Floats
+    notes: tuple[str, ...] = ()
+    equivalence: Floats | None = None
+    spreads: tuple[SeedSpread, ...] | None = None
+    folds: tuple[Folds, ...] | None = None
+    risk: Risk | None = None
+
+    @property
+    def label(self) -> str:
+        """The measure, with the collection where it has a name."""
+        return f"{self.measure} on {self.collection}" if self.collection else str(self.measure)
+
+    @property
+    def heading(self) -> str:
+        """The label as tables have it: with an arrow where less is better, and a count as the mean that is compared."""
+        counted = f"{self.measure.label} a topic" if self.measure.parameters["agg"] == "sum" else self.measure.label
+        return f"{counted} on {self.collection}" if self.collection else counted
+
+    @property
+    def means(self) -> Floats:
+        """Each system's mean over the topics it has a score on: all of them, unless systems answer different ones."""
+        means: Floats = np.nanmean(self.scores, axis=1)
+        return means
+
+    @property
+    def gains(self) -> Floats:
+        """The means turned so that more is better; all the same where the measure has no better side."""
+        return self.means * self.measure.sign
+
+    @property
+    def best(self) -> int | None:
+        """The system of the best mean; none where the measure has no better side."""
+        return int(np.argmax(self.gains)) if self.measure.sign else None
+
+
+class Pair(NamedTuple):
+    """One comparison in full: what `Comparison.rows` gives."""
+
+    collection: str
+    measure: str
+    system: str
+    other: str
+    topics: int
+    mean: float
+    other_mean: float
+    difference: float
+    low: float
+    high: float
+    together_low: float
+    together_high: float
+    d_z: float
+    better: str  # which values of the measure: higher, lower, neither
+    wins: int | None  # none where no value is better
+    ties: int
+    losses: int | None
+    p: dict[str, float]  # NaN where a test is undefined
+    decided_by: str
+    adjusted_p: float
+    significant: bool
+    detectable: float
+    equivalence_p: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Systems compared on one or more measures. `pairs` are rows (i, j): the difference is system i minus system j.
+
+    `by_rule`: no test was asked for, and `statistics.deciding` chose. `comparisons` is the size of the family that
+    p-values are corrected for, however much of it is shown, and `level` what the correction lets a single one be
+    compared with: intervals are of 1 - level. `simultaneous`: they were asked to hold for all comparisons at once.
+
+    >>> import cranfield
+    >>> qrels = {str(t): {"d1": 1} for t in range(8)}
+    >>> good = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
+    >>> poor = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
+    >>> found = cranfield.compare(qrels, {"good": good, "poor": poor}, "RR")
+    >>> [(pair.system, pair.other, pair.difference, pair.significant) for pair in found.rows()]
+    [('good', 'poor', 0.4375, True)]
+    """
+
+    systems: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    pairs: Integers
+    baseline: str | None
+    tests: tuple[SignificanceTest, ...]
+    by_rule: bool
+    correction: Correction
+    comparisons: int
+    level: float
+    alpha: float
+    power: float
+    margin: float | None
+    sampling: Sampling
+    policy: Policy
+    inputs: tuple[Input, ...]
+    judgements: tuple[Input, ...]
+    warnings: tuple[Finding, ...]
+    macro: tuple[Macro, ...] = ()
+    figures: tuple[FigureColumn, ...] = ()
+    simultaneous: bool = False
+
+    @property
+    def holds_together(self) -> bool:
+        """Whether the intervals hold for all comparisons at once, not each by itself."""
+        return self.simultaneous or self.tests[0].kind == "family" or self.correction.name == "bonferroni"
+
+    @property
+    def deciding(self) -> tuple[SignificanceTest, ...]:
+        """The tests that decide at least one of the comparisons."""
+        names = {name for panel in self.panels for name in panel.decided.by}
+        return tuple(test for test in (*self.tests, *_instead(self.tests)) if test.name in names)
+
+    @property
+    def rule(self) -> str:
+        """Which test decides, in words."""
+        first = self.tests[0]
+        instead = [name != first.name for panel in self.panels for name in panel.decided.by]
+        if not self.by_rule and not any(instead):
+            return first.named
+        where = "that is undefined"
+        if self.by_rule:
+            where = f"two systems differ on fewer than {FEW_CHANGED} topics or t is undefined"
+        here = "all" if all(instead) else f"{sum(instead):,} of {len(instead):,}" if any(instead) else "none"
+        return f"{first.named}, or the exact randomisation test where {where}: here {here}"
+
+    def letter(self, system: int) -> str:
+        """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
+        again, place = divmod(system, len(ascii_lowercase))
+        return ascii_lowercase[place] + (str(again + 1) if again else "")
+
+    def beaten_by(self, panel: Panel, system: int) -> list[int]:
+        """The systems that a system beats significantly, after correction."""
+        significant = panel.adjusted < self.alpha
+        gains = panel.effects.mean * panel.measure.sign
+        found = []
+        for (i, j), difference, sure in zip(self.pairs.tolist(), gains, significant, strict=True):
+            if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
+                found.append(j if i == system else i)
+        return sorted(found)
+
+    def panel(self, measure: Measure | str, collection: str | None = None) -> Panel:
+        """The panel of a measure; the collection may be left out if there is one."""
+        for panel in self.panels:
+            if str(panel.measure) == str(measure) and collection in (None, panel.collection):
+                return panel
+        raise UsageError(f"{measure} was not compared; there are {', '.join(panel.label for panel in self.panels)}")
+
+    def rows(self) -> Iterator[Pair]:
+        """Every comparison of the family with all that is known of it."""
+        for panel in self.panels:
+            means, decided = panel.means.tolist(), panel.measure.sign != 0
+            for k, (i, j) in enumerate(self.pairs.tolist()):
+                effects, together = panel.effects, panel.together
+                yield Pair(
+                    panel.collection,
+                    str(panel.measure),
+                    self.systems[i],
+                    self.systems[j],
+                    len(panel.topics),
+                    means[i],
+                    means[j],
+                    float(effects.mean[k]),
+                    float(effects.low[k]),
+                    float(effects.high[k]),
+                    float(together.low[k]),
+                    float(together.high[k]),
+                    float(effects.d_z[k]),
+                    panel.measure.better,
+                    int(effects.wins[k]) if decided else None,
+                    int(effects.ties[k]),
+                    int(effects.losses[k]) if decided else None,
+                    {name: float(p[k]) for name, p in panel.p.items()},
+                    panel.decided.by[k],
+                    float(panel.adjusted[k]),
+                    bool(panel.adjusted[k] < self.alpha),
+                    float(effects.detectable[k]),
+                    None if panel.equivalence is None else float(panel.equivalence[k]),
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python, in the documented JSON form."""
+        from cranfield.comparison.comparison_json import to_document
+
+        return to_document(self)
+
+    def grid(self) -> Grid:
+        """The table of systems: means, the best in bold, letters for the systems each one beats."""
+        from cranfield.comparison.comparison_tables import systems_grid
+
+        return systems_grid(self)
+
+    def __str__(self) -> str:
+        from cranfield.comparison.comparison_tables import render
+
+        return render(self, "table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from cranfield.comparison.comparison_tables import render
+
+        return render(self, "html")
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {len(self.systems)} systems, {len(self.panels)} panels>\n{self}"

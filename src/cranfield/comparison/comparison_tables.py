@@ -1,0 +1,345 @@
+"""Comparisons as text that can be pasted, one function a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import isclose, isnan
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.efficiency import efficiency_columns
+from cranfield.errors import percent, plural
+from cranfield.render.document import Block, Paragraph, Title, written
+from cranfield.render.grid import WRITERS, Cell, Grid, separated
+
+if TYPE_CHECKING:
+    from cranfield.comparison.comparison import Comparison, Pair, Panel
+    from cranfield.statistics.effects import Effects
+
+
+def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
+    """A comparison in a format, ending in a newline; tables may show intervals that hold for all pairs together."""
+    shown = comparison
+    if simultaneous:
+        shown = replace(comparison, panels=tuple(map(_together, comparison.panels)), simultaneous=True)
+    return FORMATS[format](shown if format in WRITERS else comparison)
+
+
+def _together(panel: Panel) -> Panel:
+    return replace(panel, effects=panel.effects._replace(low=panel.together.low, high=panel.together.high))
+
+
+class Part(NamedTuple):
+    """A table under a title, with what must be said below it."""
+
+    title: str
+    grid: Grid
+    below: tuple[str, ...] = ()
+
+
+def parts(comparison: Comparison) -> list[Part]:
+    """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
+    found = [Part("", systems_grid(comparison), (legend(comparison),))]
+    found += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
+    found += [
+        Part(f"{panel.heading}, fold by fold", folds_grid(comparison, panel))
+        for panel in comparison.panels
+        if panel.folds
+    ]
+    found += [Part(f"{panel.heading}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
+    if comparison.macro:
+        found.append(
+            Part("All collections, each counting the same", macro_grid(comparison), (_macro_legend(comparison),))
+        )
+    return found
+
+
+def systems_grid(comparison: Comparison) -> Grid:
+    """Means, the best in bold, with letters for the systems that each one beats."""
+    shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
+    header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
+    header += [_on(efficiency_columns.header(each.figure), each.collection) for each in comparison.figures]
+    rows: list[list[str | Cell]] = []
+    for number, system in enumerate(comparison.systems):
+        means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
+        unjudged = [_shown(float(share[number]), ".1%") for share in shares.values()]
+        figures = [efficiency_columns.shown(each.figure, each.values[number]) for each in comparison.figures]
+        rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
+    return Grid(header, rows, labels=2)
+
+
+def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """Each pair of systems on one measure; in bold what is significant after correction."""
+    effects = panel.effects
+    tests = [f"p ({test.name})" for test in comparison.tests]
+    header = ["pair", "difference", interval_header(comparison), "d_z", "W/T/L", *tests]
+    mixed = len(set(panel.decided.by)) > 1 or panel.decided.by[0] not in panel.p
+    header += [*(["decided by"] if mixed else []), "adjusted p", "detectable"]
+    header += [_uncorrected(comparison, "p equivalent")] if panel.equivalence is not None else []
+    rows: list[list[str | Cell]] = []
+    for k, (i, j) in enumerate(comparison.pairs.tolist()):
+        difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
+        row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
+        row += _on_topics(effects, k, decided=panel.measure.sign != 0)
+        row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
+        row += [panel.decided.by[k]] if mixed else []
+        row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
+        rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
+    return Grid(header, rows)
+
+
+def interval_header(comparison: Comparison) -> str:
+    """How sure an interval is, and whether it is so with all others together or by itself."""
+    if comparison.holds_together and comparison.comparisons > 1:
+        return f"{percent(comparison.alpha)} simultaneous interval"
+    return f"{percent(comparison.level)} interval"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval as people read it; one without ends says so.
+
+    >>> interval(-0.25, 0.5), interval(float("-inf"), float("inf"))
+    ('[-0.2500, +0.5000]', '[-∞, +∞]')
+    """
+    return "–" if isnan(low) else f"[{low:+z.4f}, {high:+z.4f}]".replace("inf", "∞")
+
+
+def _uncorrected(comparison: Comparison, header: str) -> str:
+    """The head of p-values that nothing corrects, where there is more than one."""
+    return f"{header}, uncorrected" if comparison.comparisons > 1 else header
+
+
+def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell]:
+    """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have.
+
+    Where no value of a measure is better than another (not `decided`), nothing is won. Tests that are not about the
+    mean have no interval of it.
+    """
+    if isnan(effects.d_z[pair]):
+        return ["–", "–", "–"]
+    counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
+    spread = f"{effects.d_z[pair] + 0.0:+.2f}".replace("inf", "∞")
+    return [interval(float(effects.low[pair]), float(effects.high[pair])), spread, counts]
+
+
+def _shown(value: float, form: str) -> str:
+    return "–" if isnan(value) else format(value, form).replace("inf", "∞")
+
+
+def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """Each pair's difference on every fold, and the corrected resampled t test over them; one p by itself each."""
+    assert panel.folds is not None
+    count = len(panel.folds[0].differences)
+    tested = _uncorrected(comparison, "p (t over folds)" if count > 1 else "p (t on the test topics)")
+    header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", tested]
+    rows = []
+    for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds, strict=True):
+        each = [f"{difference:+z.4f}" for difference in folds.differences]
+        pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
+        rows.append([pair, *each, f"{folds.test.difference:+z.4f}", shown_p(folds.test.p)])
+    return Grid(header, rows)
+
+
+def risk_grid(comparison: Comparison, panel: Panel) -> Grid:
+    """What each system risks against the baseline."""
+    risk = panel.risk
+    assert risk is not None
+    rows = [
+        [
+            system,
+            f"{risk.urisk[i]:+z.4f}",
+            *_of_risk(float(risk.trisk[i]), float(risk.p[i])),
+            _shown(float(risk.georisk[i]), ".4f"),
+        ]
+        for i, system in enumerate(comparison.systems)
+    ]
+    return Grid(["system", "URisk", "TRisk", _uncorrected(comparison, "p"), "GeoRisk"], rows)
+
+
+def _of_risk(t: float, p: float) -> tuple[str, str]:
+    return ("–", "–") if isnan(t) else (f"{t:+z.4f}", shown_p(p))
+
+
+def macro_grid(comparison: Comparison) -> Grid:
+    """Each pair over all collections, each of which counts the same."""
+    level = comparison.macro[0].level
+    header = ["measure", "pair", "means", "difference", f"{percent(level)} interval", "p", "adjusted p"]
+    rows: list[list[str | Cell]] = []
+    for macro in comparison.macro:
+        for k, (i, j) in enumerate(comparison.pairs.tolist()):
+            means = f"{macro.means[i]:.4f} {macro.means[j]:.4f}"
+            ends = interval(float(macro.low[k]), float(macro.high[k]))
+            pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
+            difference = Cell(f"{macro.difference[k]:+z.4f}", bold=bool(macro.adjusted[k] < comparison.alpha))
+            p = [shown_p(float(macro.decided.p[k])), shown_p(float(macro.adjusted[k]))]
+            rows.append([macro.measure.label, pair, means, difference, ends, *p])
+    return Grid(header, rows, labels=2)
+
+
+def legend(comparison: Comparison) -> str:
+    """How to read the tables: what marks and letters mean, which test decided, what intervals hold for."""
+    words = [
+        "Of systems, the best of a column is marked, and letters name those that one is significantly better than "
+        f"(adjusted p below {comparison.alpha:g}); of pairs, what is significant is marked.",
+        *_only_baseline(comparison),
+        f"Decided by {comparison.rule}; {corrected(comparison)}.",
+        *(f"Null hypothesis of {test.named}: {test.null}." for test in comparison.deciding),
+        _intervals(comparison),
+    ]
+    if any(isnan(p) for panel in comparison.panels for of_test in panel.p.values() for p in of_test.tolist()):
+        words.append("A p of – is undefined.")
+    if any(panel.spreads for panel in comparison.panels):
+        words.append(
+            "± is the standard deviation of a system's runs; d_z and W/T/L are of the mean over its runs on each topic "
+            "and leave out how far runs differ."
+        )
+    return " ".join(words)
+
+
+def _only_baseline(comparison: Comparison) -> list[str]:
+    """Said where systems are not compared with each other: a letter that is missing then says nothing."""
+    if comparison.baseline is None:
+        return []
+    letter = comparison.letter(comparison.systems.index(comparison.baseline))
+    return [f"Only pairs with the baseline, {comparison.baseline} ({letter}), were compared."]
+
+
+def corrected(comparison: Comparison) -> str:
+    """What p-values are corrected for, in words."""
+    count, test = plural(comparison.comparisons, "comparison"), comparison.tests[0]
+    if comparison.comparisons == 1:
+        return "one comparison, with nothing to correct for"
+    if test.kind == "family":
+        panels = len(comparison.panels)
+        times = f" of a measure, and Bonferroni for the {panels}" if panels > 1 else ""
+        return f"corrected by the test itself for all pairs{times}: {count}"
+    if comparison.correction.name == "none":
+        return f"not corrected for {count}"
+    return f"{comparison.correction.title} correction for {count}"
+
+
+def _intervals(comparison: Comparison) -> str:
+    """What intervals hold for, in words."""
+    if all(isnan(low) for panel in comparison.panels for low in panel.effects.low.tolist()):
+        named = comparison.tests[0].named
+        return f"{named[0].upper()}{named[1:]} has no interval of the mean difference."
+    if comparison.comparisons == 1:
+        return "The interval leaves out 0 exactly where that p is below alpha."
+    all_of_them = f"Intervals hold for all {comparison.comparisons:,} comparisons together"
+    strict = "one leaves out 0 exactly where adjusted p is below alpha"
+    if comparison.simultaneous and comparison.tests[0].kind != "family":
+        return f"{all_of_them} (Bonferroni), whatever the correction of p."
+    if comparison.holds_together:
+        return f"{all_of_them}; {strict}."
+    return (
+        f"Intervals hold for each comparison by itself; they are of {percent(comparison.level)}, so that {strict} "
+        "(compare --simultaneous: for all together)."
+    )
+
+
+def _macro_legend(comparison: Comparison) -> str:
+    """How the summary over collections was decided."""
+    ways = {name for macro in comparison.macro for name in macro.decided.by}
+    count = sum(len(macro.difference) for macro in comparison.macro)
+    tested = {
+        "t": "t of the mean of the collections' differences, with Satterthwaite's degrees of freedom",
+        "randomisation": "randomisation of all topics, each weighed by its collection",
+    }
+    how = " or, where few topics change, ".join(tested[name] for name in ("t", "randomisation") if name in ways)
+    many = f"{comparison.correction.title} correction for the {plural(count, 'comparison')} of this table"
+    return f"p is by {how}; adjusted p: {many if count > 1 else 'one comparison, with nothing to correct for'}."
+
+
+def shown_p(p: float) -> str:
+    """A p-value as people read it.
+
+    >>> shown_p(0.03217), shown_p(0.0000002), shown_p(1.0), shown_p(float("nan"))
+    ('0.0322', '<0.0001', '1.0000', '–')
+    """
+    if isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
+    spread = panel.spreads[system] if panel.spreads else None
+    text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
+    beaten = comparison.beaten_by(panel, system)
+    best = panel.best is not None and isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
+    return Cell(text, bold=best, above=_letters(comparison, beaten))
+
+
+def _letters(comparison: Comparison, beaten: list[int]) -> str:
+    """A letter for each system, and a count of them where there are more than letters."""
+    if len(beaten) <= len(ascii_lowercase):
+        return "".join(map(comparison.letter, beaten))
+    others = len(comparison.systems) - 1
+    return "all" if len(beaten) == others else f"{len(beaten)} of {others}"
+
+
+def _share_label(panel: Panel) -> str:
+    cutoff = panel.measure.parameters.get("cutoff")
+    return _on("unjudged" if cutoff is None else f"unjudged@{cutoff}", panel.collection)
+
+
+def _on(label: str, collection: str) -> str:
+    return f"{label} on {collection}" if collection else label
+
+
+def _written(format: str) -> Callable[[Comparison], str]:
+    """The parts one below the other; in LaTeX what must be said is a comment."""
+
+    def write(comparison: Comparison) -> str:
+        return written((block for part in parts(comparison) for block in _blocks(part)), format)
+
+    return write
+
+
+def _blocks(part: Part) -> list[Block]:
+    return [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
+
+
+def _separated(comparison: Comparison, delimiter: str) -> str:
+    """A row a comparison, in full precision, with the efficiency of both systems."""
+    rows = [_flat(pair._asdict()) | _figures(comparison, pair) for pair in comparison.rows()]
+    return separated(list(rows[0]), [list(row.values()) for row in rows], delimiter)
+
+
+def _flat(pair: dict[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in pair.items():
+        if name == "p":
+            out |= {f"p_{test}": p for test, p in value.items()}
+        else:
+            out[name] = value
+    return out
+
+
+def _figures(comparison: Comparison, pair: Pair) -> dict[str, float | None]:
+    out: dict[str, float | None] = {}
+    for each in comparison.figures:
+        if each.collection == pair.collection:
+            values = dict(zip(comparison.systems, each.values, strict=True))
+            label = efficiency_columns.exact_header(each.figure)
+            out |= {label: values[pair.system], f"other {label}": values[pair.other]}
+    return out
+
+
+def _json(comparison: Comparison) -> str:
+    import json
+
+    from cranfield.comparison.comparison_json import to_document
+
+    return json.dumps(to_document(comparison), allow_nan=False, indent=1) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Comparison], str]] = {
+    "table": _written("table"),
+    "json": _json,
+    "csv": lambda comparison: _separated(comparison, ","),
+    "tsv": lambda comparison: _separated(comparison, "\t"),
+    "markdown": _written("markdown"),
+    "latex": _written("latex"),
+    "html": _written("html"),
+}

@@ -1,0 +1,348 @@
+"""`diagnose`: where a difference between two systems comes from. Topics, slices of topics, and single documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.systems import check_comparable
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.results import Results
+from cranfield.formats import read_qrels, read_run
+from cranfield.measures import Measure, as_measures
+from cranfield.numerals import decimal
+from cranfield.policy import Policy
+from cranfield.statistics.corrections import find_correction
+from cranfield.statistics.deciding import RANDOMISATION, Decision, T, decide
+from cranfield.statistics.differences import whole_differences
+from cranfield.statistics.intervals import decided
+from cranfield.statistics.paired import t as paired_t
+from cranfield.statistics.randomised import randomisation
+from cranfield.statistics.significance import Floats, Integers, Sampling
+from cranfield.tables import Qrels, Run
+
+ONE_PAIR = np.array([[0, 1]])
+NOTHING = Decision(np.array([nan]), np.zeros(1), ("",))  # of a single topic
+ALPHA = 0.05
+MOST_VALUES = 6  # numbers with more values than this are cut into thirds
+SHOWN_TOPICS = 3  # topics whose documents are looked at, if none are named
+
+
+class TopicPart(NamedTuple):
+    """What one topic adds to the difference, and what is left without it."""
+
+    topic: str
+    score: float
+    other_score: float
+    difference: float
+    share: float  # of the sum of all differences; NaN if they add up to nothing
+    difference_without: float
+    p_without: float
+
+
+class Slice(NamedTuple):
+    """The topics that share the value of an attribute, compared on their own.
+
+    A single topic has no p. The interval leaves out zero exactly where adjusted p is below 0.05; it is of 1 - level.
+    """
+
+    attribute: str
+    value: str
+    topics: int
+    mean: float
+    other_mean: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    decided_by: str
+    adjusted_p: float
+    level: float
+
+
+class Move(NamedTuple):
+    """A document that stands elsewhere in the other ranking; None: not among the first `depth`, or not judged."""
+
+    topic: str
+    document: str
+    grade: float | None
+    rank: int | None
+    other_rank: int | None
+
+    @property
+    def change(self) -> str:
+        """What happened to it on the way from the other system to this one.
+
+        >>> Move("1", "d7", 2.0, rank=3, other_rank=None).change, Move("1", "d7", 2.0, rank=1, other_rank=3).change
+        ('entered', 'up')
+        """
+        if self.other_rank is None or self.rank is None:
+            return "left" if self.rank is None else "entered"
+        return "up" if self.rank < self.other_rank else "down" if self.rank > self.other_rank else "same"
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Why a system differs from another on a measure: topics by what they add, slices, and documents that moved."""
+
+    system: str
+    other: str
+    measure: Measure
+    difference: float
+    p: float
+    decided_by: str
+    topics: tuple[TopicPart, ...]
+    slices: tuple[Slice, ...]
+    moves: tuple[Move, ...]
+    depth: int
+    warnings: tuple[Finding, ...]
+
+    @property
+    def deciding(self) -> tuple[TopicPart, ...]:
+        """Topics without which the difference would change its sign, or p its side of 0.05."""
+        return tuple(
+            part
+            for part in self.topics
+            if part.difference_without * self.difference < 0 or (part.p_without < ALPHA) != (self.p < ALPHA)
+        )
+
+
+def diagnose(
+    qrels: Any,
+    run: Any,
+    other: Any,
+    measure: str | Measure,
+    *,
+    slices: Mapping[str, Mapping[str, str]] | None = None,
+    topics: Sequence[str] = (),
+    depth: int | None = None,
+    policy: Policy | None = None,
+    read: Mapping[str, Any] | None = None,
+) -> Diagnosis:
+    """Takes the difference `run` minus `other` apart.
+
+    `slices` gives attributes of topics, {topic: {attribute: value}}. `topics` are those whose documents are looked at
+    (by default the three that add most either way), down to `depth` (by default the measure's cutoff, or 10).
+
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1}, "3": {"d1": 1}}
+    >>> good, poor = {t: {"d1": 2.0, "d2": 1.0} for t in qrels}, {t: {"d2": 2.0, "d1": 1.0} for t in qrels}
+    >>> found = diagnose(qrels, good, poor | {"3": {"d1": 1.0}}, "RR", topics=["1"])
+    >>> [(part.topic, part.difference, part.share) for part in found.topics]
+    [('1', 0.5, 0.5), ('2', 0.5, 0.5), ('3', 0.0, 0.0)]
+    >>> [(move.document, move.change) for move in found.moves]
+    [('d1', 'up'), ('d2', 'down')]
+    """
+    reading = dict(read or {})
+    judgements = read_qrels(qrels, **reading)
+    first, second = _rows_kept(run, "run", reading), _rows_kept(other, "other", reading)
+    wanted = _one_measure(measure)
+    results = evaluate(judgements, [first, second], wanted, policy=policy, **reading)
+    scores = results.scores[:, 0]
+    kept = np.flatnonzero(~np.isnan(scores).any(axis=0))
+    if len(kept) < 3:
+        raise DataError(f"{len(kept)} topics have a score from both systems; a diagnosis needs 3")
+    names = [results.topics[t] for t in kept]
+    scores = scores[:, kept]
+    parts = topic_parts(names, scores, wanted.sign or 1)
+    looked_at = list(topics) or [part.topic for part in _largest(parts)]
+    unknown = [topic for topic in looked_at if topic not in names]
+    if unknown:
+        raise UsageError(f"no topic {some(unknown)} among those compared")
+    down_to = depth or wanted.parameters.get("cutoff") or 10
+    moves = [move for topic in looked_at for move in moved(judgements, first, second, topic, down_to)]
+    whole = _decided(scores)
+    return Diagnosis(
+        *_two_names(results),
+        wanted,
+        float((scores[0] - scores[1]).mean()),
+        float(whole.p[0]),
+        whole.by[0],
+        parts,
+        sliced(names, scores, slices) if slices else (),
+        tuple(moves),
+        down_to,
+        results.warnings,
+    )
+
+
+def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[TopicPart, ...]:
+    """Each topic's part in the difference of scores[0] and scores[1], the largest gain first; of a loss sign is -1.
+
+    p without a topic is of the test that decides with all of them, or of randomisation where t is undefined.
+
+    >>> for part in topic_parts(["1", "2", "3"], np.array([[0.5, 0.9, 0.4], [0.4, 0.5, 0.5]])):
+    ...     print(part.topic, round(part.difference, 2), round(part.share, 2), round(part.difference_without, 2))
+    2 0.4 1.0 0.0
+    1 0.1 0.25 0.15
+    3 -0.1 -0.25 0.25
+    """
+    from scipy.special import stdtr
+
+    difference = scores[0] - scores[1]
+    n, total = len(topics), float(difference.sum())
+    share = difference / total if abs(total) > 1e-12 * np.abs(difference).sum() else np.full(n, np.nan)
+    without = (total - difference) / (n - 1)
+    away = difference - difference.mean()
+    squares = np.maximum((away**2).sum() - away**2 * n / (n - 1), 0.0)
+    deviation = np.sqrt(squares / (n - 2))
+    constant = deviation <= np.abs(scores).max() * 1e-7  # squares have lost half of their digits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(n - 2, -np.abs(without / deviation) * np.sqrt(n - 1))
+    exact = constant | (_decided(scores).by[0] == RANDOMISATION)
+    p[exact] = _randomised_without(scores, np.flatnonzero(exact))
+    rows = zip(topics, *scores.tolist(), difference.tolist(), share.tolist(), without.tolist(), p.tolist(), strict=True)
+    return tuple(sorted((TopicPart(*row) for row in rows), key=lambda part: -sign * part.difference))
+
+
+def _randomised_without(scores: Floats, topics: Integers) -> list[float]:
+    """The randomisation p without each of the topics; equal differences leave equal ones behind."""
+    known: dict[float, float] = {}
+    (whole,), _ = whole_differences(scores, ONE_PAIR)
+    for topic in topics.tolist():
+        if whole[topic] not in known:
+            rest = np.delete(scores, topic, axis=1)
+            known[whole[topic]] = float(randomisation(rest, ONE_PAIR, Sampling()).p[0])
+    return [known[whole[topic]] for topic in topics.tolist()]
+
+
+def _decided(scores: Floats) -> Decision:
+    return decide(scores, ONE_PAIR, {T: paired_t(scores, ONE_PAIR, Sampling())}, Sampling())
+
+
+def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mapping[str, str]]) -> tuple[Slice, ...]:
+    """The two systems compared on the topics of each value of each attribute; p-values are Holm's over all slices.
+
+    A topic without a value is in none; a slice of one topic has neither p nor interval.
+
+    >>> kinds = {"1": {"type": "fact"}, "2": {"type": "fact"}, "3": {"type": "list"}}
+    >>> for part in sliced(["1", "2", "3"], np.array([[0.5, 0.9, 0.4], [0.4, 0.5, 0.5]]), kinds):
+    ...     print(part.attribute, part.value, part.topics, round(part.difference, 2))
+    type fact 2 0.25
+    type list 1 -0.1
+    """
+    if not any(topic in attributes for topic in topics):
+        raise DataError(
+            f"no topic of the attributes is among those compared: they have {some(list(attributes), 3)}",
+            remedy="Topic ids must be the same text: 0001 is not 1.",
+        )
+    names = list(dict.fromkeys(name for values in attributes.values() for name in values))
+    found: list[Slice] = []
+    parts: list[tuple[Floats, Decision]] = []
+    for name in names:
+        values = [attributes.get(topic, {}).get(name, "") for topic in topics]
+        for value, members in _groups(values):
+            part = scores[:, members]
+            mean, other = part.mean(axis=1).tolist()
+            decision = _decided(part) if len(members) > 1 else NOTHING
+            p, by = float(decision.p[0]), decision.by[0]
+            found.append(Slice(name, value, len(members), mean, other, mean - other, nan, nan, p, by, p, nan))
+            parts.append((part, decision))
+    correction = find_correction()
+    adjusted = correction(np.array([each.p for each in found]))
+    level = correction.level(ALPHA, len(found), int(np.sum(adjusted < ALPHA)))
+    out = []
+    for each, (part, decision), p in zip(found, parts, adjusted.tolist(), strict=True):
+        if decision is not NOTHING:
+            (low,), (high,) = decided(part, ONE_PAIR, decision, level, np.array([p < ALPHA]), Sampling())
+            each = each._replace(low=float(low), high=float(high))
+        out.append(each._replace(adjusted_p=p, level=level))
+    return tuple(out)
+
+
+def moved(qrels: Qrels, run: Run, other: Run, topic: str, depth: int) -> list[Move]:
+    """The documents that stand elsewhere, among the first `depth` of either ranking, in the order of the first one.
+
+    >>> qrels, a, b = read_qrels({"1": {"d1": 1}}), read_run({"1": {"d1": 2, "d2": 1}}), read_run({"1": {"d2": 1}})
+    >>> [(move.document, move.grade, move.change) for move in moved(qrels, a, b, "1", 10)]
+    [('d1', 1.0, 'entered'), ('d2', None, 'down')]
+    """
+    grades = qrels.of(topic)
+    ranks = [{d: i for i, d in enumerate(table.of(topic), start=1) if i <= depth} for table in (run, other)]
+    union = dict.fromkeys([*ranks[0], *ranks[1]])
+    moves = [Move(topic, d, grades.get(d), ranks[0].get(d), ranks[1].get(d)) for d in union]
+    return [move for move in moves if move.change != "same"]
+
+
+def read_attributes(source: str) -> dict[str, dict[str, str]]:
+    """A table of topic attributes: CSV or TSV with a header, whose first column (or the one called topic) is the id."""
+    from cranfield.formats.sources import open_source, table_rows
+
+    opened = open_source(source)
+    rows, delimiter = table_rows(opened)
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise DataError(
+            "is not a table of topic attributes",
+            source=opened.label,
+            remedy="Expected a header line such as topic,type,length and a line for each topic.",
+        )
+    header = [name.strip() for name in rows[0]]
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if twice:
+        text = delimiter.join(rows[0])
+        raise DataError(f"two columns are called '{twice[0]}'", source=opened.label, line=1, text=text)
+    key = next((i for i, name in enumerate(header) if name.lower() in ("topic", "query", "qid", "query_id")), 0)
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            what = f"{len(row)} fields where the header has {len(header)}"
+            raise DataError(what, source=opened.label, line=number, text=delimiter.join(row))
+        if row[key] in found:
+            raise DataError(f"topic '{row[key]}' is there twice", source=opened.label, line=number, text=row[key])
+        found[row[key]] = {
+            name: value.strip() for i, (name, value) in enumerate(zip(header, row, strict=True)) if i != key
+        }
+    return found
+
+
+def _groups(values: list[str]) -> list[tuple[str, list[int]]]:
+    """Topics by value; numbers of many values by thirds."""
+    known = [(i, value) for i, value in enumerate(values) if value.lower() not in ("", "nan")]
+    distinct = dict.fromkeys(value for _, value in known)
+    read = {i: decimal(value) for i, value in known}  # "inf" is a word here
+    numbers = {i: number for i, number in read.items() if number is not None}
+    if len(numbers) < len(read):
+        numbers = {}
+    if not numbers or len(distinct) <= MOST_VALUES:
+        order = sorted(distinct, key=float) if numbers else list(distinct)
+        return [(value, [i for i, other in known if other == value]) for value in order]
+    cuts = np.quantile(list(numbers.values()), [1 / 3, 2 / 3])
+    third = {i: int(np.searchsorted(cuts, number, "left")) for i, number in numbers.items()}
+    out = []
+    for part in range(3):
+        members = [i for i, place in third.items() if place == part]
+        if members:
+            inside = [numbers[i] for i in members]
+            out.append((f"{min(inside):g} to {max(inside):g}", members))
+    return out
+
+
+def _largest(parts: Sequence[TopicPart]) -> list[TopicPart]:
+    changed = [part for part in parts if part.difference != 0]
+    return sorted(changed, key=lambda part: -abs(part.difference))[:SHOWN_TOPICS]
+
+
+def _one_measure(given: str | Measure) -> Measure:
+    named = as_measures(given)
+    if len(named) != 1:
+        raise UsageError(f"one measure is explained at a time; '{given}' names {some([str(each) for each in named])}")
+    check_comparable(named)
+    return named[0]
+
+
+def _rows_kept(given: Any, name: str, reading: dict[str, Any]) -> Run:
+    if isinstance(given, Run):
+        return given
+    return read_run(given, name=name if isinstance(given, Mapping) else None, **reading)
+
+
+def _two_names(results: Results) -> tuple[str, str]:
+    first, second = results.runs
+    return first, second

@@ -1,0 +1,129 @@
+"""A diagnosis as text that can be pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from math import isnan
+from typing import TYPE_CHECKING
+
+from cranfield.comparison.comparison_tables import interval, shown_p
+from cranfield.errors import percent
+from cranfield.render.document import Block, titled, written
+from cranfield.render.grid import Cell, Grid, separated
+from cranfield.render.json_form import finite
+
+if TYPE_CHECKING:
+    from cranfield.comparison.diagnosis import Diagnosis
+
+SHOWN = 10  # topics shown from each end
+
+
+def render(diagnosis: Diagnosis, format: str, *, every_topic: bool = False) -> str:
+    """A diagnosis in a format, ending in a newline; tables for people show the topics at both ends unless asked."""
+    return FORMATS[format](diagnosis, every_topic)
+
+
+def topics_grid(diagnosis: Diagnosis, every_topic: bool) -> Grid:
+    """Topics by what they add to the difference; in bold those that decide."""
+    parts = diagnosis.topics
+    if not every_topic and len(parts) > 2 * SHOWN:
+        parts = parts[:SHOWN] + parts[-SHOWN:]
+    deciding = {part.topic for part in diagnosis.deciding}
+    header = ["topic", diagnosis.system, diagnosis.other, "difference", "share", "without it", "p without it"]
+    rows: list[list[str | Cell]] = []
+    for part in parts:
+        share = "–" if isnan(part.share) else f"{part.share:+.1%}"
+        row: list[str | Cell] = [part.topic, f"{part.score:.4f}", f"{part.other_score:.4f}"]
+        row += [Cell(f"{part.difference:+.4f}", bold=part.topic in deciding), share]
+        rows.append([*row, f"{part.difference_without:+.4f}", shown_p(part.p_without)])
+    return Grid(header, rows)
+
+
+def slices_grid(diagnosis: Diagnosis) -> Grid:
+    """Slices of topics, compared on their own."""
+    header = [
+        "attribute",
+        "value",
+        "topics",
+        diagnosis.system,
+        diagnosis.other,
+        "difference",
+        f"{percent(diagnosis.slices[0].level)} interval",
+        "adjusted p",
+    ]
+    rows: list[list[str | Cell]] = []
+    for part in diagnosis.slices:
+        difference = Cell(f"{part.difference:+.4f}", bold=part.adjusted_p < 0.05)
+        row: list[str | Cell] = [
+            part.attribute,
+            part.value,
+            str(part.topics),
+            f"{part.mean:.4f}",
+            f"{part.other_mean:.4f}",
+        ]
+        rows.append([*row, difference, interval(part.low, part.high), shown_p(part.adjusted_p)])
+    return Grid(header, rows, labels=2)
+
+
+def moves_grid(diagnosis: Diagnosis) -> Grid:
+    """Documents that stand elsewhere, with their grades."""
+    header = ["topic", "document", "change", "grade", f"rank in {diagnosis.system}", f"in {diagnosis.other}"]
+    rows = [
+        [move.topic, move.document, move.change, "–" if move.grade is None else f"{move.grade:g}"]
+        + ["–" if rank is None else str(rank) for rank in (move.rank, move.other_rank)]
+        for move in diagnosis.moves
+    ]
+    return Grid(header, rows, labels=3)
+
+
+def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
+    by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
+    title = (
+        f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
+        f"p ({by}) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
+    )
+    found = titled(title, topics_grid(diagnosis, every_topic))
+    if diagnosis.slices:
+        found += titled("Slices of topics", slices_grid(diagnosis))
+    if diagnosis.moves:
+        found += titled(f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis))
+    return found
+
+
+def _text(format: str) -> Callable[[Diagnosis, bool], str]:
+    def write(diagnosis: Diagnosis, every_topic: bool) -> str:
+        return written(_blocks(diagnosis, every_topic), format)
+
+    return write
+
+
+def _json(diagnosis: Diagnosis, every_topic: bool) -> str:
+    import json
+
+    document = {entry.name: getattr(diagnosis, entry.name) for entry in fields(diagnosis) if entry.name != "warnings"}
+    document["measure"] = str(diagnosis.measure)
+    for name in ("topics", "slices", "moves"):
+        document[name] = [part._asdict() for part in document[name]]
+    document["deciding"] = [part.topic for part in diagnosis.deciding]
+    return json.dumps(finite({"schema": "cranfield.diagnose/1", **document}), allow_nan=False, indent=1) + "\n"
+
+
+def _separated(delimiter: str) -> Callable[[Diagnosis, bool], str]:
+    """Topics alone, in full precision."""
+
+    def write(diagnosis: Diagnosis, every_topic: bool) -> str:
+        return separated(diagnosis.topics[0]._fields, diagnosis.topics, delimiter)
+
+    return write
+
+
+FORMATS: Mapping[str, Callable[[Diagnosis, bool], str]] = {
+    "table": _text("table"),
+    "json": _json,
+    "csv": _separated(","),
+    "tsv": _separated("\t"),
+    "markdown": _text("markdown"),
+    "latex": _text("latex"),
+    "html": _text("html"),
+}

@@ -1,0 +1,209 @@
+"""What a reader of a comparison must know before believing it, each with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+
+import numpy as np
+
+from cranfield.comparison.comparison import Comparison, Panel
+from cranfield.errors import percent, plural, shorten, some
+from cranfield.evaluation.findings import Finding
+from cranfield.statistics.corrections import family_wise_error
+from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION
+from cranfield.statistics.differences import win_tie_loss
+from cranfield.statistics.effects import sure_interval
+
+FEW_TOPICS = 25
+SMALL_EFFECT = 0.2  # below this d_z is called small, after Cohen
+UNEVEN_JUDGING = 0.1
+ROUNDING = 1e-9  # 0.3 - 0.2 is not above 0.1
+ENOUGH_RESAMPLES = 10  # times the inverse of the level a p-value is compared with
+FRAGILE = ("t", "bootstrap", "tukey")  # tests that take means of a few differences for normal
+
+
+def of_comparison(comparison: Comparison) -> list[Finding]:
+    """Every warning and note about a comparison."""
+    found = list(_family(comparison))
+    found += _resampling(comparison)
+    for panel in comparison.panels:
+        found += _of_panel(comparison, panel)
+    return found
+
+
+def _family(comparison: Comparison) -> Iterator[Finding]:
+    count, alpha, correction = comparison.comparisons, comparison.alpha, comparison.correction
+    test = comparison.tests[0]
+    if count > 1:
+        error = family_wise_error(alpha, count)
+        if test.kind == "family":
+            measures = " and, times their number, for the measures" if len(comparison.panels) > 1 else ""
+            told = f"{test.named} corrects for all pairs itself{measures}"
+        elif correction.name == "none":
+            told = "they are not corrected"
+        else:
+            told = f"adjusted p-values ({correction.title}) keep down {correction.controls}"
+        message = (
+            f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm is up to {error:.0%}; {told}"
+        )
+        yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
+    for each in comparison.tests:
+        if each.name in ("wilcoxon", "sign"):
+            message = (
+                f"the {each.title.removesuffix(' test')} test is not about the mean; its null hypothesis: {each.null}"
+            )
+            yield Finding("other-null", "tests", message)
+
+
+def _resampling(comparison: Comparison) -> Iterator[Finding]:
+    """Too few resamples to tell p from the level it is compared with."""
+    sampling, about = comparison.sampling, " and ".join(test.title for test in comparison.deciding)
+    error = max(float(panel.decided.error.max(initial=0.0)) for panel in comparison.panels)
+    if error == 0:
+        return
+    compared = len(comparison.panels) if comparison.tests[0].kind == "family" else comparison.comparisons
+    needed = int(np.ceil(ENOUGH_RESAMPLES * compared / comparison.alpha))
+    if sampling.resamples < needed:
+        message = (
+            f"{sampling.resamples:,} resamples are too few for {plural(comparison.comparisons, 'comparison')}: take "
+            f"{needed:,} or more (--resamples)"
+        )
+        yield Finding("few-resamples", about, message)
+    drawn_from = f"{sampling.resamples:,} resamples, seed {sampling.seed}"
+    message = f"p-values are from {drawn_from}: standard error up to {error:.1g}"
+    yield Finding("sampled-p", about, message, doubtful=False)
+
+
+def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
+    systems, label = comparison.systems, panel.label
+    names = [f"{shorten(systems[i], 40)} and {shorten(systems[j], 40)}" for i, j in comparison.pairs.tolist()]
+    paired = not np.isnan(panel.effects.d_z).all()  # systems that answer different topics have no differences on them
+    if paired:
+        yield from _few_topics(comparison, panel, names)
+        yield from _few_changed(comparison, panel, names)
+    for note in panel.notes:
+        yield Finding("test-note", label, note, doubtful=False)
+    yield from _undefined(comparison, panel, names)
+    identical = [
+        name
+        for name, (i, j) in zip(names, comparison.pairs.tolist(), strict=True)
+        if np.array_equal(panel.scores[i], panel.scores[j])
+    ]
+    if identical and panel.measure.sign:
+        message = f"the same score on every topic: {_listed(identical)}. Are these the same run twice?"
+        yield Finding("identical", label, message)
+    significant = panel.adjusted < comparison.alpha
+    small = significant & (np.abs(panel.effects.d_z).round(2) < SMALL_EFFECT)  # as tables show it
+    tiny = [name for name, is_small in zip(names, small.tolist(), strict=True) if is_small]
+    if tiny:
+        message = (
+            f"significant but small (|d_z| below {SMALL_EFFECT:g}): {_listed(tiny)}. Does such a difference matter?"
+        )
+        yield Finding("small-effect", label, message)
+    level = int((~significant).sum()) - len(identical)
+    if level > 0 and panel.measure.sign and comparison.margin is None:
+        message = f'{plural(level, "pair")} not significantly different: that is not "equal"'
+        if paired:
+            message += ". Ask for equivalence within a margin that matters (--equivalence)"
+        yield Finding("not-equal", label, message, doubtful=False)
+    yield from _uneven_judging(comparison, panel)
+    alone = [name for name, spread in zip(systems, panel.spreads or (), strict=False) if spread.seeds == 1]
+    if alone:
+        message = f"one run alone of {some(alone)}: the result is about that run, not the method under other seeds"
+        yield Finding("one-seed", label, message)
+
+
+def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
+    """So few topics that means of differences are far from normal: who decides then, and what could be found at all."""
+    topics, first = len(panel.topics), comparison.tests[0]
+    if topics >= FEW_TOPICS:
+        return
+    told = [f"{topics} topics are few"]
+    if comparison.by_rule:
+        told[0] += ": the exact randomisation test decides, as t is fragile"
+    elif first.name in FRAGILE:
+        told[0] += f": {first.named} is fragile, and decides because it was asked for"
+        told += _disagreement(comparison, panel, names)
+    reachable = 2.0 ** (1 - topics)  # the least p of all flips
+    if panel.decided.by_randomisation.any() and reachable >= comparison.level:
+        told.append(
+            f"{topics} topics cannot decide anything at level {comparison.level:.2g}, as no randomisation p is below "
+            f"{reachable:.2g}"
+        )
+    else:
+        finite = panel.effects.detectable[np.isfinite(panel.effects.detectable) & (panel.effects.detectable > 0)]
+        if len(finite):
+            corrected = " after correction" if comparison.comparisons > 1 else ""
+            told.append(
+                f"only differences of about {finite.max():.3f} would be found{corrected} with a chance of "
+                f"{comparison.power:.0%}"
+            )
+    yield Finding("few-topics", panel.label, "; ".join(told))
+
+
+def _disagreement(comparison: Comparison, panel: Panel, names: list[str]) -> list[str]:
+    """Where the test that was asked for and the exact one beside it part at alpha, before any correction."""
+    if RANDOMISATION not in panel.p:
+        return ["see what the exact randomisation test says (--test randomisation)"]
+    alpha, p, exact = comparison.alpha, panel.decided.p, panel.p[RANDOMISATION]
+    apart = [f"{names[k]} (p {exact[k]:.4f})" for k in np.flatnonzero((p < alpha) != (exact < alpha))]
+    if not apart:
+        return ["the exact randomisation test agrees on every pair"]
+    return [f"the exact randomisation test does not agree on {_listed(apart)}"]
+
+
+def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
+    """Few of the topics change: no interval from the differences seen holds, one from their number does."""
+    topics = len(panel.topics)
+    gains, _, losses = win_tie_loss(panel.scores, comparison.pairs)
+    changed = gains + losses
+    few = np.flatnonzero((changed > 0) & (changed < FEW_CHANGED) & (4 * changed < topics))
+    if not len(few):
+        return
+    lowest, highest = panel.measure.definition.range
+    shown = _listed([f"{names[k]} on {changed[k]}" for k in few])
+    message = f"few of the {topics} topics change ({shown}): intervals from so few differences cover too little"
+    if isfinite(highest - lowest):
+        low, high = sure_interval(gains[few], losses[few], topics, highest - lowest, comparison.alpha)
+        ends = [f"{names[k]} [{a:+.4f}, {b:+.4f}]" for k, a, b in zip(few, low, high, strict=True)]
+        message += (
+            f"; from their number alone the mean difference lies ({percent(comparison.alpha)}) in {_listed(ends)}"
+        )
+    yield Finding("few-changed", panel.label, message)
+
+
+def _undefined(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
+    """Where the test that was to decide has no answer, and which one has."""
+    first = comparison.tests[0]
+    undefined = np.flatnonzero(np.isnan(panel.p[first.name]))
+    if not len(undefined):
+        return
+    who = _listed([names[k] for k in undefined])
+    decided = {panel.decided.by[k] for k in undefined.tolist()}
+    instead = "the exact randomisation test decides" if decided == {RANDOMISATION} else "nothing decides"
+    yield Finding("undefined", panel.label, f"{first.named} is undefined for {who}: {instead}", doubtful=False)
+
+
+def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
+    unjudged, systems = panel.unjudged, comparison.systems
+    if unjudged is None or np.isnan(unjudged).all() or panel.measure.sign == 0:
+        return
+    most, least = int(np.nanargmax(unjudged)), int(np.nanargmin(unjudged))
+    if unjudged[most] - unjudged[least] > UNEVEN_JUDGING + ROUNDING:
+        message = (
+            f"unjudged documents are {unjudged[most]:.0%} of what {systems[most]} shows and "
+            f"{unjudged[least]:.0%} for {systems[least]}: the first may be better than it looks "
+            "(`cranfield evaluate --bounds`)"
+        )
+        yield Finding("uneven-judging", panel.label, message)
+
+
+def _listed(pairs: list[str], most: int = 5) -> str:
+    """The first of several pairs with what is said of them, and how many more there are.
+
+    >>> _listed(["a and b", "a and c", "b and c"], 2)
+    'a and b, a and c; 1 more'
+    """
+    more = f"; {len(pairs) - most:,} more" if len(pairs) > most else ""
+    return ", ".join(pairs[:most]) + more

@@ -1,0 +1,70 @@
+"""A ledger of comparisons: how often have these judgements been asked already?
+
+Judgements are known by what is in them, their digest, whatever file they are in.
+Whoever tries measures, baselines and topic sets until something is significant will find something. A ledger, a file
+with a JSON object a line, keeps count, so that a reader can see the comparisons that were not published too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cranfield.comparison.comparison import Comparison
+from cranfield.errors import DataError, plural
+from cranfield.evaluation.findings import Finding
+from cranfield.formats.json_text import parse
+from cranfield.formats.output import append, so_far
+
+SCHEMA = "cranfield.ledger/2"
+FIRST = "cranfield.ledger/1"  # which had one collection alone
+
+
+def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
+    """Adds a comparison to a ledger, and tells of earlier ones on the same judgements, if there are any."""
+    entry = {
+        "schema": SCHEMA,
+        "when": when,
+        "judgements": [{"name": qrels.name, "digest": qrels.digest} for qrels in comparison.judgements],
+        "systems": list(comparison.systems),
+        "measures": [panel.label for panel in comparison.panels],
+        "test": comparison.rule,
+        "correction": comparison.correction.name,
+        "comparisons": comparison.comparisons,
+        "significant": sum(pair.significant for pair in comparison.rows()),
+    }
+    text = so_far(path)
+    known = {qrels.digest for qrels in comparison.judgements if qrels.digest is not None}
+    before = [old for old in _entries(path, text) if known & _digests(old)]
+    append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
+    if not before:
+        return None
+    asked = sum(old["comparisons"] for old in before)
+    found = sum(old["significant"] for old in before)
+    message = (
+        f"{plural(asked, 'comparison')} {'was' if asked == 1 else 'were'} made on these judgements before, in "
+        f"{plural(len(before), 'session')}; "
+        f"{found:,} significant. p-values are corrected for this session alone: report the others too"
+    )
+    return Finding("asked-before", "ledger", message)
+
+
+def _digests(entry: dict[str, Any]) -> set[Any]:
+    """The judgements that an entry is about, by what is in them."""
+    listed = entry["judgements"] if entry["schema"] == SCHEMA else [entry["judgements"]]
+    return {judgements["digest"] for judgements in listed}
+
+
+def _entries(path: str, text: str) -> list[dict[str, Any]]:
+    entries = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            entry = parse(line, path, number)
+            counts = (entry[key] for key in ("comparisons", "significant"))
+            if entry["schema"] not in (SCHEMA, FIRST) or not all(type(count) is int for count in counts):
+                raise ValueError
+            _digests(entry)
+        except (ValueError, TypeError, KeyError):
+            raise DataError("is not an entry of a ledger", source=path, line=number, text=line) from None
+        entries.append(entry)
+    return entries

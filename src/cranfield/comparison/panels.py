@@ -1,0 +1,333 @@
+"""One measure on one collection: every pair of systems tested, decided and given its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.comparison import Folds, Macro, Panel
+from cranfield.comparison.question import Question
+from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.results import Results
+from cranfield.measures import Measure, parse_measure
+from cranfield.statistics.corrections import find_correction
+from cranfield.statistics.deciding import Decision, T, decide
+from cranfield.statistics.differences import Booleans, moments
+from cranfield.statistics.effects import Effects, detectable, effects, within
+from cranfield.statistics.intervals import Ends, agreeing, decided, flipped, of_t, pooled_freedom
+from cranfield.statistics.paired import t as paired_t
+from cranfield.statistics.risk import risk
+from cranfield.statistics.seeds import compare_seeds, seed_spread
+from cranfield.statistics.significance import Floats, Integers, Outcome, SignificanceTest, differences
+from cranfield.statistics.splitting import ResampledTest, corrected_resampled_t
+
+# Shown in place of a test where systems have several runs.
+SEED_TEST = SignificanceTest(
+    "seeds",
+    "t test over topics and seeds",
+    "over all topics and all seeds that could have been drawn, the two methods score the same",
+    "paired",
+    paired_t,
+)
+
+
+class Evaluated(NamedTuple):
+    """Systems evaluated on a collection, and for each system the names of its runs in the results."""
+
+    results: Results
+    runs_of: dict[str, list[str]]
+
+
+class _Tested(NamedTuple):
+    """What was found of each pair; `error` is the standard error of its difference, with degrees of freedom."""
+
+    effects: Effects
+    outcomes: dict[str, Outcome]
+    error: Floats
+    freedom: Floats
+
+
+def tested_panel(
+    collection: str,
+    evaluated: Evaluated,
+    measure: Measure,
+    pairs: Integers,
+    tests: tuple[SignificanceTest, ...],
+    asked: Question,
+) -> Panel:
+    """The pairs of one measure on one collection with their p-values; `corrected` does what takes all panels."""
+    results, groups = evaluated.results, list(evaluated.runs_of.values())
+    of_run = results.scores[:, results.measures.index(measure)]
+    several = tests == (SEED_TEST,)
+    by_seed = [of_run[[results.runs.index(name) for name in group]] for group in groups]
+    independent = [test.name for test in tests if test.kind == "independent"]
+    kept = np.ones(len(results.topics), dtype=bool) if independent else ~np.isnan(of_run).any(axis=0)
+    if np.count_nonzero(kept) < 2:
+        raise DataError(
+            f"{measure}: a comparison needs 2 topics with a score from every system or more, not "
+            f"{np.count_nonzero(kept)}",
+            remedy="With --topics run, only topics that every run answers are compared one by one. Systems that each "
+            "have topics of their own are compared by --test welch, student or mann-whitney."
+            if results.policy.topics == "run"
+            else None,
+        )
+    by_seed = [scores[:, kept] for scores in by_seed]
+    scores = np.stack([each.mean(axis=0) for each in by_seed])
+    if several:
+        tested = _over_seeds(by_seed, scores, pairs)
+    elif independent:
+        if results.policy.topics != "run":
+            raise UsageError(
+                f"{independent[0]} is for systems that each have topics of their own, and under --topics "
+                f"{results.policy.topics} every topic counts for all: say --topics run (policy=Policy(topics='run')), "
+                "or take a test for shared topics, as t"
+            )
+        tested = _on_different_topics(scores, pairs, tests, asked)
+    else:
+        tested = _Tested(
+            effects(scores, pairs),
+            {test.name: test.function(scores, pairs, asked.sampling) for test in tests},
+            np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
+            np.full(len(pairs), scores.shape[1] - 1.0),
+        )
+    by_rule = asked.by_rule and not several
+    decision = decide(scores, pairs, tested.outcomes, asked.sampling, by_rule=by_rule, kind=tests[0].kind)
+    found = tested.effects
+    if measure.sign < 0:  # the lower value wins a topic
+        found = found._replace(wins=found.losses, losses=found.wins)
+    topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
+    unknown = np.full(len(pairs), np.nan)
+    return Panel(
+        collection,
+        measure,
+        topics,
+        scores,
+        _unjudged(results, measure, groups),
+        found,
+        Ends(unknown, unknown),
+        tested.error,
+        tested.freedom,
+        {name: outcome.p for name, outcome in tested.outcomes.items()},
+        {name: outcome.error for name, outcome in tested.outcomes.items()},
+        decision,
+        decision.p,
+        tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
+        None if asked.margin is None else within(asked.margin, found.mean, tested.error, tested.freedom).p,
+        tuple(seed_spread(each) for each in by_seed) if several else None,
+        _folds(scores, topics, pairs, asked),
+        None if asked.risk is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=asked.risk),
+    )
+
+
+def corrected(
+    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question
+) -> tuple[list[Panel], float]:
+    """The panels with p-values corrected for everything compared, and with intervals; and the level of these.
+
+    A family test has seen to its own pairs: only the panels are left to correct for.
+    """
+    correction, size = find_correction(asked.correction), len(pairs) * int(in_family(panels).sum())
+    adjusted, level = _as_family(panels, asked, by_test=test.kind == "family")
+    found = []
+    for panel, row in zip(panels, adjusted, strict=True):
+        low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
+        together = Ends(low, high)  # which those of a family test are
+        if test.kind != "family":
+            alone = min(asked.alpha / size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
+            together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
+        planned = correction.level(asked.alpha, size)
+        least = detectable(panel.standard_error, panel.freedom, power=asked.power, alpha=planned)
+        # What no flip of so few topics can reach is not found, however large it is.
+        out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
+        least = np.where(out_of_reach, np.inf, least)
+        effects = panel.effects._replace(low=low, high=high, detectable=least)
+        found.append(replace(panel, effects=effects, together=together, adjusted=row))
+    return found, level
+
+
+def in_family(parts: Sequence[Panel | Macro]) -> Booleans:
+    """Which of them are the family that is corrected for: measures without a better side decide nothing, so that they
+    weaken nothing either, unless there are no others.
+    """
+    directed = np.array([part.measure.sign != 0 for part in parts])
+    return directed if directed.any() else ~directed
+
+
+def _as_family(parts: Sequence[Panel | Macro], asked: Question, *, by_test: bool = False) -> tuple[Floats, float]:
+    """p-values corrected as one family, a row a part, and the level that they are then compared with.
+
+    `by_test`: a family test has corrected the rows. Parts outside the family are read at the level of the others.
+    """
+    correction, members = find_correction(asked.correction), in_family(parts)
+    p = np.array([part.decided.p for part in parts])
+    family = p[members]
+    if by_test:
+        corrected_family, level = np.minimum(family * len(family), 1.0), asked.alpha / len(family)
+    else:
+        corrected_family = correction(family)
+        level = correction.level(asked.alpha, family.size, int(np.sum(corrected_family < asked.alpha)))
+    adjusted = np.minimum(p * asked.alpha / level, 1.0)
+    adjusted[members] = corrected_family
+    return adjusted, level
+
+
+def _interval(
+    panel: Panel, pairs: Integers, level: float, found: Booleans, test: SignificanceTest, asked: Question
+) -> Ends:
+    """For each pair the differences that what decides it does not reject at a level."""
+    if test.kind == "independent":
+        unknown = np.full(len(pairs), np.nan)
+        return Ends(unknown, unknown)
+    if test.kind == "family" and panel.decided.by_randomisation.all():  # undefined, and each pair by itself instead
+        level = level / len(pairs)
+    if test != SEED_TEST:
+        return decided(panel.scores, pairs, panel.decided, level, found, asked.sampling)
+    ends = of_t(panel.effects.mean, panel.standard_error, panel.freedom, level)
+    instead = panel.decided.by_randomisation
+    if instead.any():
+        ends.low[instead], ends.high[instead] = flipped(
+            differences(panel.scores, pairs[instead]), level, asked.sampling
+        )
+    return agreeing(ends, panel.effects.mean, found)
+
+
+def _over_seeds(by_seed: list[Floats], scores: Floats, pairs: Integers) -> _Tested:
+    """Differences between methods, allowing for other topics and for other seeds."""
+    compared = [compare_seeds(by_seed[i], by_seed[j]) for i, j in pairs.tolist()]
+    statistic, p, error, freedom = np.array(
+        [(each.statistic, each.p, each.error, each.freedom) for each in compared]
+    ).T.copy()
+    outcome = Outcome(statistic, p, np.zeros(len(pairs)))
+    freedom = np.where(np.isnan(freedom), scores.shape[1] - 1, freedom)
+    return _Tested(effects(scores, pairs), {SEED_TEST.name: outcome}, error, freedom)
+
+
+def _on_different_topics(
+    scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], asked: Question
+) -> _Tested:
+    """Systems that were run on topics of their own: there are no differences on a topic."""
+    paired = [test.name for test in tests if test.kind != "independent"]
+    if paired:
+        unpaired = next(test.name for test in tests if test.kind == "independent")
+        raise UsageError(
+            f"{paired[0]} is for systems that share topics, {unpaired} for systems that do not: ask for tests of one "
+            "kind"
+        )
+    for what, wanted in (("equivalence", asked.margin), ("risk", asked.risk), ("a comparison by folds", asked.splits)):
+        if wanted is not None:
+            raise UsageError(f"{what} needs systems that answer the same topics; {tests[0].name} is for others")
+    outcomes = {test.name: test.function(scores, pairs, asked.sampling) for test in tests}
+    unknown, none = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
+    means, sizes = np.nanmean(scores, axis=1), (~np.isnan(scores)).sum(axis=1)
+    found = Effects(means[pairs[:, 0]] - means[pairs[:, 1]], unknown, unknown, unknown, none, none, none, unknown)
+    variance = (np.nanvar(scores, axis=1, ddof=1) / sizes)[pairs]
+    return _Tested(found, outcomes, np.sqrt(variance.sum(axis=1)), pooled_freedom(variance, sizes[pairs] - 1.0))
+
+
+def macro_summary(
+    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question
+) -> tuple[Macro, ...]:
+    """Each measure over all collections, which count the same however many topics they have; corrected as a family.
+
+    The collections are those at hand, not a sample of all there could be: only topics are taken to vary.
+    """
+    measures = list(dict.fromkeys(panel.measure for panel in panels))
+    made = [_macro([panel for panel in panels if panel.measure == each], pairs, test, asked) for each in measures]
+    adjusted, level = _as_family(made, asked)
+    found = []
+    for macro, row in zip(made, adjusted, strict=True):
+        of_measure = [panel for panel in panels if panel.measure == macro.measure]
+        ends = of_t(macro.difference, macro.error, macro.freedom, level)
+        instead = macro.decided.by_randomisation
+        if instead.any():
+            difference = np.concatenate([differences(panel.scores, pairs[instead]) for panel in of_measure], axis=1)
+            weights = np.concatenate([np.full(len(panel.topics), 1 / len(panel.topics)) for panel in of_measure])
+            ends.low[instead], ends.high[instead] = flipped(difference, level, asked.sampling, weights)
+        ends = agreeing(ends, macro.difference, row < asked.alpha)
+        found.append(macro._replace(low=ends.low, high=ends.high, adjusted=row, level=level))
+    return tuple(found)
+
+
+def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question) -> Macro:
+    """One measure: t of the mean of the collections' differences, with Satterthwaite's degrees of freedom."""
+    from scipy.special import stdtr
+
+    difference = np.mean([panel.effects.mean for panel in panels], axis=0)
+    variances = np.array([np.square(panel.standard_error) for panel in panels]).T / len(panels) ** 2
+    freedom = pooled_freedom(variances, np.array([panel.freedom for panel in panels]).T)
+    error = np.sqrt(variances.sum(axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = difference / error
+        p = np.where(error == 0, np.nan, 2 * stdtr(freedom, -np.abs(statistic)))
+    outcomes = {T: Outcome(statistic, p, np.zeros(len(pairs)))}
+    means = np.mean([panel.means for panel in panels], axis=0)
+    # On the scores of all topics, each over the number of topics of its collection, sums are means of collections.
+    scores = np.concatenate([panel.scores / len(panel.topics) for panel in panels], axis=1)
+    if test.kind == "independent":
+        decision = Decision(p, np.zeros(len(pairs)), (T,) * len(pairs))
+    else:
+        decision = decide(scores, pairs, outcomes, asked.sampling, by_rule=asked.by_rule and test != SEED_TEST)
+    return Macro(panels[0].measure, means, difference, error, freedom, decision, p, p, p, np.nan)
+
+
+def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, asked: Question) -> tuple[Folds, ...] | None:
+    if asked.splits is None:
+        return None
+    place = {topic: number for number, topic in enumerate(topics)}
+    parts = asked.splits.folds
+    tested = [[place[topic] for topic in part.test if topic in place] for part in parts]
+    tuned = [sum(topic in place for topic in part.train) for part in parts]
+    if not all(tested) or not all(tuned):
+        raise DataError(
+            "a fold has no topic to test on, or none to tune on, among those compared",
+            remedy="Are they of this collection?",
+        )
+    if len(parts) == 1:
+        return _held_out(scores[:, tested[0]], pairs, asked)
+    means = np.array([scores[:, part].mean(axis=1) for part in tested])
+    train, test = float(np.mean(tuned)), float(np.mean([len(part) for part in tested]))
+    out = []
+    for i, j in pairs.tolist():
+        differences = tuple((means[:, i] - means[:, j]).tolist())
+        out.append(Folds(differences, corrected_resampled_t(differences, train, test, confidence=1 - asked.alpha)))
+    return tuple(out)
+
+
+def _held_out(scores: Floats, pairs: Integers, asked: Question) -> tuple[Folds, ...]:
+    """One split has nothing that overlaps: the paired t test on the topics that were held out."""
+    if scores.shape[1] < 2:
+        raise DataError("one topic to test on is among those compared, and a comparison needs 2")
+    effect, outcome = effects(scores, pairs, alpha=asked.alpha), paired_t(scores, pairs, asked.sampling)
+    error = np.sqrt(moments(scores, pairs).variance / scores.shape[1])
+    low, high = (np.where(np.isnan(outcome.p), np.nan, end) for end in (effect.low, effect.high))
+    columns = (effect.mean, error, outcome.statistic, outcome.p, low, high)
+    return tuple(
+        Folds((mean,), ResampledTest(mean, spread, statistic, scores.shape[1] - 1, p, low, high))
+        for mean, spread, statistic, p, low, high in zip(*(column.tolist() for column in columns), strict=True)
+    )
+
+
+def judging(measures: Sequence[Measure]) -> list[Measure]:
+    """What tells how well documents are judged that measures look at: the share of them, and if there are any."""
+    return list(dict.fromkeys([*map(_judged_share, measures), parse_measure("NumRet")]))
+
+
+def _judged_share(measure: Measure) -> Measure:
+    cutoff = measure.parameters.get("cutoff")
+    judged = parse_measure("Judged")
+    return judged if cutoff is None else judged @ cutoff
+
+
+def _unjudged(results: Results, measure: Measure, groups: list[list[str]]) -> Floats | None:
+    """For each system the mean share of unjudged documents over the topics for which it shows any; NaN if none."""
+    share, shown = _judged_share(measure), parse_measure("NumRet")
+    if share not in results.measures or shown not in results.measures:
+        return None
+    answered = results.scores[:, results.measures.index(shown)] > 0
+    unjudged = np.where(answered, 1 - results.scores[:, results.measures.index(share)], 0.0)
+    counts = answered.sum(axis=1)
+    means = np.divide(unjudged.sum(axis=1), counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return np.array([means[[results.runs.index(name) for name in group]].mean() for group in groups])

@@ -1,0 +1,249 @@
+"""`compare`: judgements and runs in, a comparison of the systems out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cranfield.comparison import guards
+from cranfield.comparison.comparison import Comparison, FigureColumn
+from cranfield.comparison.panels import SEED_TEST, Evaluated, corrected, in_family, judging, macro_summary, tested_panel
+from cranfield.comparison.question import Question
+from cranfield.errors import UsageError, plural, some
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.results import Results
+from cranfield.measures import Measure, as_measures
+from cranfield.policy import Policy
+from cranfield.signatures import built
+from cranfield.statistics import corrections
+from cranfield.statistics.deciding import BY_RULE
+from cranfield.statistics.significance import against, all_pairs, find_test
+
+
+def compare(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    policy: Policy | None = None,
+    read: Mapping[str, Any] | None = None,
+    **question: Any,
+) -> Comparison:
+    """Compares systems on the same topics: differences with intervals, effect sizes, p-values corrected for all pairs.
+
+    `qrels` and `runs` are what `evaluate` takes; a list of runs under one name, {"dense": [run1, run2, …]}, are runs of
+    one system under several seeds. By default every pair is compared, with `baseline` every system against that one.
+    `tests` names the tests of significance: the first decides, the others are shown beside it; without any, the paired
+    t test decides, or the exact randomisation test where few topics change (`Pair.decided_by`). See `Question` for the
+    rest: correction, alpha, power, margin, splits, tuned_on, sampling. `read` is passed on to `evaluate`.
+
+    >>> qrels = {str(t): {"d1": 1} for t in range(8)}
+    >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
+    >>> b = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
+    >>> found = compare(qrels, {"a": a, "b": b}, "RR", baseline="b")
+    >>> pair = next(found.rows())
+    >>> pair.difference, round(pair.low, 4), round(pair.high, 4), pair.wins, pair.ties, pair.losses
+    (0.4375, 0.25, 0.5, 7, 1, 0)
+    """
+    return compare_collections({"": (qrels, runs)}, measures, policy=policy, read=read, **question)
+
+
+def compare_collections(
+    collections: Mapping[str, tuple[Any, Any]],
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    policy: Policy | None = None,
+    read: Mapping[str, Any] | None = None,
+    **question: Any,
+) -> Comparison:
+    """Compares the same systems on several collections, {name: (qrels, runs)}, as one family, with a macro summary.
+
+    >>> qrels = {str(t): {"d1": 1} for t in range(8)}
+    >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
+    >>> b = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
+    >>> news = {t: qrels[t] for t in "0123"}
+    >>> found = compare_collections({"web": (qrels, {"a": a, "b": b}), "news": (news, {"a": a, "b": b})}, "RR")
+    >>> [panel.label for panel in found.panels], found.macro[0].difference.round(4)
+    (['RR on web', 'RR on news'], array([0.4062]))
+    """
+    asked = built(Question, question, "compare")
+    wanted = as_measures(measures)
+    check_comparable(wanted)
+    for measure in wanted if asked.risk is not None else ():
+        measure.check_direction("take another measure", reason="risk weighs losses")
+    if not collections:
+        raise UsageError("no collection given")
+    evaluated: dict[str, Evaluated] = {}
+    expected: list[str] = []
+    for name, (qrels, runs) in collections.items():
+        systems, sources = _seeded(runs)
+        found = evaluate(
+            qrels, sources, list(dict.fromkeys([*wanted, *judging(wanted)])), policy=policy, **dict(read or {})
+        )
+        evaluated[name] = Evaluated(found, _runs_of(found, systems))
+        runs_of = evaluated[name].runs_of
+        expected = expected or list(runs_of)
+        if sorted(runs_of) != sorted(expected):
+            raise UsageError(
+                f"every collection needs runs of the same systems: {next(iter(collections))} has "
+                f"{some(expected)}, {name} has {some(list(runs_of))}"
+            )
+        evaluated[name] = Evaluated(found, {system: runs_of[system] for system in expected})
+    made = compare_results(evaluated, wanted, asked)
+    return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
+
+
+def _one_seed_each(made: Comparison, collections: Mapping[str, tuple[Any, Any]]) -> list[Finding]:
+    """Asked for seeds where no system has two: the guard of systems with several runs does not see that."""
+    asked = any(_seeded(runs)[0] is not None for _, runs in collections.values())
+    if not asked or made.tests == (SEED_TEST,):
+        return []
+    message = f"one run of each system ({some(made.systems)}): the result is about these runs, not the methods"
+    return [Finding("one-seed", "seeds", message)]
+
+
+def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measure], asked: Question) -> Comparison:
+    """Compares what has been evaluated, collection by collection."""
+    systems = tuple(next(iter(evaluated.values())).runs_of)
+    if len(systems) < 2:
+        raise UsageError("a comparison needs two systems or more; `cranfield evaluate` looks at one")
+    if asked.baseline is None:
+        pairs = all_pairs(len(systems))
+    elif asked.baseline in systems:
+        pairs = against(systems.index(asked.baseline), len(systems))
+    else:
+        raise UsageError(f"no run '{asked.baseline}' to be the baseline; there are {some(systems, 20)}")
+    tests = tuple(find_test(name) for name in dict.fromkeys(asked.tests or BY_RULE))
+    if any(len(names) > 1 for each in evaluated.values() for names in each.runs_of.values()):
+        if not asked.by_rule:
+            raise UsageError(f"several runs of a system have a test of their own ({SEED_TEST.title}): name no other")
+        tests = (SEED_TEST,)
+    if tests[0].kind == "family" and asked.correction != corrections.DEFAULT:
+        raise UsageError(f"{tests[0].name} corrects for all pairs itself: name no correction")
+    tested = [
+        tested_panel(name, each, measure, pairs, tests, asked)
+        for name, each in evaluated.items()
+        for measure in measures
+    ]
+    panels, level = corrected(tested, pairs, tests[0], asked)
+    made = Comparison(
+        systems,
+        tuple(panels),
+        pairs,
+        asked.baseline,
+        tests,
+        asked.by_rule and tests[0] != SEED_TEST,
+        corrections.find_correction(asked.correction),
+        len(pairs) * int(in_family(panels).sum()),
+        level,
+        asked.alpha,
+        asked.power,
+        asked.margin,
+        asked.sampling,
+        next(iter(evaluated.values())).results.policy,
+        tuple(source for each in evaluated.values() for source in each.results.inputs),
+        tuple(each.results.inputs[0] for each in evaluated.values()),
+        tuple(warning for each in evaluated.values() for warning in each.results.warnings),
+        macro_summary(panels, pairs, tests[0], asked) if len(evaluated) > 1 else (),
+        tuple(found for name, each in evaluated.items() for found in _figures(name, each)),
+    )
+    found = (*_tuning(made, asked), *_split_topics(made, asked), *_twice(made), *guards.of_comparison(made))
+    return replace(made, warnings=(*made.warnings, *found))
+
+
+def _tuning(made: Comparison, asked: Question) -> list[Finding]:
+    """Topics that systems were tuned on prove nothing when they are tested on."""
+    tuned = set(asked.tuned_on)
+    shared = list(dict.fromkeys(topic for panel in made.panels for topic in panel.topics if topic in tuned))
+    if not shared:
+        return []
+    message = f"{len(shared)} of the topics tested on were tuned on: {some(shared)}. Test on others: `cranfield split`"
+    return [Finding("tuned-on-test", "topics", message)]
+
+
+def _twice(made: Comparison) -> list[Finding]:
+    """One collection under two names counts twice in every summary, as if its topics were new ones."""
+    names = list(dict.fromkeys(panel.collection for panel in made.panels))
+    digests = dict(zip(names, [source.digest for source in made.judgements], strict=True))
+    scores = {name: [panel for panel in made.panels if panel.collection == name] for name in names}
+    found = []
+    for one, other in combinations(names, 2):
+        same_scores = all(
+            a.topics == b.topics and np.array_equal(a.scores, b.scores, equal_nan=True)
+            for a, b in zip(scores[one], scores[other], strict=True)
+        )
+        if same_scores or (digests[one] is not None and digests[one] == digests[other]):
+            what = "the same topics and scores" if same_scores else "the same judgements"
+            message = f"{one} and {other} have {what}: one collection entered twice counts twice. Leave one out"
+            found.append(Finding("twice", "collections", message))
+    return found
+
+
+def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
+    """Topics of the splits that are not compared, and the reverse: are these the splits of this collection?"""
+    if asked.splits is None:
+        return []
+    given = list(dict.fromkeys(topic for fold in asked.splits.folds for part in fold for topic in part))
+    there = made.panels[0].topics
+    known, dealt = set(there), set(given)
+    foreign = [topic for topic in given if topic not in known]
+    alone = [topic for topic in there if topic not in dealt]
+    found = []
+    if foreign:
+        message = f"{plural(len(foreign), 'topic')} not among those compared, left out of the folds: {some(foreign)}"
+        found.append(Finding("foreign-splits", "splits", message))
+    if alone:
+        message = f"{plural(len(alone), 'topic')} compared and in no fold: {some(alone)}"
+        found.append(Finding("foreign-splits", "splits", message))
+    return found
+
+
+def check_comparable(measures: Sequence[Measure]) -> None:
+    """Means over topics are compared, and nothing else."""
+    for measure in measures:
+        if measure.parameters["agg"] not in ("mean", "sum"):
+            plain = measure(agg="mean")
+            raise UsageError(f"{measure}: means over topics are compared; take {plain.definition.name} instead")
+
+
+def _figures(collection: str, evaluated: Evaluated) -> list[FigureColumn]:
+    """Figures of systems: of one with several runs their mean, where all of them have it."""
+    results = evaluated.results
+    found = []
+    for figure, values in results.figures.items():
+        known = dict(zip(results.runs, values, strict=True))
+        of_systems = ([known[run] for run in runs] for runs in evaluated.runs_of.values())
+        means = (_mean([value for value in each if value is not None], len(each)) for each in of_systems)
+        found.append(FigureColumn(collection, figure, tuple(means)))
+    return found
+
+
+def _mean(values: list[float], count: int) -> float | None:
+    return sum(values) / count if len(values) == count else None
+
+
+def _seeded(runs: Any) -> tuple[dict[str, int] | None, Any]:
+    """Systems with how many runs each has, and all runs under names of their own; None where each has one."""
+    if not isinstance(runs, Mapping) or not any(isinstance(run, list) for run in runs.values()):
+        return None, runs
+    systems = {str(name): len(run) if isinstance(run, list) else 1 for name, run in runs.items()}
+    empty = [name for name, count in systems.items() if not count]
+    if empty:
+        raise UsageError(f"no run of {some(empty)}")
+    flat: dict[str, Any] = {}
+    for name, given in runs.items():
+        for number, run in enumerate(given if isinstance(given, list) else [given], start=1):
+            flat[f"{name}#{number}"] = run
+    return systems, flat
+
+
+def _runs_of(results: Results, systems: dict[str, int] | None) -> dict[str, list[str]]:
+    """For each system the names of its runs in the results."""
+    if systems is None:
+        return {name: [name] for name in results.runs}
+    return {name: [f"{name}#{number}" for number in range(1, count + 1)] for name, count in systems.items()}

@@ -1,0 +1,212 @@
+"""`describe`: what a collection holds, which measures and cutoffs its judgements support, and what to beware of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cranfield.description.advice import Advice, advise
+from cranfield.description.summaries import Cutoff, JudgementSummary, TextSummary, of_cutoffs, of_judgements, of_texts
+from cranfield.errors import UsageError, plural, some
+from cranfield.evaluation import findings
+from cranfield.evaluation.evaluation import named_runs
+from cranfield.evaluation.findings import Finding
+from cranfield.formats import read_qrels, read_run
+from cranfield.formats.datasets import is_dataset
+from cranfield.formats.layout import Layout, as_layout
+from cranfield.judged import Judged, Pool, judge, pool
+from cranfield.tables import Qrels
+from cranfield.texts import Ids, read_documents, read_topics
+from cranfield.texts.collection import PARTS, Collection, other_ids, read_collection
+from cranfield.texts.content import Content
+from cranfield.texts.peeking import peek
+from cranfield.texts.texts import Documents, Topics
+
+FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is what most collections have
+MOSTLY_JUDGED = 0.95
+
+
+@dataclass(frozen=True)
+class Description:
+    """What `describe` found; None where a collection lacks the part.
+
+    >>> print(describe({"q1": {"d1": 1}}))  # doctest: +ELLIPSIS
+    qrels
+    <BLANKLINE>
+    1 judgement of 1 topic: sparse, 100.0% relevant
+    ...
+    """
+
+    name: str
+    documents: TextSummary | None
+    topics: TextSummary | None
+    judgements: JudgementSummary | None
+    cutoffs: tuple[Cutoff, ...]
+    advice: tuple[Advice, ...]
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        from cranfield.description.description_tables import render
+
+        return render(self, "table")
+
+
+def describe(
+    source: Any,
+    runs: Any = (),
+    *,
+    kind: Content | None = None,
+    format: Layout | str | None = None,
+    run_format: Layout | str | None = None,
+    judgements: str = "plain",
+    ids: Ids = "given",
+) -> Description:
+    """What a collection, or judgements alone, hold and support; with runs also how far down these are judged.
+
+    `source` is whatever `read_collection` takes, or judgements, topics or documents on their own; `kind` says which
+    where content and name do not. `format` and `run_format` say in which format a file or the runs are, `judgements`
+    which kind of judgements a file has, as that of `read_qrels`.
+
+    >>> described = describe({"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1, "d4": 0}})
+    >>> described.judgements.shape, described.judgements.relevant_per_topic.mean
+    ('sparse', 1.0)
+    >>> [advice.measure for advice in described.advice if advice.fits]
+    ['RR@10', 'Success@10', 'nDCG@10', 'R@100']
+    """
+    collection = as_collection(source, kind=kind, format=format, judgements=judgements, ids=ids)
+    found = [Finding(code, collection.name, note, doubtful=code == "topic-ids") for code, note in collection.notes]
+    for part in (collection.documents, collection.topics):
+        if part is not None:
+            found += [Finding(code, part.name, note, doubtful=False) for code, note in part.notes]
+    summary: JudgementSummary | None = None
+    cutoffs: tuple[Cutoff, ...] = ()
+    if collection.qrels is not None:
+        pooled = pool(collection.qrels)
+        found += findings.of_qrels(collection.qrels, pooled)
+        summary = of_judgements(pooled)
+        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_format, collection.qrels, pooled, found))
+        found += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
+        found += _of_depth(cutoffs, summary, collection.name)
+    elif not (isinstance(runs, tuple) and not runs):
+        raise UsageError("runs are seen through judgements, and there are none here")
+    return Description(
+        collection.name,
+        None if collection.documents is None else of_texts(collection.documents),
+        None if collection.topics is None else of_texts(collection.topics),
+        summary,
+        cutoffs,
+        () if summary is None else advise(summary, cutoffs),
+        tuple(found),
+    )
+
+
+def as_collection(
+    source: Any,
+    *,
+    kind: Content | None = None,
+    format: Layout | str | None = None,
+    judgements: str = "plain",
+    ids: Ids = "given",
+) -> Collection:
+    """A collection of one part or more: from a folder, a file of any kind, or from memory.
+
+    >>> as_collection({"q1": {"d1": 1}})
+    <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
+    """
+    layout = as_layout(format)
+    is_path = isinstance(source, str | os.PathLike)
+    is_folder = is_path and os.path.isdir(source)
+    is_whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.fspath(source).endswith(".toml"))
+    if is_whole or (is_folder and kind in (None, "qrels")):
+        if layout.format is not None or judgements != "plain":
+            raise UsageError(
+                "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
+            )
+        return read_collection(source, ids=ids, only=PARTS if kind is None else (kind,))
+    label = source
+    if kind is None and is_path:
+        source, kind = peek(source)
+        if kind is None and judgements == "plain":
+            raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
+    if kind == "documents" or isinstance(source, Documents):
+        documents = read_documents(source, format=layout.format)
+        return Collection(documents.name, documents)
+    if kind == "topics" or isinstance(source, Topics):
+        topics = read_topics(source, format=layout.format, ids=ids)
+        return Collection(topics.name, None, topics)
+    if kind == "run":
+        raise UsageError(f"{label} is a run: name judgements or a collection first, then runs")
+    layout = layout._replace(format="tsv") if layout.format == "beir" else layout
+    qrels = read_qrels(source, kind=judgements, format=layout)
+    return Collection(qrels.name, qrels=qrels)
+
+
+def _judged_runs(
+    runs: Any, format: Layout | str | None, qrels: Qrels, pooled: Pool, found: list[Finding]
+) -> list[Judged]:
+    """The runs as judged; what is odd about them is added to what was found."""
+    if isinstance(runs, tuple) and not runs:
+        return []
+    all_judged = []
+    for name, source in named_runs(runs):
+        run = read_run(source, name=name, format=format)
+        judged = judge(run, qrels, pooled=pooled)
+        found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
+        all_judged.append(judged)
+    return all_judged
+
+
+def _of_topics(collection: Collection, qrels: Qrels) -> list[Finding]:
+    """Whether there are enough topics, and the same ones on both sides."""
+    found = []
+    count = len(qrels.topics)
+    if count < FEW:
+        message = f"{plural(count, 'topic')}: with fewer than {FEW}, chance orders systems as much as merit does"
+        found.append(Finding("few-topics", collection.name, message))
+    elif count < USUAL:
+        message = f"{count} topics, where {USUAL} are usual: only large differences will show"
+        found.append(Finding("few-topics", collection.name, message, doubtful=False))
+    if collection.topics is None or other_ids(collection.topics, qrels.topics) is not None:
+        return found
+    asked, judged = set(collection.topics.ids), set(qrels.topics)
+    unjudged = [id for id in collection.topics.ids if id not in judged]
+    unknown = [id for id in qrels.topics if id not in asked]
+    return [
+        *found,
+        *_about(unjudged, "unjudged-topics", "topic", "without judgements", collection.name, doubtful=False),
+        *_about(unknown, "unknown-topics", "judged topic", "not among the topics", collection.name),
+    ]
+
+
+def _of_documents(collection: Collection, qrels: Qrels) -> list[Finding]:
+    """Judged documents that the collection lacks."""
+    if collection.documents is None:
+        return []
+    there = set(collection.documents.ids)
+    judged = [(id, grade) for documents in qrels.to_dict().values() for id, grade in documents.items()]
+    relevant = list(dict.fromkeys(id for id, grade in judged if grade > 0 and id not in there))
+    others = list(dict.fromkeys(id for id, _ in judged if id not in there and id not in set(relevant)))
+    lacking = "not among the documents: no system can find what is not there"
+    return [
+        *_about(relevant, "absent-relevant", "relevant document", lacking, collection.name),
+        *_about(others, "absent-judged", "judged document", "not among the documents", collection.name, doubtful=False),
+    ]
+
+
+def _about(ids: Sequence[str], code: str, noun: str, what: str, name: str, *, doubtful: bool = True) -> list[Finding]:
+    return [Finding(code, name, f"{plural(len(ids), noun)} {what}: {some(ids)}", doubtful)] if ids else []
+
+
+def _of_depth(cutoffs: Sequence[Cutoff], judgements: JudgementSummary, name: str) -> list[Finding]:
+    """How far down the runs are judged, where judgements mean to be complete."""
+    shares = [(each.cutoff, each.judged) for each in cutoffs if each.judged is not None]
+    if not shares or judgements.shape != "dense":
+        return []
+    deep = [cutoff for cutoff, share in shares if share >= MOSTLY_JUDGED]
+    if deep:
+        message = f"{MOSTLY_JUDGED:.0%} of what the runs retrieve is judged down to rank {max(deep)}, not below"
+    else:
+        message = f"less than {MOSTLY_JUDGED:.0%} of what the runs retrieve is judged, even at rank 1"
+    return [Finding("judged-depth", name, message, doubtful=not deep or max(deep) < 10)]

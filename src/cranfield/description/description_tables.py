@@ -1,0 +1,112 @@
+"""Descriptions of collections as text: tables to read, Markdown, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cranfield.errors import plural
+from cranfield.render.document import Block, Note, Title, written
+from cranfield.render.grid import Grid
+from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.description.description import Description
+    from cranfield.description.summaries import JudgementSummary, Spread, TextSummary
+
+SCHEMA = "cranfield.description/1"
+SPREAD = ["least", "median", "mean", "most"]
+
+
+def render(description: Description, format: str) -> str:
+    """A description in a format, ending in a newline."""
+    return FORMATS[format](description)
+
+
+def _sections(description: Description) -> Iterator[tuple[str, Grid]]:
+    for noun, texts in (("document", description.documents), ("topic", description.topics)):
+        if texts is not None:
+            yield _texts(noun, texts)
+    judgements = description.judgements
+    if judgements is not None:
+        yield _judgements(judgements)
+        header = ["cutoff", "perfect P", "topics with as many relevant", "judged share of runs"]
+        rows = [
+            [f"{each.cutoff:,}", f"{each.perfect:.3f}", f"{each.topics:,}", _share(each.judged)]
+            for each in description.cutoffs
+        ]
+        yield "What a perfect run scores", Grid(header, rows, labels=0)
+        rows = [[advice.measure, "yes" if advice.fits else "no", advice.why] for advice in description.advice]
+        yield "Measures that fit", Grid(["measure", "fits", "why"], rows, labels=3)
+
+
+def _texts(noun: str, texts: TextSummary) -> tuple[str, Grid]:
+    title = plural(texts.count, noun) + (f", {texts.empty:,} of them empty" if texts.empty else "")
+    rows = [[name, *map(_number, spread)] for name, spread in texts.words.items()]
+    return title, Grid(["words of", *SPREAD], rows)
+
+
+def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
+    share = judgements.relevant / judgements.judged if judgements.judged else 0.0
+    counted = f"{plural(judgements.judged, 'judgement')} of {plural(judgements.topics, 'topic')}"
+    title = f"{counted}: {judgements.shape}, {share:.1%} relevant"
+
+    def row(name: str, count: int, topics: str, spread: Spread) -> list[str]:
+        return [name, f"{count:,}", topics, *map(_number, spread)]
+
+    rows = [row("judged", judgements.judged, f"{judgements.topics:,}", judgements.judged_per_topic)]
+    rows.append(row("relevant", judgements.relevant, "", judgements.relevant_per_topic))
+    rows += [
+        row(f"grade {each.grade:g}", each.judgements, f"{each.topics:,}", each.per_topic) for each in judgements.grades
+    ]
+    return title, Grid(["a topic has", "in all", "topics", *SPREAD], rows)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _written(format: str) -> Callable[[Description], str]:
+    def write(description: Description) -> str:
+        blocks: list[Block] = [Title(description.name, level=1)]
+        for title, grid in _sections(description):
+            blocks += [Title(title, level=2), grid]
+        told = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]
+        blocks += [Title("Beware", level=2)] if told else []
+        return written([*blocks, *map(Note, told)], format)
+
+    return write
+
+
+def _json(description: Description) -> str:
+    import json
+
+    return json.dumps(to_document(description), allow_nan=False, indent=1, ensure_ascii=False) + "\n"
+
+
+def to_document(description: Description) -> dict[str, Any]:
+    """The JSON form, documented in docs/collections.md."""
+    plain = _plain(asdict(description))
+    assert isinstance(plain, dict)
+    return {"schema": SCHEMA, "version": __version__, **plain}
+
+
+def _plain(value: Any) -> Any:
+    """Named tuples as objects, so that every number has its name."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+FORMATS: Mapping[str, Callable[[Description], str]] = {
+    "table": _written("table"),
+    "markdown": _written("markdown"),
+    "json": _json,
+}

@@ -1,0 +1,69 @@
+"""The stable JSON form of results, `cranfield.evaluate/1`. docs/json.md documents it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cranfield.efficiency.efficiency_columns import exact
+from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.comparison.comparison import Comparison
+    from cranfield.comparison.gate.verdict import Verdict
+    from cranfield.evaluation.results import Results
+
+SCHEMA = "cranfield.evaluate/1"
+
+
+def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
+    """Results as plain Python that json can write: full precision, NaN never."""
+    means, topics, bounds = results.mean(), results.per_topic() if per_topic else {}, results.bounds()
+    runs: list[dict[str, Any]] = []
+    for r, run in enumerate(results.runs):
+        entry: dict[str, Any] = {"name": run, "mean": means[run]}
+        if bounds:
+            entry["bounds"] = {measure: list(pair) for measure, pair in bounds[run].items()}
+        if results.figures:
+            entry["figures"] = exact(results.figures, r)
+        if per_topic:
+            entry["topics"] = topics[run]
+        if per_topic and bounds:
+            entry["topic_bounds"] = topic_bounds(results, r)
+        runs.append(entry)
+    return {
+        "schema": SCHEMA,
+        **provenance(results),
+        "measures": [str(measure) for measure in results.measures],
+        "better": {str(measure): measure.better for measure in results.measures},
+        "runs": runs,
+        "warnings": warnings(results),
+    }
+
+
+def topic_bounds(results: Results, run: int) -> dict[str, dict[str, list[float]]]:
+    """{topic: {measure: [lowest, highest]}} of a run; nothing if bounds were not asked for."""
+    if results.lower is None or results.upper is None:
+        return {}
+    low, high = results.lower[run].tolist(), results.upper[run].tolist()
+    return {
+        results.topics[t]: {str(m): [low[i][t], high[i][t]] for i, m in enumerate(results.measures)}
+        for t in results.topics_of(run)
+    }
+
+
+def provenance(of: Results | Comparison) -> dict[str, Any]:
+    """What decides every number: version, policy and inputs."""
+    return {
+        "version": __version__,
+        "policy": asdict(of.policy) | {"unjudged": "nonrelevant", "negative_grades": "unjudged"},
+        "inputs": [
+            {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
+            for i in of.inputs
+        ],
+    }
+
+
+def warnings(of: Results | Comparison | Verdict) -> list[dict[str, Any]]:
+    """What is odd about it."""
+    return [{"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in of.warnings]

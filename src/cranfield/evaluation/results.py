@@ -1,0 +1,222 @@
+"""One result type, always: a score for each run, measure and topic, with the policy and provenance behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError
+from cranfield.evaluation.findings import Finding
+from cranfield.judged import Floats
+from cranfield.measures.registry import Measure, parse_measure
+from cranfield.policy import Policy
+
+if TYPE_CHECKING:
+    from cranfield.plot.accessor import Plots
+
+
+class Input(NamedTuple):
+    """A file or object that was read."""
+
+    name: str
+    path: str | None
+    digest: str | None
+    rows: int
+    topics: int
+    tag: str = ""
+
+
+class Column(NamedTuple):
+    """A column of a table: scores[run, topic] and means[run]."""
+
+    label: str
+    measure: Measure
+    scores: Floats
+    means: Floats
+
+    @property
+    def heading(self) -> str:
+        """The label as tables have it: with an arrow where less is better."""
+        return self.label.replace(str(self.measure), self.measure.label, 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
+
+    `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
+    whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
+    of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by.
+    `figures` of efficiency that were asked for have a number for each run, None where it is not known.
+
+    >>> import cranfield
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> results = cranfield.evaluate(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
+    >>> results.mean()
+    {'run': {'RR': 0.75}}
+    >>> results.per_topic()
+    {'run': {'q1': {'RR': 1.0}, 'q2': {'RR': 0.5}}}
+    >>> print(results)
+    run      RR
+    run  0.7500
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    policy: Policy
+    inputs: tuple[Input, ...]
+    warnings: tuple[Finding, ...]
+    lower: Floats | None = None
+    upper: Floats | None = None
+    denominators: Floats | None = None
+    figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def means(self) -> Floats:
+        """means[run, measure]: each measure's topics as one number, by the measure's own average."""
+        return self._means_of(self.scores)
+
+    def _means_of(self, scores: Floats) -> Floats:
+        rows = [
+            [
+                measure.aggregate(scores[r, i], None if self.denominators is None else self.denominators[r, i])
+                for i, measure in enumerate(self.measures)
+            ]
+            for r in range(len(self.runs))
+        ]
+        return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What a table shows: each measure, followed by its bounds if there are any."""
+        kinds = [("", self.scores)]
+        if self.lower is not None and self.upper is not None:
+            kinds += [(" low", self.lower), (" high", self.upper)]
+        means = [self._means_of(scores) for _, scores in kinds]
+        return tuple(
+            Column(f"{measure}{suffix}", measure, scores[:, i], mean[:, i])
+            for i, measure in enumerate(self.measures)
+            for (suffix, scores), mean in zip(kinds, means, strict=True)
+        )
+
+    def bounds(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """{run: {measure: (lowest, highest)}} of the means; empty if bounds were not asked for."""
+        if self.lower is None or self.upper is None:
+            return {}
+        low, high = self._means_of(self.lower).tolist(), self._means_of(self.upper).tolist()
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: dict(zip(names, zip(low[r], high[r], strict=True), strict=True)) for r, run in enumerate(self.runs)
+        }
+
+    def topics_of(self, run: int) -> list[int]:
+        """The numbers of the topics that count for a run."""
+        counted = ~np.isnan(self.scores[run]).all(axis=0)
+        return [int(t) for t in np.flatnonzero(counted)]
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """{run: {measure: number}}"""
+        names = [str(measure) for measure in self.measures]
+        return {run: dict(zip(names, self.means[r].tolist(), strict=True)) for r, run in enumerate(self.runs)}
+
+    def per_topic(self) -> dict[str, dict[str, dict[str, float]]]:
+        """{run: {topic: {measure: number}}}, without topics that do not count for a run."""
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: {topic: dict(zip(names, values, strict=True)) for topic, values in self._topic_rows(r)}
+            for r, run in enumerate(self.runs)
+        }
+
+    def of(self, measure: Measure | str, run: str | None = None) -> Floats:
+        """The per-topic scores of one measure; `run` may be left out if there is only one."""
+        wanted = parse_measure(measure) if isinstance(measure, str) else measure
+        if wanted not in self.measures:
+            raise UsageError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        if run is None and len(self.runs) > 1:
+            raise UsageError(f"which run? There are {', '.join(self.runs)}")
+        if run is not None and run not in self.runs:
+            raise UsageError(f"no run '{run}'; there are {', '.join(self.runs)}")
+        scores: Floats = self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
+        return scores
+
+    def only(self, measures: Sequence[Measure]) -> Results:
+        """The same results for some of the measures."""
+        chosen = [self.measures.index(measure) for measure in measures]
+
+        def part(cube: Floats | None) -> Floats | None:
+            return None if cube is None else cube[:, chosen]
+
+        return replace(
+            self,
+            measures=tuple(measures),
+            scores=self.scores[:, chosen],
+            lower=part(self.lower),
+            upper=part(self.upper),
+            denominators=part(self.denominators),
+        )
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of these results, as Altair charts: results.plot.histogram(), results.plot.heatmap(), …"""
+        from cranfield.plot.accessor import Plots
+
+        return Plots(self)
+
+    def rows(self) -> Iterator[tuple[str, str, str, float]]:
+        """(run, topic, measure, score), the long form every table library can take."""
+        names = [str(measure) for measure in self.measures]
+        for r, run in enumerate(self.runs):
+            for topic, values in self._topic_rows(r):
+                for name, value in zip(names, values, strict=True):
+                    yield run, topic, name, value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python, in the documented JSON form with topics."""
+        from cranfield.evaluation.result_json import to_document
+
+        return to_document(self, per_topic=True)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with the columns run, topic, measure, score."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame with the columns run, topic, measure, score."""
+        import polars
+
+        return polars.DataFrame(self._columns())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table with the columns run, topic, measure, score."""
+        import pyarrow
+
+        return pyarrow.table(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = list(self.rows())
+        return {name: [row[i] for row in rows] for i, name in enumerate(("run", "topic", "measure", "score"))}
+
+    def _topic_rows(self, run: int) -> Iterator[tuple[str, list[float]]]:
+        for t in self.topics_of(run):
+            yield self.topics[t], self.scores[run, :, t].tolist()
+
+    def __str__(self) -> str:
+        from cranfield.evaluation.result_tables import render
+
+        return render(self, "table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self.runs)} runs, {len(self.measures)} measures, {len(self.topics)} topics>\n{self}"
+
+    def _repr_html_(self) -> str:
+        from cranfield.evaluation.result_tables import render
+
+        return render(self, "html")

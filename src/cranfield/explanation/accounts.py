@@ -1,0 +1,276 @@
+"""`explain`: how a score of one topic arises, rank by rank, and the formula with the numbers put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.diagnosis import Move
+from cranfield.errors import UsageError, some
+from cranfield.evaluation import findings
+from cranfield.evaluation.evaluation import named_runs, needed_kind, with_known, with_lengths
+from cranfield.explanation.explanation import Account, Below, Explanation, Line, Missed, Pair, Placed
+from cranfield.formats import distinct_names, read_qrels, read_run
+from cranfield.formats.lengths import read_lengths
+from cranfield.judged import Integers, Judged, Mask, arranged, joined
+from cranfield.measures import Measure, as_measures
+from cranfield.measures.explained import Trace, Working
+from cranfield.measures.supposed import if_not_relevant, if_relevant
+from cranfield.policy import Policy
+from cranfield.tables import Qrels, Run
+
+SHOWN = 20  # ranks shown one by one, if nothing else is said
+SHOWN_BELOW = 20  # and of those further down only so many that count
+MOST_RUNS = 2
+
+
+class _Ranking(NamedTuple):
+    """What one run retrieved for the topic, every document of it."""
+
+    judged: Judged  # in the policy's order
+    known: tuple[str, ...]  # judged documents, as rows of the pool
+    unjudged: tuple[str, ...]  # the others retrieved, in order
+    ties: tuple[Integers, Integers]  # by rank: the first of the ranks that share its score, and how many do
+
+    def documents(self, seen: Judged) -> list[str]:
+        """Those of a view of the ranking, by rank: judged ones where it has them, the others in between."""
+        at = dict(zip(seen.rank.tolist(), seen.row.tolist(), strict=True))
+        rest = iter(self.unjudged)
+        return [self.known[at[i]] if i in at else next(rest) for i in range(1, int(seen.retrieved[0]) + 1)]
+
+
+# Of each document of a ranking its rank, and what it contributes.
+_Places = Mapping[str, tuple[int, float | None]]
+
+
+def explain(
+    qrels: Any,
+    runs: Any,
+    topic: str,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    shown: int | None = None,
+    policy: Policy | None = None,
+    judgements: str | None = None,
+    known: Any = None,
+    lengths: Any = None,
+    read: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Explains the scores of one run, or of two side by side, on one topic.
+
+    Judgements, runs, measures and what measures may need are given as to `evaluate`. `shown` is the rank down to which
+    every document is shown: by default the measure's cutoff or the last document that counts, but at most 20, and
+    below that only documents that count. Every value is that of `evaluate`.
+
+    >>> found = explain({"7": {"d1": 2, "d4": 1}}, {"7": {"d1": 9.0, "d2": 8.0}}, "7", "P@2")
+    >>> found.accounts[0].text
+    'P@2 = 1 / 2 = 0.5000'
+    >>> [(line.rank, line.document, line.grade, line.if_relevant) for line in found.accounts[0].lines]
+    [(1, 'd1', 2.0, None), (2, 'd2', None, 1.0)]
+    """
+    wanted, policy, reading = as_measures(measures), policy or Policy(), dict(read or {})
+    _check_policy(policy)
+    sources = named_runs(runs)
+    if len(sources) > MOST_RUNS:
+        raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
+    judged_by = read_qrels(qrels, kind=judgements or needed_kind(wanted), **reading)
+    judged_by = judged_by if known is None else with_known(judged_by, read_qrels(known, **reading))
+    length_of = {} if lengths is None else read_lengths(lengths, None)[0]
+    for measure in wanted:
+        measure.check_needs({*judged_by.columns, *(["lengths"] if length_of else [])})
+    _check_topic(topic, judged_by.topics)
+
+    tables = [read_run(run, name=name, **reading) for name, run in sources]
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
+    told: list[findings.Finding] = []
+    for name, table in zip(names, tables, strict=True):
+        plain, more = _ranking(table, judged_by, topic, policy)
+        told += more
+        for measure in wanted:
+            ranking = plain
+            if measure.definition.needs == "lengths":
+                ranking, _ = _ranking(table, with_lengths(judged_by, table, length_of), topic, policy)
+            explained[measure].append(_account(name, measure, ranking, shown, policy))
+    told += findings.unreachable_grade(wanted, plain.judged.pool, judged_by.name)
+    grades = judged_by.of(topic)
+    return Explanation(
+        topic,
+        tuple(names),
+        tuple(account for found in explained.values() for account, _ in found),
+        tuple(_pair(topic, grades, *found) for found in explained.values() if len(found) == MOST_RUNS),
+        policy,
+        tuple(told),
+    )
+
+
+def _check_policy(policy: Policy) -> None:
+    if policy.ties == "expected":
+        raise UsageError(
+            "ties=expected is the mean over many rankings, and there is none to go through: explain the order of "
+            "docid or file, or the extremes, best and worst"
+        )
+    if policy.grades == "probabilities":
+        raise UsageError("under grades=probabilities a score is the mean over what may be relevant, not one sum")
+    if policy.judges != "grade":
+        raise UsageError(f"judges={policy.judges} looks at several judges' grades: explain judges=grade")
+
+
+def _check_topic(topic: str, known: Sequence[str]) -> None:
+    if not isinstance(topic, str):
+        raise UsageError(f"a topic is named by its id as text, '{topic}', not {topic!r}")
+    if topic not in known:
+        from difflib import get_close_matches
+
+        near = get_close_matches(topic, known, n=5, cutoff=0.5)
+        others = f"the nearest are {', '.join(near)}" if near else f"there are {some(known)}"
+        raise UsageError(f"no topic '{topic}' in the judgements; {others}")
+
+
+def _ranking(run: Run, qrels: Qrels, topic: str, policy: Policy) -> tuple[_Ranking, list[findings.Finding]]:
+    """A run's answer to a topic, with every document in it, and what is odd about the run as a whole."""
+    all_topics = joined(run, qrels, policy.ties)
+    if not all_topics.answered.any():
+        raise findings.no_common_topic(run, qrels.topics)
+    odd = findings.nothing_judged(run, all_topics)
+    judged = arranged(all_topics, policy).select(np.array([qrels.topics.index(topic)]))
+    grades, retrieved = qrels.of(topic), run.of(topic)
+    if not retrieved:
+        none = np.zeros(0, dtype=np.int64)
+        return _Ranking(judged, tuple(grades), (), (none, none)), odd
+    every = read_qrels({topic: dict.fromkeys(retrieved, 0.0)})
+    whole = joined(run, every, policy.ties)  # in which every document is a hit, and so in the order of ties
+    names = np.array(list(every.of(topic)), dtype=object)[whole.row]
+    unjudged = tuple(name for name in names if name not in grades)
+    return _Ranking(judged, tuple(grades), unjudged, (whole.tie_first, whole.tie_size)), odd
+
+
+def _account(
+    run: str, measure: Measure, ranking: _Ranking, shown: int | None, policy: Policy
+) -> tuple[Account, _Places]:
+    trace = measure.trace(ranking.judged)
+    working = measure.working(trace)
+    documents = ranking.documents(trace.judged)
+    rel = measure.parameters.get("rel", 1)
+    places = _shown_places(trace, working.counts, measure.parameters.get("cutoff"), shown)
+    hidden = np.setdiff1d(np.arange(trace.length), places)
+    added = working.contribution
+    grade = _supposed_grade(trace.judged, rel)
+    bounds, notes = _bounds(measure, ranking.judged)
+    if not ranking.judged.answered[0]:
+        notes = (f"there is no answer of {run} for this topic", *notes)
+    notes = (*_left_out(run, ranking.judged, policy), *notes)
+    account = Account(
+        run,
+        measure,
+        trace.value,
+        working.steps,
+        working.because,
+        tuple(working.columns),
+        _lines(measure, trace, working, documents, places, grade, ranking.ties),
+        Below(len(hidden), int(working.counts[hidden].sum()), None if added is None else float(added[hidden].sum())),
+        trace.length,
+        trace.n_relevant(rel),
+        int(trace.relevant(rel).sum()),
+        int(np.isnan(trace.grade).sum()),
+        _missed(trace.judged, ranking.known, rel),
+        grade,
+        bounds,
+        notes,
+    )
+    contributions = [None] * trace.length if added is None else added.tolist()
+    return account, dict(zip(documents, zip(trace.rank.tolist(), contributions, strict=True), strict=True))
+
+
+def _left_out(run: str, judged: Judged, policy: Policy) -> tuple[str, ...]:
+    """Whether the policy leaves the topic out of the mean, whatever it scores."""
+    left = []
+    if policy.empty_topics == "drop" and not judged.pool.has_relevant[0]:
+        left.append("this topic is left out of the mean: it has no relevant document (empty_topics=drop)")
+    if policy.topics != "qrels" and not judged.answered[0]:
+        left.append(f"this topic is left out of the mean: {run} has no answer to it (topics={policy.topics})")
+    return tuple(left)
+
+
+def _lines(
+    measure: Measure,
+    trace: Trace,
+    working: Working,
+    documents: Sequence[str],
+    places: Integers,
+    grade: float,
+    ties: tuple[Integers, Integers],
+) -> tuple[Line, ...]:
+    rel = measure.parameters.get("rel", 1)
+    found, relevant = np.cumsum(trace.relevant(rel)), trace.n_relevant(rel)
+    added = working.contribution
+    totals = None if added is None else np.cumsum(added)
+    lines = []
+    for i in places.tolist():
+        is_judged = not np.isnan(trace.grade[i])
+        tie = (int(ties[0][i]), int(ties[1][i]))
+        lines.append(
+            Line(
+                i + 1,
+                documents[i],
+                float(trace.grade[i]) if is_judged else None,
+                bool(working.counts[i]),
+                float(found[i] / (i + 1)),
+                float(found[i] / relevant) if relevant else None,
+                tuple(None if np.isnan(column[i]) else float(column[i]) for column in working.columns.values()),
+                None if added is None else float(added[i]),
+                None if totals is None else float(totals[i]),
+                if_not_relevant(measure, trace, i + 1) if added is None else None,
+                None if is_judged else if_relevant(measure, trace, i + 1, grade, tie),
+            )
+        )
+    return tuple(lines)
+
+
+def _shown_places(trace: Trace, counts: Mask, cutoff: int | None, shown: int | None) -> Integers:
+    """Which ranks to show, from 0: all down to one, then a few of those that count."""
+    if shown is not None:
+        return np.arange(min(shown, trace.length))
+    counting = np.flatnonzero(counts)
+    last = int(counting[-1]) + 1 if len(counting) else 1
+    depth = min(last if cutoff is None else cutoff, SHOWN, trace.length)
+    return np.concatenate((np.arange(depth), counting[counting >= depth][:SHOWN_BELOW])).astype(np.int64)
+
+
+def _supposed_grade(judged: Judged, rel: float) -> float:
+    """The grade of a document that is supposed to be relevant: the highest of the topic, if any is relevant there."""
+    highest = float(judged.pool.grades.max(initial=0.0))
+    return max(highest if highest > 0 else judged.pool.max_grade, rel)
+
+
+def _missed(judged: Judged, known: Sequence[str], rel: float) -> tuple[Missed, ...]:
+    """Relevant documents that the ranking does not have, best first."""
+    retrieved = set(judged.row.tolist())
+    wanted = np.flatnonzero((judged.pool.grades >= max(rel, 0)) & (judged.pool.grades > 0)).tolist()
+    return tuple(Missed(known[row], float(judged.pool.grades[row])) for row in wanted if row not in retrieved)
+
+
+def _bounds(measure: Measure, judged: Judged) -> tuple[tuple[float, float] | None, tuple[str, ...]]:
+    """The least and the most that the score may be; or why that can't be told."""
+    try:
+        lowest, highest = measure.bounds(judged)
+    except UsageError as error:
+        return None, (f"no bounds: {error}",)
+    return (float(lowest[0]), float(highest[0])), ()
+
+
+def _pair(
+    topic: str, grades: Mapping[str, float], one: tuple[Account, _Places], other: tuple[Account, _Places]
+) -> Pair:
+    """The documents that either account shows, wherever they stand in the other."""
+    (first, places), (second, other_places) = one, other
+    placed = []
+    for document in dict.fromkeys(line.document for account in (first, second) for line in account.lines):
+        rank, contribution = places.get(document, (None, None))
+        other_rank, other_contribution = other_places.get(document, (None, None))
+        grade = grades.get(document, -1.0)  # a negative grade is no judgement
+        move = Move(topic, document, grade if grade >= 0 else None, rank, other_rank)
+        placed.append(Placed(move, contribution, other_contribution))
+    return Pair(first.measure, first.run, second.run, first.value, second.value, tuple(placed))

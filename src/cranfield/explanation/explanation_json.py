@@ -1,0 +1,73 @@
+"""The stable JSON form of explanations, `cranfield.explain/1`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cranfield.render.json_form import finite
+
+if TYPE_CHECKING:
+    from cranfield.explanation.explanation import Account, Explanation, Pair
+
+SCHEMA = "cranfield.explain/1"
+
+
+def to_document(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as plain Python that json can write, in full precision."""
+    document: dict[str, Any] = finite(
+        {
+            "schema": SCHEMA,
+            "topic": explanation.topic,
+            "runs": list(explanation.runs),
+            "policy": asdict(explanation.policy),
+            "accounts": [_account_document(account) for account in explanation.accounts],
+            "pairs": [_pair_document(pair) for pair in explanation.pairs],
+        }
+    )
+    return document
+
+
+def _account_document(account: Account) -> dict[str, Any]:
+    lines = [
+        line._asdict() | {"values": dict(zip(account.columns, line.values, strict=True))} for line in account.lines
+    ]
+    return {
+        "run": account.run,
+        "measure": str(account.measure),
+        "value": account.value,
+        "formula": account.formula,
+        "steps": list(account.steps),
+        "text": account.text,
+        "adds_up": account.adds_up,
+        "lines": lines,
+        "below": account.below._asdict(),
+        "retrieved": account.retrieved,
+        "relevant": account.relevant,
+        "found": account.found,
+        "unjudged": account.unjudged,
+        "missed": [one._asdict() for one in account.missed],
+        "supposed_grade": account.supposed_grade,
+        "lower": account.bounds[0] if account.bounds else None,
+        "upper": account.bounds[1] if account.bounds else None,
+        "outside_bounds": list(account.outside_bounds),
+        "notes": list(account.notes),
+    }
+
+
+def _pair_document(pair: Pair) -> dict[str, Any]:
+    documents = [
+        {
+            "document": one.move.document,
+            "grade": one.move.grade,
+            "rank": one.move.rank,
+            "other_rank": one.move.other_rank,
+            "change": one.move.change,
+            "contribution": one.contribution,
+            "other_contribution": one.other_contribution,
+        }
+        for one in pair.documents
+    ]
+    head = {"measure": str(pair.measure), "run": pair.run, "other": pair.other}
+    scores = {"value": pair.value, "other_value": pair.other_value, "difference": pair.difference}
+    return head | scores | {"documents": documents}

@@ -1,0 +1,75 @@
+"""Two rankings side by side, their documents joined by lines: an SVG drawing that takes its colours from the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cranfield.errors import shorten
+from cranfield.render.escaping import Markup
+
+if TYPE_CHECKING:
+    from cranfield.explanation.explanation import Line, Pair
+
+ROW = 24
+BETWEEN = 190  # room for the lines
+CHARACTER = 7.5  # room for one in a name
+LONGEST_NAME = 28
+
+
+def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> Markup:
+    """The documents shown of both runs; a full dot is one that counts, a ring one that is judged, none is unjudged."""
+    move = {one.move.document: one.move for one in pair.documents}
+    place, other_place = ({line.document: _middle(i) for i, line in enumerate(shown)} for shown in (lines, other_lines))
+    longest = max([len(pair.run), len(pair.other), *(len(_label(line)) for line in (*lines, *other_lines))])
+    left = round(CHARACTER * longest) + 24
+    right = left + BETWEEN
+    label = f"Documents of {pair.run} and {pair.other}, joined by lines"
+    parts = [_text(left - 14, 16, pair.run, "end", bold=True), _text(right + 14, 16, pair.other, "start", bold=True)]
+    for line in lines:
+        if line.document in other_place:
+            parts.append(_joined(line, (left, place[line.document]), (right, other_place[line.document])))
+    for line in lines:
+        y, elsewhere = place[line.document], move[line.document].other_rank
+        parts.append(_entry(line, left, y, "end"))
+        if line.document not in other_place:
+            parts.append(_text(left + 12, y + 4, f"→ {elsewhere}" if elsewhere else "entered", "start", faint=True))
+    for line in other_lines:
+        y, elsewhere = other_place[line.document], move[line.document].rank
+        parts.append(_entry(line, right, y, "start"))
+        if line.document not in place:
+            parts.append(_text(right - 12, y + 4, f"{elsewhere} ←" if elsewhere else "left", "end", faint=True))
+    size = {"viewBox": f"0 0 {left + right} {_middle(max(len(lines), len(other_lines)))}", "width": left + right}
+    return Markup.element("svg", Markup.fixed("\n").join(parts), **size, role="img", aria_label=label)
+
+
+def _middle(place: int) -> int:
+    return ROW * (place + 1) + 12
+
+
+def _label(line: Line) -> str:
+    grade = "–" if line.grade is None else f"{line.grade:g}"
+    return f"{line.rank}. {shorten(line.document, LONGEST_NAME)} ({grade})"
+
+
+def _joined(line: Line, start: tuple[int, int], end: tuple[int, int]) -> Markup:
+    middle = (start[0] + end[0]) // 2
+    hit = {"stroke": "var(--hit)", "stroke-width": 2}
+    counts = hit if line.counts else {"stroke": "currentColor", "stroke-opacity": 0.35}
+    curve = f"M{start[0] + 7},{start[1]} C{middle},{start[1]} {middle},{end[1]} {end[0] - 7},{end[1]}"
+    return Markup.element("path", Markup.element("title", line.document), d=curve, fill="none", **counts)
+
+
+def _entry(line: Line, x: int, y: int, anchor: str) -> Markup:
+    """Rank, document and grade, with a dot where lines end."""
+    dot = Markup()
+    if line.grade is not None:
+        fill, edge = ("var(--hit)", "var(--hit)") if line.counts else ("none", "currentColor")
+        dot = Markup.element("circle", cx=x, cy=y, r=4.5, fill=fill, stroke=edge)
+    name = _text(x + (-14 if anchor == "end" else 14), y + 4, _label(line), anchor, bold=line.counts)
+    return Markup.of(dot, name)
+
+
+def _text(x: int, y: int, words: str, anchor: str, *, bold: bool = False, faint: bool = False) -> Markup:
+    look = {"font-weight": 600 if bold else None, "opacity": 0.6 if faint else None}
+    return Markup.element("text", words, x=x, y=y, text_anchor=anchor, **look)

@@ -1,0 +1,284 @@
+"""An explanation as text: the ranking with what each document adds, then the formula as on a board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from cranfield.errors import plural, some
+from cranfield.explanation.explanation_json import to_document
+from cranfield.explanation.explanation_picture import drawn
+from cranfield.render.document import Block, Code, Note, Paragraph, Title, written
+from cranfield.render.escaping import Markup
+from cranfield.render.grid import Cell, Grid, html_table
+
+if TYPE_CHECKING:
+    from cranfield.explanation.explanation import Account, Explanation, Pair, Placed
+
+NOTHING = "–"
+GAP = "⋮"
+SHOWN_MISSED = 5
+
+
+def render(explanation: Explanation, format: str) -> str:
+    """An explanation in a format, ending in a newline.
+
+    >>> from cranfield.explanation.accounts import explain
+    >>> print(render(explain({"1": {"d1": 1}}, {"1": {"d2": 2.0, "d1": 1.0}}, "1", "RR"), "table"), end="")
+    RR of run on topic 1: 0.5000
+    1 / (rank of the first relevant document)
+    <BLANKLINE>
+    rank  document  grade  counts       P       R  contribution   total  if relevant
+    1     d2            –          0.0000  0.0000                0.0000       1.0000
+    2     d1            1       ✓  0.5000  1.0000        0.5000  0.5000
+    <BLANKLINE>
+    RR = 1 / 2
+       = 0.5000
+    <BLANKLINE>
+    2 documents are retrieved, all of the relevant ones (1) among them.
+    1 document retrieved is not judged. The last column has the score if that document alone were relevant (grade 1).
+    Whatever unjudged documents retrieved may be, RR is between 0.5000 and 1.0000.
+    """
+    return FORMATS[format](explanation)
+
+
+def account_grid(account: Account) -> Grid:
+    """The ranking, a row for each document shown; in bold those that count."""
+    supposed = any(line.if_relevant is not None for line in account.lines)
+    header = ["rank", "document", "grade", "counts", "P", "R", *account.columns]
+    header += ["contribution", "total"] if account.adds_up else ["worth"]
+    header += ["if relevant"] if supposed else []
+    width = len(str(account.lines[-1].rank)) if account.lines else 1
+    rows: list[list[str | Cell]] = []
+    # Gains are mostly whole numbers: a column of them is written without decimals.
+    columns = zip(*(line.values for line in account.lines), strict=True)
+    whole = [all((value or 0.0).is_integer() for value in column) for column in columns]
+    above = 0
+    for line in account.lines:
+        if line.rank > above + 1:
+            gap: list[str | Cell] = [GAP, *[""] * (len(header) - 1)]
+            rows.append(gap)
+        above = line.rank
+        row: list[str | Cell] = [str(line.rank).rjust(width), Cell(line.document, bold=line.counts), _grade(line.grade)]
+        row += ["✓" if line.counts else "", f"{line.precision:.4f}", _decimal(line.recall)]
+        row += [_number(value, as_whole) for value, as_whole in zip(line.values, whole, strict=True)]
+        added = [_decimal(line.contribution or None, ""), _decimal(line.total)]
+        row += added if account.adds_up else [_signed(line.worth)]
+        rows.append(row + ([_decimal(line.if_relevant, "")] if supposed else []))
+    return Grid(header, rows, labels=2)
+
+
+def board(account: Account) -> str:
+    """The formula with the numbers put in, a step a line."""
+    name, *parts = account.parts
+    indent = " " * len(name)
+    lines = [f"{indent if i else name} = {part}" for i, part in enumerate(parts)]
+    return "\n".join(lines) + (f", {account.because}" if account.because else "")
+
+
+def sentences(account: Account) -> list[str]:
+    """What the ranking does not show: what is missing, what stands below, and what is not judged."""
+    found = f"{plural(account.retrieved, 'document')} {_are(account.retrieved)} retrieved"
+    if not account.relevant:
+        found += "; none is judged relevant."
+    elif account.found < account.relevant:
+        found += f", {account.found} of the {plural(account.relevant, 'relevant one')}."
+    else:
+        found += f", all of the relevant ones ({account.relevant}) among them."
+    told = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), found]
+    if account.missed:
+        missed = some([f"{one.document} (grade {one.grade:g})" for one in account.missed], SHOWN_MISSED)
+        told.append(f"Relevant and not retrieved: {missed}.")
+    told += _below(account)
+    if not account.adds_up:
+        told.append(
+            "This score is no sum over documents. What a document is worth is the score less what it would be if it "
+            "were not relevant."
+        )
+    return told + _unjudged(account)
+
+
+def _below(account: Account) -> list[str]:
+    below = account.below
+    if not below.counting:
+        return []
+    adds = "" if below.contribution is None else f", together adding {below.contribution:.4f}"
+    return [f"Not shown: {plural(below.ranks, 'document')}, of which {below.counting} {_counts(below.counting)}{adds}."]
+
+
+def _unjudged(account: Account) -> list[str]:
+    if not account.unjudged:
+        return ["Every document retrieved is judged."] if account.retrieved else []
+    told = f"{plural(account.unjudged, 'document')} retrieved {_are(account.unjudged)} not judged."
+    if any(line.if_relevant is not None for line in account.lines):
+        told += (
+            f" The last column has the score if that document alone were relevant (grade {account.supposed_grade:g})."
+        )
+    if account.bounds is None:
+        return [told, *(f"{note[0].upper()}{note[1:]}." for note in account.notes)]
+    return [told, _bounds(account, *account.bounds)]
+
+
+def _bounds(account: Account, low: float, high: float) -> str:
+    """Bounds as far as they hold: those that are searched for may miss, and the table itself may show it."""
+    between = f"{low:.4f}" if low == high else f"between {low:.4f} and {high:.4f}"
+    outside = account.outside_bounds
+    if outside:
+        beyond = f"{outside[0]:.4f}" if len(outside) == 1 else f"{min(outside):.4f} to {max(outside):.4f}"
+        return f"Bounds that were searched for, {between}, do not hold: the last column has {beyond} outside of them."
+    if account.measure.definition.bounds is None:
+        taken = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
+        return f"{taken}, {account.measure} is {between}."
+    return f"Whatever unjudged documents retrieved may be, {account.measure} is {between}."
+
+
+def pair_grid(pair: Pair) -> Grid:
+    """Documents of two runs side by side, with what each adds to both scores."""
+    adds_up = any(one.contribution is not None or one.other_contribution is not None for one in pair.documents)
+    header = ["document", "grade", f"rank in {pair.run}", f"in {pair.other}", "change"]
+    header += [f"adds in {pair.run}", f"in {pair.other}", "difference"] if adds_up else []
+    rows: list[list[str | Cell]] = []
+    for one in pair.documents:
+        move = one.move
+        row: list[str | Cell] = [move.document, _grade(move.grade), _rank(move.rank), _rank(move.other_rank)]
+        row.append(change(one))
+        if adds_up:
+            mine, others = one.contribution or 0.0, one.other_contribution or 0.0
+            row += [_decimal(mine or None, ""), _decimal(others or None, ""), _signed(mine - others or None)]
+        rows.append(row)
+    return Grid(header, rows)
+
+
+def change(placed: Placed) -> str:
+    """What became of a document on the way from the other run to this one.
+
+    >>> from cranfield.comparison.diagnosis import Move
+    >>> from cranfield.explanation.explanation import Placed
+    >>> [change(Placed(Move("1", "d1", 1.0, rank, 5), None, None)) for rank in (2, None)]
+    ['↑ 3', 'left']
+    """
+    move = placed.move
+    if move.rank is None or move.other_rank is None:
+        return move.change
+    if move.rank == move.other_rank:
+        return "="
+    return f"{'↑' if move.change == 'up' else '↓'} {abs(move.rank - move.other_rank)}"
+
+
+def _title(account: Account, topic: str) -> str:
+    return f"{account.measure} of {account.run} on topic {topic}: {account.parts[-1]}"
+
+
+def _pair_title(pair: Pair) -> str:
+    scores = f"{pair.value:.4f} − {pair.other_value:.4f} = {pair.difference:+.4f}"
+    return f"{pair.measure}: {pair.run} − {pair.other} = {scores}"
+
+
+def _pair_note(pair: Pair) -> str:
+    return f"Changes are those on the way from {pair.other} to {pair.run}."
+
+
+def _blocks(explanation: Explanation) -> Iterator[Block]:
+    for account in explanation.accounts:
+        yield Title(_title(account, explanation.topic), level=2)
+        yield Paragraph(account.formula, quiet=True)
+        yield account_grid(account)
+        yield Code(board(account), language="text")
+        yield from map(Note, sentences(account))
+    for pair in explanation.pairs:
+        yield Title(_pair_title(pair), level=2)
+        yield Paragraph(_pair_note(pair), quiet=True)
+        yield pair_grid(pair)
+
+
+STYLE = """<style>
+.cranfield-explain { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; --hit: #0072b2; --rule: #8884; }
+@media (prefers-color-scheme: dark) { .cranfield-explain { --hit: #56b4e9; } }
+.cranfield-explain .scroll { overflow-x: auto; }
+.cranfield-explain table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.93em; }
+.cranfield-explain th, .cranfield-explain td { padding: 0.15em 0.55em; border-bottom: 1px solid var(--rule); }
+.cranfield-explain thead th { text-align: right; font-weight: 600; white-space: nowrap; }
+.cranfield-explain thead th:nth-child(-n+2), .cranfield-explain tbody th { text-align: left; }
+.cranfield-explain tbody th { font-weight: normal; }
+.cranfield-explain tbody th strong { color: var(--hit); }
+.cranfield-explain .board { margin: 1em 0; padding: 0.7em 1em; border-left: 3px solid var(--hit);
+  font-family: ui-monospace, monospace; }
+.cranfield-explain .board div { padding-left: calc(var(--name) + 3ch); text-indent: -2ch; }
+.cranfield-explain .board div:first-child { text-indent: calc(-3ch - var(--name)); }
+.cranfield-explain .formula { opacity: 0.75; font-style: italic; margin-top: -0.6em; }
+.cranfield-explain svg { max-width: 100%; height: auto; }
+.cranfield-explain svg text { fill: currentColor; font-size: 13px; }
+</style>
+"""
+
+
+def _html_board(account: Account) -> Markup:
+    """Steps that hang under their equals signs, however narrow the page is."""
+    lines = (re.sub(r"(log[\d.]*) ", "\\1\N{NO-BREAK SPACE}", line.strip()) for line in board(account).split("\n"))
+    steps = [Markup.element("div", line) for line in lines]
+    return Markup.element("div", *steps, class_="board", style=f"--name: {len(str(account.measure))}ch")
+
+
+def _html(explanation: Explanation) -> str:
+    parts: list[Markup] = [Markup.fixed(STYLE)]
+    for account in explanation.accounts:
+        parts += [
+            Markup.element("h3", _title(account, explanation.topic)),
+            Markup.element("p", account.formula, class_="formula"),
+            Markup.element("div", html_table(account_grid(account)), class_="scroll"),
+            _html_board(account),
+            Markup.element("p", " ".join(sentences(account))),
+        ]
+    for pair in explanation.pairs:
+        lists = [account.lines for account in explanation.accounts if account.measure == pair.measure]
+        parts += [
+            Markup.element("h3", _pair_title(pair)),
+            drawn(pair, *lists),
+            Markup.element("p", _pair_note(pair)),
+            Markup.element("div", html_table(pair_grid(pair)), class_="scroll"),
+        ]
+    line = Markup.fixed("\n")
+    return str(Markup.of(Markup.element("section", line.join(parts), class_="cranfield-explain"), line))
+
+
+def _json(explanation: Explanation) -> str:
+    import json
+
+    return json.dumps(to_document(explanation), allow_nan=False, indent=1) + "\n"
+
+
+def _grade(grade: float | None) -> str:
+    return NOTHING if grade is None else f"{grade:g}"
+
+
+def _rank(rank: int | None) -> str:
+    return NOTHING if rank is None else str(rank)
+
+
+def _decimal(value: float | None, nothing: str = NOTHING) -> str:
+    return nothing if value is None else f"{value:.4f}"
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.4f}"
+
+
+def _number(value: float | None, as_whole: bool) -> str:
+    return "" if value is None else f"{value:.0f}" if as_whole else f"{value:.4f}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _counts(number: int) -> str:
+    return "counts" if number == 1 else "count"
+
+
+FORMATS: Mapping[str, Callable[[Explanation], str]] = {
+    "table": lambda explanation: written(_blocks(explanation), "table"),
+    "json": _json,
+    "markdown": lambda explanation: written(_blocks(explanation), "markdown"),
+    "html": _html,
+}

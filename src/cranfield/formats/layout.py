@@ -1,0 +1,163 @@
+"""Which column of a CSV, TSV, Parquet file or data frame is which: by its name.
+
+Names are compared without regard to case; where several fit, the first of the list is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from cranfield.errors import DataError, UsageError, shorten, some
+from cranfield.formats.format import UNJUDGED, Kind, is_number
+
+ACCEPTED: Mapping[str, tuple[str, ...]] = {
+    "topic": ("topic", "topic_id", "query_id", "query-id", "queryid", "qid", "q_id"),
+    "document": (
+        "document", "document_id", "docno", "doc_id", "docid", "doc",
+        "corpus-id", "corpus_id", "pid", "passage_id", "did",
+    ),
+    "score": ("score", "sim", "similarity"),
+    "grade": ("grade", "relevance", "rel", "label", "judgement", "judgment", "score"),
+    "rank": ("rank",),
+    "tag": ("tag", "run_id", "runid", "run", "system"),
+}  # fmt: skip
+ROLES = (*ACCEPTED, "subtopic", "judge")  # the last two are those of some kinds of judgements
+Told: TypeAlias = Mapping[str, tuple[str, ...]]  # what columns are called, by what they are
+NOTHING: Told = {}
+
+
+class Layout(NamedTuple):
+    """How inputs are laid out, where they do not tell: their format, and what columns are called, by what they are.
+
+    Of several names for a column the first that is there counts: inputs that differ can be read together.
+    """
+
+    format: str | None = None
+    columns: Told = NOTHING
+
+
+def as_layout(format: Layout | str | None, columns: Mapping[str, str | Sequence[str]] | None = None) -> Layout:
+    """The layout that a reader is told: the name of a format and what columns are called, or both as one.
+
+    >>> as_layout("csv", {"document": "mydoc"})
+    Layout(format='csv', columns={'document': ('mydoc',)})
+    """
+    told = format if isinstance(format, Layout) else Layout(format)
+    named = {role: (names,) if isinstance(names, str) else tuple(names) for role, names in (columns or {}).items()}
+    unknown = [role for role in named if role not in ROLES]
+    if unknown:
+        raise UsageError(f"columns are those of {', '.join(ROLES)}; there is no '{unknown[0]}'")
+    return told._replace(columns={**told.columns, **named})
+
+
+class Columns(NamedTuple):
+    """Column numbers. A run with ranks and no scores has `value` point at the rank, and `kind` say so."""
+
+    topic: int
+    document: int
+    value: int
+    rank: int
+    tag: int
+    kind: str
+
+    def missing(self) -> list[str]:
+        """What has no column, of what every input needs."""
+        needed = {"topic": self.topic, "document": self.document, self.kind: self.value}
+        return [role for role, place in needed.items() if place < 0]
+
+
+def find_columns(names: Sequence[str], kind: Kind, given: Told) -> Columns:
+    """The columns, by their names; -1 for those that are not there.
+
+    >>> find_columns(["query-id", "corpus-id", "score"], "grade", {})
+    Columns(topic=0, document=1, value=2, rank=-1, tag=-1, kind='grade')
+    """
+    known = [name.strip().lower() for name in names]
+
+    def find(role: str) -> int:
+        accepted = [name.strip().lower() for name in given[role]] if role in given else ACCEPTED[role]
+        return next((known.index(name) for name in accepted if name in known), -1)
+
+    value = find(kind)
+    rank, tag = (find("rank"), find("tag")) if kind == "score" else (-1, -1)
+    if value < 0 and rank >= 0:
+        return Columns(find("topic"), find("document"), rank, -1, tag, "rank")
+    return Columns(find("topic"), find("document"), value, rank, tag, kind)
+
+
+def is_header(names: Sequence[str], kind: Kind, given: Told) -> bool:
+    """Whether names are those of columns: all that are needed, or all but one, and no number among them.
+
+    >>> is_header(["qid", "mydoc", "score"], "score", {}), is_header(["qid", "0", "doc", "1"], "grade", {})
+    (True, False)
+    """
+    missing = find_columns(names, kind, given).missing()
+    return not missing or (len(missing) == 1 and not any(map(is_number, names)))
+
+
+def require_columns(names: Sequence[str], kind: Kind, given: Told, source: str) -> Columns:
+    """As find_columns, but an error that says which is missing, and what it may be called."""
+    columns = find_columns(names, kind, given)
+    missing = columns.missing()
+    if missing == ["grade"] and len(names) == 2:
+        remedy = UNJUDGED.format("a column grade")
+        raise DataError("topics and documents, but no grades", source=source, remedy=remedy)
+    if missing:
+        raise no_column({role: ACCEPTED[role] for role in missing}, names, columns[:5], given, source)
+    known = [name.strip().lower() for name in names]
+    places = [place for place in (columns.topic, columns.document, columns.value, columns.rank) if place >= 0]
+    twice = next((place for place in places if places.count(place) > 1), None)
+    if twice is not None:
+        message = f"the column {shorten(names[twice], 60)!r} is asked to be two things at once"
+        raise DataError(message, source=source, remedy="Name another column for one of them.")
+    for place in (columns.topic, columns.document, columns.value, columns.rank, columns.tag):
+        if place >= 0 and known.count(known[place]) > 1:
+            raise DataError(
+                f"more than one column is called '{known[place]}'",
+                source=source,
+                remedy="Which one is meant? Rename the other.",
+            )
+    return columns
+
+
+def no_column(
+    missing: Mapping[str, Sequence[str]], names: Sequence[str], taken: Sequence[int], told: Told, source: str
+) -> DataError:
+    """The error for columns that are missing, with their known names; for one, the likeliest of those not `taken`."""
+    import shlex
+
+    if len(names) == 1 and ";" in names[0]:
+        remedy = "Write it with commas between columns, or with tabs (.tsv)."
+        return DataError("the header has no comma, but semicolons", source=source, text=names[0], line=1, remedy=remedy)
+    if not told and any(is_number(name) for name in names):
+        message = f"the first line names no columns, but has values: {some([repr(name) for name in names], 12)}"
+        return DataError(
+            message, source=source, remedy="Write a line above it with their names, as topic,document,score."
+        )
+    free = [name for place, name in enumerate(names) if place not in taken]
+    likely = {role: _likeliest(free, known) if len(missing) == 1 else "NAME" for role, known in missing.items()}
+    sought = [f"{role} (not {' nor '.join(map(repr, told[role]))})" if role in told else role for role in missing]
+    *others, last = sought
+    which = f"columns for {', '.join(others)} and {last}" if others else f"column for the {last}"
+    unsaid = {role: ", ".join(known) for role, known in missing.items() if role not in told}
+    known = "".join(f"\n    Names known for the {role}: {listed}." for role, listed in unsaid.items())
+    typed = " ".join(f"--columns {shlex.quote(f'{role}={name}')}" for role, name in likely.items())
+    again = "; where files differ, --columns is given once for each name" if len(unsaid) < len(missing) else ""
+    ask = "Say which is which" if others else "Say which it is"
+    return DataError(
+        f"no {which} among {some([repr(name) for name in names], 12)}",
+        source=source,
+        remedy=f"{ask} when it is read, as columns={likely}.{known}",
+        option=f"{ask}: {typed}{again}.{known}",
+    )
+
+
+def _likeliest(names: Sequence[str], known: Sequence[str]) -> str:
+    """The name that is most like those that a column may have."""
+    from difflib import SequenceMatcher
+
+    def likeness(name: str) -> float:
+        return max(SequenceMatcher(None, name.lower(), one).ratio() for one in known)
+
+    return shorten(max(names, key=likeness, default="NAME"), 100)

@@ -1,0 +1,192 @@
+"""`split` and `read_splits`: topics to tune on and topics to test on, kept in a file so that nobody mixes them up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation.findings import Finding
+from cranfield.formats.layout import Layout
+from cranfield.formats.output import make_folder, save
+from cranfield.formats.sources import open_source
+from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
+from cranfield.tables import Qrels
+
+SCHEMA = "cranfield.splits/1"
+MOST_LISTED = 10_000_000  # topics in all parts of all splits, which are held in memory and written out
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Splits of topics and how they were made; `stratified` names the measure of difficulty, if any."""
+
+    folds: tuple[Split, ...]
+    seed: int | None = None
+    repeats: int = 1
+    stratified: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form."""
+        made = {"schema": SCHEMA, **asdict(self)}
+        folds = [{"train": list(fold.train), "test": list(fold.test)} for fold in self.folds]
+        return {key: made[key] for key in ("schema", "seed", "repeats", "stratified")} | {"folds": folds}
+
+    def to_json(self) -> str:
+        """The documented JSON form as text."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    def write(self, where: str | os.PathLike[str]) -> list[Path]:
+        """Writes a JSON file if the name ends in .json; otherwise a folder with that file (splits.json) and, for each
+        fold, two lists of topics, a line each: fold1.train.txt, fold1.test.txt. Gives the files written.
+        """
+        path = Path(where)
+        if path.suffix == ".json":
+            files = {path: self.to_json()}
+        else:
+            files = {path / "splits.json": self.to_json()}
+            for number, fold in enumerate(self.folds, start=1):
+                for part, topics in fold._asdict().items():
+                    files[path / f"fold{number}.{part}.txt"] = "".join(f"{topic}\n" for topic in topics)
+            stale = sorted(file.name for file in path.glob("fold*.txt") if file not in files)
+            if stale:
+                raise DataError(
+                    f"has lists of other splits: {some(stale)}",
+                    source=str(path),
+                    remedy="Remove them or name another folder.",
+                )
+        for file, text in files.items():
+            make_folder(file.parent)
+            save(file, [text])
+        return list(files)
+
+
+def split(
+    topics: Any,
+    *,
+    folds: int | None = None,
+    test_share: float | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    difficulty: Mapping[str, float] | None = None,
+    stratified: str | None = None,
+    format: Layout | str | None = None,
+) -> Splits:
+    """Splits topics into folds, or into two parts with `test_share` of the topics in the second.
+
+    `topics` is a list of ids, or judgements as `read_qrels` takes them. `difficulty` is a score for each topic, such as
+    the mean AP of some runs: every part then gets topics of every difficulty; `stratified` says what it is. The same
+    seed and the same topics give the same splits, on every machine.
+
+    >>> split(["1", "2", "3", "4"], folds=2, seed=1).folds[0]
+    Split(train=('1', '3'), test=('2', '4'))
+    """
+    if (folds is None) == (test_share is None):
+        raise UsageError("give a number of folds or a share of topics for testing, one of the two")
+    ids = _topic_ids(topics, format)
+    listed = len(ids) * (folds or 1) * repeats
+    if listed > MOST_LISTED:
+        raise UsageError(
+            f"{repeats:,} repeats would list topics {listed:,} times, more than {MOST_LISTED:,}: ask for fewer"
+        )
+    if folds is not None:
+        made = k_folds(ids, folds, seed=seed, repeats=repeats, difficulty=difficulty)
+    else:
+        assert test_share is not None
+        made = hold_out(ids, test_share, seed=seed, repeats=repeats, difficulty=difficulty)
+    return Splits(made, seed, repeats, stratified if difficulty is None or stratified else "difficulty")
+
+
+def difficulty_of(
+    qrels: Any, runs: Any, measure: str, *, format: Layout | str | None = None, threads: int | None = None
+) -> tuple[dict[str, float], tuple[Finding, ...]]:
+    """How well runs do on each topic: the mean of their scores, and what is odd about them.
+
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> difficulty_of(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
+    ({'q1': 1.0, 'q2': 0.5}, ())
+    """
+    from cranfield.evaluation.evaluation import evaluate
+
+    results = evaluate(qrels, runs, measure, format=format, threads=threads)
+    return dict(zip(results.topics, results.scores[:, 0].mean(axis=0).tolist(), strict=True)), results.warnings
+
+
+def read_splits(source: Any, topics: Iterable[str] | None = None) -> Splits:
+    """Reads splits from a JSON file, an open one, or the dict itself, and checks them.
+
+    A topic that is both in train and in test, or twice in one of them, is an error, and so is one that is not among
+    `topics`, if they are given.
+
+    >>> read_splits({"seed": 1, "folds": [{"train": ["1", "2"], "test": ["3"]}]}).folds
+    (Split(train=('1', '2'), test=('3',)),)
+    >>> read_splits({"folds": [{"train": ["1", "2"], "test": ["2"]}]})
+    Traceback (most recent call last):
+    cranfield.errors.DataError: the splits: fold 1: these topics are both in train and in test: 2
+        A system tuned on a topic cannot be tested on it. Make the splits anew, as with `cranfield split`.
+    """
+    label, document = ("the splits", source) if isinstance(source, Mapping) else _read_json(source)
+    given = document.get("folds") if isinstance(document, Mapping) else None
+    if not isinstance(given, list) or not given:
+        remedy = 'Expected {"seed": 1, "folds": [{"train": ["1", …], "test": ["2", …]}, …]}.'
+        raise DataError("has no list of folds", source=label, remedy=remedy)
+    known = None if topics is None else set(topics)
+    folds = tuple(_checked_fold(fold, f"fold {number}", label, known) for number, fold in enumerate(given, start=1))
+    assert isinstance(document, Mapping)
+    seed, repeats, stratified = document.get("seed"), document.get("repeats", 1), document.get("stratified")
+    for name, value, kind in (("seed", seed, int), ("repeats", repeats, int), ("stratified", stratified, str)):
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise DataError(
+                f"'{name}' must be {'text' if kind is str else 'a whole number'}, not {value!r}", source=label
+            )
+    return Splits(folds, seed, repeats or 1, stratified)
+
+
+def _checked_fold(fold: Any, name: str, label: str, known: set[str] | None) -> Split:
+    parts = {}
+    for part in Split._fields:
+        ids = fold.get(part) if isinstance(fold, Mapping) else None
+        if not isinstance(ids, list) or not ids or not all(isinstance(topic, str) for topic in ids):
+            remedy = 'Topic ids are text: "1", not 1.' if isinstance(ids, list) and ids else None
+            raise DataError(f"{name}: '{part}' must be a list of topic ids, and not empty", source=label, remedy=remedy)
+        twice = [topic for topic in dict.fromkeys(ids) if ids.count(topic) > 1] if len(set(ids)) < len(ids) else []
+        if twice:
+            raise DataError(f"{name}: these topics are twice in '{part}': {some(twice)}", source=label)
+        unknown = [topic for topic in ids if known is not None and topic not in known]
+        if unknown:
+            raise DataError(
+                f"{name}: '{part}' has topics that are not in the judgements: {some(unknown)}",
+                source=label,
+                remedy="Are these the splits of this collection? Topic ids must be the same text: 0001 is not 1.",
+            )
+        parts[part] = tuple(ids)
+    split = Split(**parts)
+    shared = shared_topics(split.train, split.test)
+    if shared:
+        raise DataError(
+            f"{name}: these topics are both in train and in test: {some(shared, 20)}",
+            source=label,
+            remedy="A system tuned on a topic cannot be tested on it. Make the splits anew, as with `cranfield split`.",
+        )
+    return split
+
+
+def _read_json(source: Any) -> tuple[str, Any]:
+    from cranfield.formats.format import decode
+    from cranfield.formats.json_text import parse
+
+    opened = open_source(source)
+    return opened.label, parse(decode(bytes(opened.data)), opened.label, None)
+
+
+def _topic_ids(topics: Any, format: Layout | str | None) -> tuple[str, ...]:
+    if isinstance(topics, list | tuple) and all(isinstance(topic, str) for topic in topics):
+        return tuple(topics)
+    from cranfield.formats import read_qrels
+
+    return tuple((topics if isinstance(topics, Qrels) else read_qrels(topics, format=format)).topics)

@@ -1,0 +1,309 @@
+"""Curves as data: what the pictures draw, and what a table or a notebook may want as it is.
+
+A curve is a measure at many cutoffs or recall levels, so most of them are evaluations of many measures at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import UsageError, some
+from cranfield.evaluation.evaluation import evaluate, read_runs
+from cranfield.formats import read_qrels
+from cranfield.judged import Judged, judge, pool
+from cranfield.measures import RBP, Measure, parse_measure
+from cranfield.policy import Policy
+from cranfield.tables import Qrels, Run
+
+LEVELS = tuple(level / 10 for level in range(11))
+MOST_SCORES = 10_000_000  # that are held at a time
+LONGEST = 100  # ranks that a curve by cutoff goes down to, if nothing else is said
+
+
+class Point(NamedTuple):
+    """A point of a curve. `topic` is empty for the mean over topics, `series` where a run has one curve."""
+
+    run: str
+    topic: str
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Points in the order in which they are joined, with the names of the axes."""
+
+    x: str
+    y: str
+    points: tuple[Point, ...]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Points as dicts, the form that Altair and data frames take."""
+        return (point._asdict() for point in self.points)
+
+    def of(self, run: str, topic: str = "", series: str = "") -> list[tuple[float, float]]:
+        """One curve."""
+        return [(p.x, p.y) for p in self.points if (p.run, p.topic, p.series) == (run, topic, series)]
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Judgements and runs, read once for any number of curves."""
+
+    qrels: Qrels
+    runs: tuple[Run, ...]
+    policy: Policy
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(run.name for run in self.runs)
+
+    def judged(self) -> Iterator[tuple[str, Judged]]:
+        """Each run as measures see it."""
+        pooled = pool(self.qrels)
+        for run in self.runs:
+            yield run.name, judge(run, self.qrels, self.policy, pooled=pooled)
+
+
+def collect(qrels: Any, runs: Any, *, policy: Policy | None = None, **read: Any) -> Collected:
+    """Reads judgements and runs, as `evaluate` takes them, and keeps them.
+
+    >>> collect({"q1": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}).names
+    ('a', 'b')
+    """
+    named = tuple(read_runs(runs, **read))
+    return Collected(read_qrels(qrels, **read), named, policy or Policy())
+
+
+def by_cutoff(
+    collected: Collected,
+    measure: str | Measure,
+    cutoffs: Sequence[float] | None = None,
+    *,
+    topics: Sequence[str] = (),
+    series: str = "",
+) -> Curves:
+    """A measure at every cutoff: means over topics, or the curves of some topics.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> by_cutoff(collect(qrels, run), "P", [1, 2, 3]).of("a")
+    [(1.0, 1.0), (2.0, 0.5), (3.0, 0.6666666666666666)]
+    """
+    one = parse_measure(measure) if isinstance(measure, str) else measure
+    at = one.definition.at
+    if at is None:
+        raise UsageError(f"{one} has no cutoff to make a curve of")
+    given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(collected) + 1)))
+    found: dict[tuple[str, str], list[float]] = {
+        (run, topic): [] for run in collected.names for topic in topics or [""]
+    }
+    # Some cutoffs at a time: the scores of all topics at all of them may be more than there is memory for.
+    step = max(1, MOST_SCORES // (len(collected.runs) * len(collected.qrels.topics)))
+    for start in range(0, len(given), step):
+        wanted = [one @ cutoff for cutoff in given[start : start + step]]
+        results = evaluate(collected.qrels, list(collected.runs), wanted, policy=collected.policy)
+        _check_topics(topics, results.topics)
+        number = {topic: t for t, topic in enumerate(results.topics)}
+        for r, run in enumerate(collected.names):
+            for topic in topics or ("",):
+                values = results.scores[r, :, number[topic]] if topic else results.means[r]
+                found[run, topic] += values.tolist()
+    points = [
+        Point(run, topic, series, float(x), y)
+        for (run, topic), values in found.items()
+        for x, y in zip(given, values, strict=True)
+    ]
+    return Curves("recall" if at == "recall" else "rank", str(one), tuple(points))
+
+
+def interpolated(collected: Collected, *, topics: Sequence[str] = ()) -> Curves:
+    """Interpolated precision at the eleven standard recall levels, mean over topics or topic by topic.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> interpolated(collect(qrels, run)).of("a")[5:7]
+    [(0.5, 1.0), (0.6, 0.6666666666666666)]
+    """
+    made = by_cutoff(collected, "IPrec", LEVELS, topics=topics)
+    return Curves("recall", "interpolated precision", made.points)
+
+
+def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float = 1) -> Curves:
+    """Precision and recall after each retrieved document that is relevant: the raw points of single topics.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> precision_recall(collect(qrels, run), ["1"]).of("a", "1")
+    [(0.5, 1.0), (1.0, 0.6666666666666666)]
+    """
+    _check_one_order(collected.policy)
+    points: list[Point] = []
+    for run, judged in collected.judged():
+        _check_topics(topics, judged.topics)
+        hit = judged.hits(rel)
+        found, relevant = judged.running(hit), judged.n_relevant(rel)
+        for topic in topics:
+            t = judged.topics.index(topic)
+            for i in range(judged.offsets[t], judged.offsets[t + 1]):
+                if hit[i]:
+                    points.append(
+                        Point(run, topic, "", float(found[i] / relevant[t]), float(found[i] / judged.rank[i]))
+                    )
+    return Curves("recall", "precision", tuple(points))
+
+
+# The measures that gain curves are made of, with that of their ideal and that of their ratio.
+GAINS: Mapping[str, tuple[str, str]] = {"CG": ("IdealCG", "NCG"), "DCG": ("IdealDCG", "nDCG")}
+
+
+def gains(collected: Collected, kind: str = "DCG", *, depth: int | None = None, topics: Sequence[str] = ()) -> Curves:
+    """Cumulated gain, discounted or not, by rank, each with its ideal: series "" and "ideal".
+
+    `kind` is CG or DCG, with parameters if need be: "DCG(base=2)" is the discount of Järvelin and Kekäläinen.
+
+    >>> qrels, run = {"1": {"d1": 1, "d3": 2}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
+    >>> curves = gains(collect(qrels, run), "CG", depth=3)
+    >>> curves.of("a"), curves.of("a", series="ideal")
+    ([(1.0, 1.0), (2.0, 1.0), (3.0, 3.0)], [(1.0, 2.0), (2.0, 3.0), (3.0, 3.0)])
+    """
+    own, ideal, _ = _gain_measures(kind)
+    ranks = range(1, (depth or _longest(collected)) + 1)
+    found = by_cutoff(collected, own, ranks, topics=topics)
+    best = by_cutoff(collected, ideal, ranks, topics=topics, series="ideal")
+    title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
+    return Curves("rank", title, found.points + best.points)
+
+
+def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:
+    """The measure of a gain curve, that of its ideal and that of its ratio, under the same parameters."""
+    name, bracket, parameters = kind.partition("(")
+    if name not in GAINS or "@" in kind:
+        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'")
+    ideal, ratio = (parse_measure(f"{other}{bracket}{parameters}") for other in GAINS[name])
+    return parse_measure(kind), ideal, ratio
+
+
+def normalised_gains(
+    collected: Collected, kind: str = "DCG", *, depth: int | None = None, average: str = "mean of ratios"
+) -> Curves:
+    """Gain over ideal gain by rank: the mean of the topics' ratios, or the ratio of the means over topics.
+
+    >>> qrels = {"1": {"d1": 1}, "2": {"d1": 2, "d2": 1}}
+    >>> run = {"a": {"1": {"d1": 1.0}, "2": {"d2": 2.0, "d1": 1.0}}}
+    >>> normalised_gains(collect(qrels, run), "CG", depth=2).of("a")
+    [(1.0, 0.75), (2.0, 1.0)]
+    >>> normalised_gains(collect(qrels, run), "CG", depth=2, average="ratio of means").of("a")
+    [(1.0, 0.6666666666666666), (2.0, 1.0)]
+    """
+    ratio = _gain_measures(kind)[2]
+    if average == "mean of ratios":
+        made = by_cutoff(collected, ratio, range(1, (depth or _longest(collected)) + 1))
+    elif average == "ratio of means":
+        both = gains(collected, kind, depth=depth)
+        ideal = {(p.run, p.x): p.y for p in both.points if p.series == "ideal"}
+        points = [p for p in both.points if p.series == ""]
+        made = Curves(
+            "rank", "", tuple(p._replace(y=p.y / ideal[p.run, p.x] if ideal[p.run, p.x] else 0.0) for p in points)
+        )
+    else:
+        raise UsageError(f"average must be 'mean of ratios' or 'ratio of means', not '{average}'")
+    return Curves("rank", f"{ratio}, {average}", made.points)
+
+
+def area(curve: Sequence[tuple[float, float]]) -> float:
+    """The area under a curve by rank, from 0 to 1: the mean of its values.
+
+    >>> area([(1.0, 0.75), (2.0, 1.0)])
+    0.875
+    """
+    return float(np.mean([y for _, y in curve])) if curve else 0.0
+
+
+def rank_biased(collected: Collected, *, p: float = 0.8, rel: float = 1, depth: int | None = None) -> Curves:
+    """Rank-biased precision by depth, and what documents not judged or not seen could add: series "" and "upper".
+
+    >>> qrels, run = {"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}}
+    >>> curves = rank_biased(collect(qrels, run), p=0.5, depth=2)
+    >>> curves.of("a"), curves.of("a", series="upper")
+    ([(1.0, 0.5), (2.0, 0.5)], [(1.0, 1.0), (2.0, 1.0)])
+    """
+    ranks = range(1, (depth or _longest(collected)) + 1)
+    lower = by_cutoff(collected, RBP(p=p, rel=rel), ranks).points
+    judged = by_cutoff(collected, RBP(p=p, rel=0), ranks).points  # what it would be if all that is judged counted
+    upper = [low._replace(series="upper", y=low.y + 1 - seen.y) for low, seen in zip(lower, judged, strict=True)]
+    of_grade = "" if rel == 1 else f", rel={rel:g}"
+    return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper))
+
+
+class Ranked(NamedTuple):
+    """A document where a run has it: its score, and its grade, None if it is not judged."""
+
+    run: str
+    topic: str
+    rank: int
+    document: str
+    score: float
+    grade: float | None
+
+
+def ranked(collected: Collected, topic: str, *, depth: int | None = None) -> list[Ranked]:
+    """Scores and grades by rank of one topic, in the policy's order.
+
+    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}})
+    >>> [(row.rank, row.document, row.grade) for row in ranked(collected, "1")]
+    [(1, 'd1', 1.0), (2, 'd2', None)]
+    """
+    _check_topics([topic], collected.qrels.topics)
+    _check_one_order(collected.policy)
+    grades = collected.qrels.of(topic)
+    rows: list[Ranked] = []
+    for run in collected.runs:
+        scores = run.of(topic)
+        documents = first_documents(collected, run, [topic], depth or len(scores))[0]
+        rows += [Ranked(run.name, topic, i, d, scores[d], grades.get(d)) for i, d in enumerate(documents, start=1)]
+    return rows
+
+
+def first_documents(collected: Collected, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
+    """The first documents of some topics in the policy's order; that of ties=expected, which has none, is docid's.
+
+    Judged documents stand where the join has them, whatever the policy; the unjudged fill the ranks between.
+
+    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
+    >>> first_documents(collected, collected.runs[0], ["1"], 10)
+    [['d9', 'd1']]
+    """
+    policy = collected.policy
+    one_order = replace(policy, ties="docid") if policy.ties == "expected" else policy
+    judged = judge(run, collected.qrels, one_order)
+    number = {topic: t for t, topic in enumerate(judged.topics)}
+    out = []
+    for topic in topics:
+        t, name = number[topic], topic.encode("utf-8", "surrogateescape")
+        pooled = collected.qrels.table.documents(name)
+        hits = slice(judged.offsets[t], judged.offsets[t + 1])
+        rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
+        standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
+        taken = set(standing.values())
+        others = (document for document in run.table.documents(name) if document not in taken)
+        last = min(depth, int(judged.retrieved[t]))
+        out.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
+    return out
+
+
+def _longest(collected: Collected) -> int:
+    return min(LONGEST, max(int(run.table.counts().max()) for run in collected.runs))
+
+
+def _check_one_order(policy: Policy) -> None:
+    if policy.ties == "expected":
+        raise UsageError("ties=expected is the mean over many rankings, and there is none to draw: take another order")
+
+
+def _check_topics(wanted: Sequence[str], known: Sequence[str]) -> None:
+    missing = [topic for topic in wanted if topic and topic not in known]
+    if missing:
+        raise UsageError(f"no topic {some(missing)} in the judgements; there are {some(known)}")

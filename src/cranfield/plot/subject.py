@@ -1,0 +1,144 @@
+"""What can be drawn. To add a picture, write a function of a Subject and decorate it with `@picture`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.panels import Evaluated
+from cranfield.comparison.question import Question
+from cranfield.comparison.systems import compare_results
+from cranfield.errors import UsageError, some
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.results import Results
+from cranfield.measures import as_measures, parse_measures
+from cranfield.plot.curves import Collected
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a picture is of. Runs are read, evaluated and compared when a picture asks for that, unless `evaluated`
+    already has it.
+    """
+
+    collect: Callable[[], Collected]
+    measures: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    theme: str = "screen"
+    baseline: str | None = None
+    depth: int | None = None
+    sort: bool = True
+    costs: dict[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
+    cost_label: str = "cost"
+    evaluated: Results | None = None
+
+    @cached_property
+    def collected(self) -> Collected:
+        """The judgements and the runs themselves."""
+        return self.collect()
+
+    @cached_property
+    def results(self) -> Results:
+        """Every run on every measure and topic."""
+        wanted = as_measures(self.measures)
+        if self.evaluated is not None and set(wanted) <= set(self.evaluated.measures):
+            return self.evaluated.only(wanted)
+        return evaluate(self.collected.qrels, list(self.collected.runs), self.measures, policy=self.collected.policy)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Every pair of runs, or every run with the baseline."""
+        results = self.results
+        each = {"": Evaluated(results, {run: [run] for run in results.runs})}
+        return compare_results(each, results.measures, Question(baseline=self.baseline))
+
+    def two_runs(self) -> tuple[str, str]:
+        """The two runs of pictures that show two."""
+        names = self.results.runs
+        if len(names) != 2:
+            raise UsageError(f"this picture is of two runs, not {len(names)}: {', '.join(names)}")
+        return names[0], names[1]
+
+    def one_topic(self) -> str:
+        """The topic of pictures that show one."""
+        if len(self.topics) != 1:
+            raise UsageError("this picture is of one topic: name it")
+        return self.topics[0]
+
+
+Draw = Callable[[Subject], Any]
+
+
+class Picture(NamedTuple):
+    """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
+
+    One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that only
+    some measures can be drawn as, `by_topic` those that can show single topics.
+    """
+
+    name: str
+    shows: str
+    measures: tuple[str, ...]
+    draw: Draw
+    several: bool = False
+    of_its_own: bool = False
+    by_topic: bool = False
+
+    @property
+    def line(self) -> int:
+        """Where its module draws it."""
+        line: int = inspect.unwrap(self.draw).__code__.co_firstlineno
+        return line
+
+    def check_asked(self, measures: Sequence[str], topics: Sequence[str]) -> None:
+        """Refuses what the picture would leave out without a word.
+
+        >>> find_picture("heatmap").check_asked(["AP", "RR"], [])
+        Traceback (most recent call last):
+        cranfield.errors.UsageError: heatmap shows one measure, not 2: AP, RR
+        """
+        if measures and not self.measures:
+            raise UsageError(f"{self.name} shows no measure that could be chosen: leave out {', '.join(measures)}")
+        named = [str(one) for text in measures for one in parse_measures(text)]
+        if len(named) > 1 and not self.several:
+            raise UsageError(f"{self.name} shows one measure, not {len(named)}: {', '.join(named)}")
+        if topics and not self.by_topic:
+            raise UsageError(f"{self.name} is over all topics and cannot show {some(topics)} alone: name no topic")
+
+
+_PICTURES: dict[str, Picture] = {}
+
+
+def picture(name: str, *, measures: Sequence[str] = (), **takes: bool) -> Callable[[Draw], Draw]:
+    """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
+
+    def register(function: Draw) -> Draw:
+        shows = (function.__doc__ or "").strip().split("\n")[0]
+        _PICTURES[name] = Picture(name, shows, tuple(measures), function, **takes)
+        return function
+
+    return register
+
+
+def all_pictures() -> tuple[Picture, ...]:
+    """Every kind of picture, in the order of the modules, whichever of them was loaded first."""
+    _load()
+    return tuple(sorted(_PICTURES.values(), key=lambda picture: (picture.draw.__module__, picture.line)))
+
+
+def find_picture(name: str) -> Picture:
+    """The kind of picture of a name."""
+    _load()
+    if name not in _PICTURES:
+        raise UsageError(
+            f"unknown kind of picture '{name}'; there are {', '.join(each.name for each in all_pictures())}"
+        )
+    return _PICTURES[name]
+
+
+def _load() -> None:
+    from cranfield.plot import comparisons, critical, gallery, matrices, points, pools  # noqa: F401  register their pictures

@@ -1,0 +1,113 @@
+"""Pools taken apart and replayed: text that can be pasted, and JSON (`cranfield.pool-analysis/1`, `…-simulation/1`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from typing import TYPE_CHECKING
+
+from cranfield.render.document import Block, titled, written
+from cranfield.render.grid import DELIMITERS, WRITERS, Cell, Grid, number, separated
+from cranfield.render.json_form import as_json
+
+if TYPE_CHECKING:
+    from cranfield.pooling.analysis import Contribution, LeftOut, PoolAnalysis
+    from cranfield.pooling.missing import Missing
+    from cranfield.pooling.simulation import Simulation
+
+FORMATS = ("table", "json", *DELIMITERS, *(name for name in WRITERS if name != "table"))
+
+
+def render_analysis(analysis: PoolAnalysis, format: str) -> str:
+    """A pool taken apart, in a format, ending in a newline; CSV and TSV have a row for each run left out."""
+    if format == "json":
+        return as_json("cranfield.pool-analysis/1", analysis)
+    if format in DELIMITERS:
+        header = ["left_out", "kind", "run", "score", "score_without", "loss", "rank", "rank_without", "tau", "tau_ap"]
+        kinds = {"run": analysis.left_out, "group": analysis.groups_left_out}
+        rows = [
+            [one.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without]
+            + [None if isnan(tau) else tau for tau in (one.tau, one.tau_ap)]
+            for kind, left_out in kinds.items()
+            for one in left_out
+            for run in one.runs
+        ]
+        return separated(header, rows, DELIMITERS[format])
+    return written(_analysis_blocks(analysis), format)
+
+
+def _analysis_blocks(analysis: PoolAnalysis) -> list[Block]:
+    depth = "whole lists" if analysis.depth is None else f"the first {analysis.depth:,} ranks"
+    title = (
+        f"{analysis.judged:,} judged documents, {analysis.relevant:,} relevant, {analysis.topics:,} topics; runs count "
+        f"with {depth} ({analysis.measure})"
+    )
+    nobodys = [f"{analysis.nobodys:,} relevant documents come from no run."] if analysis.nobodys else []
+    blocks = titled(title, _left_out_grid("run", analysis.contributions, analysis.left_out), nobodys)
+    if analysis.groups_left_out:
+        grid = _left_out_grid("group", analysis.group_contributions, analysis.groups_left_out)
+        blocks += titled("Groups left out", grid)
+    rows = [[str(at.depth), *(f"{share:.1%}" for share in at[1:])] for at in analysis.shares]
+    blocks += titled("Share of retrieved documents that is judged, over runs", Grid(["depth", *_SHARES], rows))
+    if analysis.missing:
+        blocks += titled("Relevant documents likely missing", None, _missing_notes(analysis.missing))
+    verdict = f"Verdict: {analysis.verdict.word} for systems like these"
+    return blocks + titled(verdict, None, analysis.verdict.reasons)
+
+
+_SHARES = ("least", "mean", "most")
+
+
+def _left_out_grid(what: str, contributions: Sequence[Contribution], left_out: Sequence[LeftOut]) -> Grid:
+    """What each brought, and a row for each of its runs when it is left out; in bold, runs that fall."""
+    header = [what, "judged", "relevant", "only here", *(["run"] if what == "group" else [])]
+    header += ["score", "left out", "loss", "rank", "left out", "tau", "tau-AP"]
+    rows: list[list[str | Cell]] = []
+    for brought, one in zip(contributions, left_out, strict=True):
+        for i, run in enumerate(one.runs):
+            first = [brought.name, f"{brought.judged:,}", f"{brought.relevant:,}", f"{brought.only_relevant:,}"]
+            row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if what == "group" else [])]
+            row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+.1%}", str(run.rank)]
+            row.append(Cell(str(run.rank_without), bold=run.drop > 0))
+            rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (one.tau, one.tau_ap))])
+    return Grid(header, rows)
+
+
+def _missing_notes(missing: Missing) -> list[str]:
+    from cranfield.pooling.missing import ASSUMES
+
+    value, low, high, _ = missing.missing
+    share = missing.share
+    return [
+        f"about {value:,.0f} [{low:,.0f}, {high:,.0f}] beyond the {missing.found:,} found, between ranks "
+        f"{missing.depth + 1:,} and {missing.reach:,}: {share.value:.0%} [{share.low:.0%}, {share.high:.0%}] of all",
+        f"supposing that {ASSUMES}; new ones fall with depth to the power {missing.exponent:.2f}; 95% intervals from "
+        "topics drawn anew",
+    ]
+
+
+def render_simulation(simulation: Simulation, format: str) -> str:
+    """Methods replayed, in a format, ending in a newline."""
+    if format == "json":
+        return as_json("cranfield.pool-simulation/1", simulation)
+    if format in DELIMITERS:
+        rows = [[None if isinstance(x, float) and isnan(x) else x for x in row] for row in simulation.rows]
+        return separated(simulation.rows[0]._fields, rows, DELIMITERS[format])
+    best = {
+        budget: max(row.relevant for row in simulation.rows if row.budget == budget) for budget in simulation.budgets
+    }
+    rows_shown: list[list[str | Cell]] = []
+    for row in simulation.rows:
+        relevant = Cell(f"{row.relevant:,}", bold=row.relevant == best[row.budget])
+        counts: list[str | Cell] = [row.method, f"{row.budget:,}", f"{row.judged:,}", relevant]
+        rows_shown.append([*counts, number(row.recall), number(row.tau, ".3f")])
+    grid = Grid(simulation.rows[0]._fields, rows_shown)
+    title = (
+        f"Replayed on {len(simulation.topics):,} topics with {simulation.relevant:,} relevant documents; runs down to "
+        f"rank {simulation.depth:,}, seed {simulation.seed}"
+    )
+    notes = [
+        "budget: judgements a topic; recall: share of the relevant documents found; tau: Kendall's tau-b between the "
+        f"orderings of the runs by {simulation.measure} under these judgements and under all"
+    ]
+    return written(titled(title, grid, notes), format)

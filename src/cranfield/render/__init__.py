@@ -1,0 +1,1 @@
+"""What all tellings share: grids, documents, the JSON form, and the escaping of text."""

@@ -1,0 +1,121 @@
+"""How scores arise, for as many systems and measures as the page can carry; for the others, the command to ask with."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import fields
+from typing import Any
+
+from cranfield.errors import UsageError
+from cranfield.explanation.accounts import explain
+from cranfield.explanation.explanation import Account
+from cranfield.explanation.explanation_tables import account_grid, board, sentences
+from cranfield.measures import Measure
+from cranfield.policy import Policy
+from cranfield.render.escaping import script_data, utf8, visible_lines
+from cranfield.report.contents import Report
+from cranfield.report.page.payload import shown
+from cranfield.report.report_tables import listed_topics
+from cranfield.tables import Run
+
+MOST_EXPLAINED = 600  # a score takes some milliseconds to explain
+MOST_CARRIED = 1_100_000  # bytes of the page
+
+
+def explainable(report: Report) -> bool:
+    """Whether scores arise from one ranking: under some policies they are means over many."""
+    collected = report.collected
+    try:
+        explain(
+            collected.qrels,
+            collected.runs[0],
+            report.results.topics[0],
+            report.results.measures[0],
+            policy=collected.policy,
+        )
+    except UsageError:
+        return False
+    return True
+
+
+def explanations(report: Report) -> list[dict[str, Any]]:
+    """Every topic explained for the best system by the first measure, then the next best, then other measures.
+
+    Systems and measures are explained for all topics or not at all; those that would make the page too large are not.
+    """
+    if not explainable(report):
+        return []
+    topics = listed_topics(report)
+    carried: list[dict[str, Any]] = []
+    left = MOST_CARRIED
+    wanted = [(m, s.system) for m in report.results.measures for s in report.standings(m)]
+    for measure, system in wanted[: MOST_EXPLAINED // len(topics)]:
+        number = report.systems.index(system)
+        found = _of_system(report, report.collected.runs[number], measure, left)
+        if found is None:
+            break
+        left -= _size(found)
+        carried.append({"measure": report.results.measures.index(measure), "system": number, "topics": found})
+    return carried
+
+
+def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[dict[str, Any]] | None:
+    """Each topic, or None if there is no room for all of them."""
+    collected = report.collected
+    in_file_order = collected.policy.ties == "file"
+    rows = {} if in_file_order else run.to_dict()
+    found = []
+    for topic in (report.results.topics[t] for t in listed_topics(report)):
+        # One topic alone is quicker to join than the whole run, but it has lost the order of its file.
+        one: Any = run if in_file_order or topic not in rows else {run.name: {topic: rows[topic]}}
+        explained = explain(collected.qrels, one, topic, measure, policy=collected.policy)
+        entry = _entry(explained.accounts[0])
+        room -= _size(entry)
+        if room < 0:
+            return None
+        found.append(entry)
+    return found
+
+
+def _entry(account: Account) -> dict[str, Any]:
+    grid = account_grid(account)
+    return {
+        "header": shown(grid.header),
+        "rows": [shown(cell.text.strip() for cell in row) for row in grid.cells()],
+        "board": utf8(visible_lines(board(account))),
+        "said": shown(sentences(account)),
+    }
+
+
+def _size(data: Any) -> int:
+    return len(str(script_data(data)))
+
+
+def commands(report: Report) -> list[str] | None:
+    """For each system the start of the command that explains it, to be followed by topic and measure.
+
+    None where there is no such command: inputs that were no files, a policy that leaves no ranking to go through.
+    """
+    qrels, *runs = [source.path for source in report.results.inputs]
+    if qrels is None or None in runs or not explainable(report):
+        return None
+    flags = policy_flags(report.results.policy)
+    return shown(shlex.join(["cranfield", "explain", qrels, str(run), *flags]) for run in runs)
+
+
+def policy_flags(policy: Policy) -> list[str]:
+    """The options that ask for a policy, without those that are so by default.
+
+    >>> policy_flags(Policy(ties="file", judged_only=True, depth=50))
+    ['--ties', 'file', '--depth', '50', '--judged-only']
+    """
+    flags: list[str] = []
+    for one in fields(policy):
+        value = getattr(policy, one.name)
+        if value != one.default and one.name not in _NO_OPTION:
+            option = f"--{one.name.replace('_', '-')}"
+            flags += [option] if value is True else [option, str(value)]
+    return flags
+
+
+_NO_OPTION = ("samples", "seed")  # an explanation draws nothing

@@ -1,0 +1,110 @@
+"""What a search took and what a sweep found, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cranfield.render.grid import WRITERS, Grid
+
+if TYPE_CHECKING:
+    from cranfield.efficiency.timing import Efficiency
+    from cranfield.search.retrieving import Retrieved
+    from cranfield.search.tuning import Tuned
+
+SCHEMA = "cranfield.search/1"
+FORMATS = ("table", "json", "markdown", "latex", "html")
+
+
+def render(found: Retrieved, tuned: Tuned | None, format: str) -> str:
+    """A search, and the sweep before it if there was one, in a format, ending in a newline."""
+    if format == "json":
+        return _json(found, tuned)
+    write = WRITERS[format]
+    parts = [write(folds_grid(tuned))] if tuned else []
+    return "\n".join([*parts, write(efficiency_grid(found.efficiency))])
+
+
+def folds_grid(tuned: Tuned) -> Grid:
+    """A row a fold: its parameters and what they score; then all topics tested, by tuned and by other parameters."""
+    names = list(dict.fromkeys(name for point in tuned.points for name in point))
+    rows = [
+        [f"fold {number}", *(_shown(fold.parameters[name]) for name in names),
+         f"{fold.train_score:.4f}", f"{fold.test_score:.4f}", str(len(fold.test))]
+        for number, fold in enumerate(tuned.folds, start=1)
+    ]  # fmt: skip
+    tested = str(sum(len(fold.test) for fold in tuned.folds))
+    others = (
+        ("all, tuned on other topics", tuned.test_score),
+        ("all, not tuned", tuned.default_score),
+        ("all, best in hindsight", tuned.best_score),
+    )
+    rows += [[label, *[""] * len(names), "", f"{score:.4f}", tested] for label, score in others]
+    header = ["", *(name.rstrip("_") for name in names), f"{tuned.measure} train", f"{tuned.measure} test", "topics"]
+    return Grid(header, rows)
+
+
+def efficiency_grid(efficiency: Efficiency) -> Grid:
+    """What searching took, a row each."""
+    parts = efficiency.to_dict()
+    indexing, searching = parts.get("indexing"), parts["searching"]
+    rows = []
+    if indexing:
+        if indexing["seconds"] is not None:
+            rows += [["indexing", f"{indexing['seconds']:,.2f} s"]]
+            rows += [["documents a second", f"{indexing['documents per second']:,.0f}"]]
+        rows += [[f"index {indexing['index is']}", _size(indexing["index bytes"])]]
+    rows += [["queries a second", f"{searching['queries per second'] or float('inf'):,.0f}"]]
+    rows += [[f"latency {name}", f"{value:.3f} ms"] for name, value in searching["latency ms"].items()]
+    if efficiency.peak_memory is not None:
+        rows += [["peak memory", _size(efficiency.peak_memory)]]
+    return Grid(["efficiency", ""], rows)
+
+
+def _json(found: Retrieved, tuned: Tuned | None) -> str:
+    import json
+
+    document: dict[str, Any] = {"schema": SCHEMA, "metadata": found.metadata}
+    if tuned:
+        document["tuning"] = tuning_dict(tuned)
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def tuning_dict(tuned: Tuned, *, points: bool = True) -> dict[str, Any]:
+    """A sweep in its documented form; `points` are the scores of every combination on every topic."""
+    document: dict[str, Any] = {
+        "model": tuned.model.name,
+        "measure": str(tuned.measure),
+        "folds": [
+            {
+                "parameters": _named(fold.parameters),
+                "train_score": fold.train_score,
+                "test_score": fold.test_score,
+                "train": list(fold.train),
+                "test": list(fold.test),
+            }
+            for fold in tuned.folds
+        ],
+        "test_score": tuned.test_score,
+        "default_score": tuned.default_score,
+        "best_score": tuned.best_score,
+    }
+    if points:
+        document["topics"] = list(tuned.topics)
+        document["points"] = [
+            {"parameters": _named(point), "scores": scores}
+            for point, scores in zip(tuned.points, tuned.scores.tolist(), strict=True)
+        ]
+    return document
+
+
+def _named(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.rstrip("_"): value for name, value in parameters.items()}
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.1f} kB"

@@ -1,0 +1,145 @@
+"""`convert`: reads a run, judgements, topics, documents or a collection, and writes it in another format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from cranfield.errors import DataError, UsageError
+from cranfield.formats import read_qrels, read_run, suffix_of, writers
+from cranfield.formats.datasets import is_dataset
+from cranfield.formats.layout import Layout, as_layout
+from cranfield.formats.output import Where
+from cranfield.texts import FORMATS, PARQUET, Ids, read_documents, read_topics
+from cranfield.texts.blockwise import NotInBlocksError
+from cranfield.texts.collection import TOML, Collection, read_collection
+from cranfield.texts.content import Content
+from cranfield.texts.peeking import peek
+from cranfield.texts.streaming import MoreFieldsError, stream, widened
+from cranfield.texts.writing import write_collection, write_documents, write_qrels, write_run, write_topics
+
+Kind = Content | Literal["collection"]
+
+
+def convert(
+    source: Any,
+    where: Where,
+    *,
+    kind: Kind | None = None,
+    from_format: Layout | str | None = None,
+    to_format: str | None = None,
+    lossy: bool = False,
+    ids: Ids = "given",
+) -> tuple[str, ...]:
+    """Writes what a file holds in another format; gives what should be said about it, in sentences.
+
+    >>> import io
+    >>> convert(io.StringIO(".I 1\\n.W\\nducks\\n"), "-", kind="topics", to_format="csv")
+    id,title
+    1,ducks
+    ()
+    """
+    text_format = as_layout(from_format).format
+    is_path = isinstance(source, str | os.PathLike)
+    whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.path.isdir(source))
+    if whole or (is_path and os.fspath(source).endswith(".toml")):
+        in_one = is_dataset(source) or (is_path and os.path.isdir(source) and not os.path.isfile(Path(source) / TOML))
+        if kind == "documents" and in_one:
+            return _convert_documents(source, where, text_format, to_format, lossy)
+        if text_format is not None:
+            raise UsageError("--from (from_format=) is the format of a file, or of the documents in a folder")
+        return _convert_collection(source, where, kind, to_format, lossy, ids)
+    label = source
+    if kind is None and is_path:
+        source, kind = peek(source)
+    if kind is None or kind == "collection":
+        raise UsageError(f"{label}: run, qrels, topics or documents? Say so with --kind (kind= in Python)")
+    if kind == "run":
+        run = read_run(source, format=_table_format(from_format))
+        return _notes(run.origin.notes) + write_run(run, where, format=to_format, lossy=lossy)
+    if kind == "qrels":
+        qrels = read_qrels(source, format=_table_format(from_format))
+        return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
+    if kind == "topics":
+        topics = read_topics(source, format=text_format, ids=ids)
+        return _notes(topics.notes) + write_topics(topics, where, format=to_format, lossy=lossy)
+    return _convert_documents(source, where, text_format, to_format, lossy)
+
+
+def _convert_documents(
+    source: Any, where: Where, from_format: str | None, to_format: str | None, lossy: bool
+) -> tuple[str, ...]:
+    told = _in_blocks(source, where, from_format, to_format, lossy)
+    if told is not None:
+        return told
+    documents = read_documents(source, format=from_format)
+    return _notes(documents.notes) + write_documents(documents, where, format=to_format, lossy=lossy)
+
+
+def _in_blocks(
+    source: Any, where: Where, from_format: str | None, to_format: str | None, lossy: bool
+) -> tuple[str, ...] | None:
+    """What converting tells, without ever holding everything in memory; None where that cannot be done."""
+    if to_format == PARQUET or (isinstance(where, str | os.PathLike) and suffix_of(os.fspath(where)) == ".parquet"):
+        return None
+    try:
+        documents = stream(source, from_format)
+        if documents is None:
+            return None
+        try:
+            lost = write_documents(documents, where, format=to_format, lossy=lossy)
+        except MoreFieldsError:
+            documents = widened(documents)
+            lost = write_documents(documents, where, format=to_format, lossy=lossy)
+    except NotInBlocksError:
+        return None
+    return tuple(note.told() for note in documents.met if note.times) + lost
+
+
+def _convert_collection(
+    source: Any, where: Where, kind: Kind | None, to_format: str | None, lossy: bool, ids: Ids
+) -> tuple[str, ...]:
+    if kind == "run":
+        raise UsageError(f"{source} is a collection, and collections have no runs")
+    if kind is None or kind == "collection":
+        if not isinstance(where, str | os.PathLike) or to_format not in (None, "beir") or not _is_folder(where):
+            raise UsageError(
+                "a collection is written as a folder in BEIR's form; to write a part of it, name it: --kind documents, "
+                "topics or qrels (kind= in Python)"
+            )
+        if isinstance(source, str | os.PathLike) and os.path.isdir(where) and os.path.samefile(source, where):
+            raise UsageError(f"{os.fspath(where)} is the collection itself: name another folder to write it to")
+        collection = read_collection(source, ids=ids)
+        return _all_notes(collection) + write_collection(collection, where, lossy=lossy)
+    write: dict[str, Any] = {"topics": write_topics, "qrels": write_qrels, "documents": write_documents}
+    # judgements tell whether they mean other ids than the topics have
+    collection = read_collection(source, ids=ids, only=("topics", "qrels") if kind == "topics" else (kind,))
+    part = getattr(collection, kind)
+    if part is None:
+        raise DataError(f"has no {kind}", source=str(source))
+    told: tuple[str, ...] = write[kind](part, where, format=to_format, lossy=lossy)
+    return _all_notes(collection) + told
+
+
+def _is_folder(where: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a folder, or may become one: 'out.csv' and '-' are meant for a file."""
+    path = os.fspath(where)
+    suffixes = [each.suffixes for each in writers.FORMATS] + [each.suffixes for each in FORMATS["documents"]]
+    return os.path.isdir(path) or (path != "-" and not any(suffix_of(path) in each for each in suffixes))
+
+
+def _all_notes(collection: Collection) -> tuple[str, ...]:
+    parts = [part for part in (collection.documents, collection.topics) if part is not None]
+    judged = () if collection.qrels is None else collection.qrels.origin.notes
+    return _notes(collection.notes) + tuple(note for part in parts for note in _notes(part.notes)) + _notes(judged)
+
+
+def _table_format(told: Layout | str | None) -> Layout:
+    """BEIR's judgements are TSV with a header."""
+    layout = as_layout(told)
+    return layout._replace(format="tsv") if layout.format == "beir" else layout
+
+
+def _notes(notes: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(note for _, note in notes)

@@ -1,0 +1,145 @@
+"""CSV and TSV with a header; and MS MARCO's TSV without one: id and text, or id, url, title and body.
+
+In CSV a field may stand in quotes and run over several lines; in TSV quotes mean nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from cranfield.errors import DataError
+from cranfield.texts.columns import find_roles, held_names, require_roles
+from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line
+from cranfield.texts.texts import Topics
+
+_LONG_FORM = ("id", "url", "title", "text")
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
+_NOT_IN_TSV = re.compile(r"[\t\r\n]")
+
+
+def read_csv(text: str, source: str, kind: Kind) -> Found:
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    limit = csv.field_size_limit(sys.maxsize)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        remedy = 'Inside quotes, write " as "".'
+        raise DataError(f"not CSV: {error}", source=source, line=line, remedy=remedy) from None
+    finally:
+        csv.field_size_limit(limit)
+    return _with_header(rows, lines, source, kind)
+
+
+def read_tsv(text: str, source: str, kind: Kind) -> Found:
+    rows, lines = _tab_separated(text)
+    return _with_header(rows, lines, source, kind)
+
+
+def _tab_separated(text: str) -> tuple[list[list[str]], list[int]]:
+    lines = text.replace("\r\n", "\n").split("\n")
+    numbers = [number for number, line in enumerate(lines, start=1) if line.strip(" ")]
+    return [lines[number - 1].split("\t") for number in numbers], numbers
+
+
+def _with_header(rows: list[list[str]], lines: list[int], source: str, kind: Kind) -> Found:
+    if not rows:
+        raise DataError("is empty", source=source)
+    header = [name.strip() for name in rows[0]]
+    roles = require_roles(header, kind, source, lines[0])
+    return _columns(rows[1:], lines[1:], [roles[name] for name in header], source)
+
+
+def _columns(rows: list[list[str]], lines: list[int], names: Sequence[str], source: str) -> Found:
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(names):
+            raise DataError(
+                f"{len(row)} fields where {len(names)} are expected ({', '.join(names)})",
+                source=source,
+                line=line,
+                text="\t".join(row),
+                remedy="Every line must have the columns of the first; in TSV a text may not contain a tab.",
+            )
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    ids = columns.pop("id")
+    if "" in ids:
+        raise DataError("empty id", source=source, line=lines[ids.index("")])
+    return Found(ids, columns, lambda number: (source, lines[number]), [])
+
+
+def read_msmarco(text: str, source: str, kind: Kind) -> Found:
+    rows, lines = _tab_separated(text)
+    long_form = kind == "documents" and bool(rows) and len(rows[0]) == 4
+    role = "text" if kind == "documents" else "title"
+    return _columns(rows, lines, _LONG_FORM if long_form else ("id", role), source)
+
+
+def write_csv(texts: Texts, losses: Losses) -> Iterator[str]:
+    names = held_names(texts, losses)
+    yield _csv_line(["id", *names])
+    for id, fields in texts.rows():
+        yield _csv_line([id, *(fields.get(name, "") for name in names)])
+
+
+def _csv_line(fields: Sequence[str]) -> str:
+    quoted = ('"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text for text in fields)
+    return ",".join(quoted) + "\n"
+
+
+def write_tsv(texts: Texts, losses: Losses) -> Iterator[str]:
+    names = held_names(texts, losses)
+    yield _tsv_line("", ["id", *names], losses)
+    for id, fields in texts.rows():
+        yield _tsv_line(id, [id, *(fields.get(name, "") for name in names)], losses)
+
+
+def write_msmarco(texts: Texts, losses: Losses) -> Iterator[str]:
+    is_topics = isinstance(texts, Topics)
+    long_form = not is_topics and any(any(texts.fields.get(name, ())) for name in ("title", "url"))
+    names = _LONG_FORM[1:] if long_form else ("title",) if is_topics else ("text",)
+    for id, fields in texts.rows():
+        yield _tsv_line(id, [id, *(fields.get(name, "") for name in names)], losses)
+        for name, text in fields.items():
+            if text and name not in names:
+                losses.add(f"MS MARCO's format has no field '{name}'", id)
+
+
+def _tsv_line(id: str, fields: list[str], losses: Losses) -> str:
+    if _NOT_IN_TSV.search(id):
+        raise DataError(f"the id {id!r} cannot be written as TSV", remedy="Choose another format, such as jsonl.")
+    line = "\t".join(fields)
+    if line.count("\t") >= len(fields) or "\n" in line or "\r" in line:
+        losses.add("tabs and ends of lines in a text become blanks", id)
+        line = "\t".join(_NOT_IN_TSV.sub(" ", field) for field in fields)
+    return line + "\n"
+
+
+def recognise_header(head: str, kind: Kind, delimiter: str) -> bool:
+    first = head.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
+    try:
+        names = next(csv.reader([first])) if delimiter == "," and first else first.split("\t")
+    except csv.Error:
+        return False
+    return len(names) > 1 and find_roles(names, kind) is not None
+
+
+def recognise_msmarco(head: str, kind: Kind) -> bool:
+    first = head.lstrip("\r\n").split("\n", 1)[0].split("\t")
+    return len(first) == 2 or (kind == "documents" and len(first) == 4 and "://" in first[1])
+
+
+CSV = TextFormat("csv", (".csv",), lambda head, kind: recognise_header(head, kind, ","), read_csv, write_csv)
+TSV = TextFormat(
+    "tsv", (".tsv",), lambda head, kind: recognise_header(head, kind, "\t"), read_tsv, write_tsv, after_last_line
+)
+MSMARCO = TextFormat("msmarco", (), recognise_msmarco, read_msmarco, write_msmarco, after_last_line)

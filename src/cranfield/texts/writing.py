@@ -1,0 +1,238 @@
+"""Writes runs, judgements, topics and documents: as a whole or not at all, and never with something silently lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, TypeVar
+
+from cranfield.errors import DataError, UsageError, shorten
+from cranfield.formats import read_qrels, read_run, suffix_of, touched, writers
+from cranfield.formats.format import is_comment
+from cranfield.formats.output import Where, save
+from cranfield.tables import Qrels, Run
+from cranfield.texts import FORMATS, PARQUET, format_named, read_documents, read_topics
+from cranfield.texts.collection import Collection, read_collection
+from cranfield.texts.forms import Kind, Losses, Texts, not_in_text
+from cranfield.texts.tabular import parquet_bytes, table_bytes
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def suffixes(self) -> tuple[str, ...]: ...
+
+
+Format = TypeVar("Format", bound=_Named)
+
+
+def write_run(
+    run: Any, where: Where, *, format: str | None = None, tag: str | None = None, lossy: bool = False
+) -> tuple[str, ...]:
+    """Writes a run to a file; `format` or the suffix says how, and .gz, .bz2, .xz or .zst compress.
+
+    Ranks are those that count, scores are written so that reading gives the same numbers. What the format cannot hold
+    is an error, unless `lossy` allows it; what was lost, in sentences, is what this returns. '-' is standard output.
+
+    >>> write_run({"q1": {"d1": 0.5, "d2": 2}}, "-", format="trec", tag="demo")
+    q1 Q0 d2 1 2 demo
+    q1 Q0 d1 2 0.5 demo
+    ()
+    """
+    table = read_run(run)
+    chosen = _format_for(format, where, writers.FORMATS, "run")
+    losses, told = Losses(), []
+    if tag is None:
+        tag = table.origin.tag or "_".join(table.name.split())
+    if chosen.name == "msmarco" and not _scores_are_ranks(table):
+        for topic in table.topics:
+            losses.add("scores are dropped, their order is kept", topic)
+    if chosen.name in ("msmarco", "beir", "json") and table.origin.tag:
+        told.append(f"the tag '{shorten(tag, 60)}' is not written: {chosen.name} has no place for it")
+    if chosen.name in ("trec", "csv", "tsv") and chosen.unfit.search(tag):
+        losses.add("blanks in the tag become _", tag)
+        tag = "_".join(tag.split()) or "run"
+    return _write_table(table, chosen, where, tag, losses, lossy) + tuple(told)
+
+
+def write_qrels(qrels: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+    """Writes judgements to a file, as `write_run` does.
+
+    >>> write_qrels({"q1": {"d1": 1, "d2": 0}}, "-", format="csv")
+    topic,document,grade
+    q1,d1,1
+    q1,d2,0
+    ()
+    """
+    table = read_qrels(qrels)
+    losses = Losses()
+    for column in table.columns:
+        for topic in table.topics:
+            losses.add(f"what is known besides the grade is dropped: {column}", topic)
+    return _write_table(table, _format_for(format, where, writers.FORMATS, "qrels"), where, "", losses, lossy)
+
+
+def write_documents(documents: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+    """Writes documents to a file, as `write_run` does.
+
+    >>> write_documents({"d1": {"title": "Ducks", "text": "They swim."}}, "-", format="smart")
+    .I d1
+    .T
+    Ducks
+    .W
+    They swim.
+    ()
+    """
+    return _write_texts(read_documents(documents), "documents", where, format, lossy)
+
+
+def write_topics(topics: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+    """Writes topics to a file, as `write_run` does.
+
+    >>> write_topics({"7": "ducks"}, "-", format="csv")
+    id,title
+    7,ducks
+    ()
+    """
+    return _write_texts(read_topics(topics), "topics", where, format, lossy)
+
+
+def write_collection(collection: Any, folder: str | os.PathLike[str], *, lossy: bool = False) -> tuple[str, ...]:
+    """Writes a collection as a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv.
+
+    >>> import tempfile
+    >>> ducks = read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, name="ducks")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_collection(ducks, folder), read_collection(folder, name="ducks")
+    ((), <Collection 'ducks': 1 documents, 1 topics, 0 judgements>)
+    """
+    whole: Collection = read_collection(collection)
+    root = Path(folder)
+    if "\0" in str(root):
+        raise DataError("cannot be written: a name has no NUL in it", source=shorten(str(root)))
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        touched.writes(str(root / name))
+    lost: tuple[str, ...] = ()
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=root.parent, prefix=f".{root.name}.") as temporary:
+            part = Path(temporary)
+            (part / "qrels").mkdir()
+            if whole.documents is not None:
+                lost += write_documents(whole.documents, part / "corpus.jsonl", format="beir", lossy=lossy)
+            if whole.topics is not None:
+                lost += write_topics(whole.topics, part / "queries.jsonl", format="beir", lossy=lossy)
+            if whole.qrels is not None:
+                lost += write_qrels(whole.qrels, part / "qrels" / "test.tsv", format="beir", lossy=lossy)
+            for path in [path for path in part.rglob("*") if path.is_file()]:
+                place = root / path.relative_to(part)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(path, place)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", source=str(folder)) from None
+    return lost
+
+
+def _scores_are_ranks(run: Run) -> bool:
+    """Whether a run's scores say no more than its order: a run that was read from ranks has them negated."""
+    import numpy as np
+
+    counts = run.table.counts()
+    rank = np.arange(1, len(run) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+    return bool(np.array_equal(run.table.values(), -rank))
+
+
+def _write_table(
+    table: Run | Qrels, format: writers.TableFormat, where: Where, tag: str, losses: Losses, lossy: bool
+) -> tuple[str, ...]:
+    unfit = _unfit_id(table, format)
+    if unfit is not None:
+        raise DataError(
+            f"the id {shorten(repr(unfit), 80)} cannot be written as {format.name}",
+            source=table.name,
+            remedy="Ids are never changed. jsonl and json hold any id; csv and tsv hold blanks.",
+        )
+    lost = _allowed(losses, format.name, table.name, lossy)
+    if format.name == PARQUET:
+        save(where, [table_bytes(writers.columns(table, tag))])
+    else:
+        save(where, format.write(table, tag))
+    return lost
+
+
+def _unfit_id(table: Run | Qrels, format: writers.TableFormat) -> str | None:
+    """The first id that a format cannot hold."""
+    if table.topics[0].startswith("\ufeff") and format.name in ("trec", "msmarco"):  # readers drop it there
+        return table.topics[0]
+    for topic, documents in table.to_dict().items():
+        # Readers would take its lines for comments.
+        if format.name in ("trec", "msmarco", "tsv", "beir") and is_comment(
+            topic.encode("utf-8", "surrogateescape"), fits=True
+        ):
+            return topic
+        if format.unfit.search("".join((topic, *documents))):
+            return next(id for id in (topic, *documents) if format.unfit.search(id))
+    return None
+
+
+def _write_texts(texts: Texts, kind: Kind, where: Where, format: str | None, lossy: bool) -> tuple[str, ...]:
+    losses = Losses()
+    chunks: Iterable[str | bytes]
+    if format == PARQUET or (format is None and suffix_of(_name_of(where)) == ".parquet"):
+        name, chunks = PARQUET, [parquet_bytes(texts, losses)]
+    else:
+        chosen = format_named(format, kind) if format else _format_for(None, where, FORMATS[kind], kind)
+        name, chunks = chosen.name, chosen.write(texts, losses)
+        unfit = next((id for id in texts.ids if not_in_text(id)), None)
+        if unfit is not None:
+            raise DataError(f"the id {unfit!r} is not UTF-8", source=texts.name, remedy="Rename it first.")
+
+    def allowed() -> Iterator[str | bytes]:
+        yield from chunks
+        _allowed(losses, name, texts.name, lossy)
+
+    save(where, allowed() if _is_new_file(where) else list(allowed()))
+    return tuple(losses.told())
+
+
+def _is_new_file(where: Where) -> bool:
+    """Whether what is written is thrown away if something goes wrong on the way."""
+    path = os.fspath(where) if isinstance(where, str | os.PathLike) else "-"
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
+
+
+def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, ...]:
+    told = losses.told()
+    if told and not lossy:
+        raise DataError(
+            f"{format} cannot hold all of it; nothing was written: {'; '.join(told)}",
+            source=name,
+            remedy="Choose another format (jsonl holds everything), or allow it with convert --lossy (lossy=True).",
+        )
+    return tuple(told)
+
+
+def _format_for(name: str | None, where: Where, formats: Sequence[Format], kind: str) -> Format:
+    """The format of that name, or the one that the suffix of the file calls for."""
+    known = ", ".join(dict.fromkeys([*(format.name for format in formats), PARQUET]))
+    if name is not None:
+        for format in formats:
+            if format.name == name:
+                return format
+        raise UsageError(f"unknown format to write {kind} in '{name}'; known: {known}")
+    path = _name_of(where)
+    beir = {"corpus.jsonl": "beir", "queries.jsonl": "beir"}.get(os.path.basename(path).removesuffix(".gz"))
+    for format in formats:
+        if format.name == beir or (beir is None and suffix_of(path) in format.suffixes):
+            return format
+    raise UsageError(
+        f"'{shorten(path, 60)}' does not say in which format to write {kind}; "
+        f"name one with --to (format= in Python): {known}"
+    )
+
+
+def _name_of(where: Where) -> str:
+    return os.fspath(where) if isinstance(where, str | os.PathLike) else str(getattr(where, "name", "open file"))
