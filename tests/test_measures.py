@@ -868,6 +868,43 @@ def test_sums_over_hits_refuse_what_is_not_a_value_for_each(sums: str) -> None:
             getattr(judged, sums)(np.ones(length))
 
 
+@pytest.mark.parametrize("sums", ["segment_sum", "running_sum", "product_above", "best_from_here"])
+@pytest.mark.parametrize("kind", [np.bool_, np.float64])
+@pytest.mark.parametrize(
+    ("offsets", "length", "told"),
+    [
+        ([0, 2, 3], 2, "2 values where there must be one for each of 3 entries"),
+        ([0, 2, 3], 4, "4 values where there must be one for each of 3 entries"),
+        ([0, 2**40], 3, f"3 values where there must be one for each of {2**40} entries"),
+        ([0], 1, "1 values where there must be one for each of 0 entries"),
+        ([], 0, "offsets of segments begin at 0"),
+        ([1, 3], 3, "offsets of segments begin at 0"),
+        ([-2, 3], 3, "offsets of segments begin at 0"),
+        ([0, 3, -5, 3], 3, "offsets of segments never fall"),
+        ([0, 9, 3], 3, "offsets of segments never fall"),
+    ],
+    ids=str,
+)
+def test_sums_over_segments_stay_within_their_values_whoever_calls(
+    sums: str, kind: type[np.generic], offsets: list[int], length: int, told: str
+) -> None:
+    x: Any = np.ones(length, dtype=kind)
+    with pytest.raises(UsageError, match=f"^{told}$"):
+        getattr(_core, sums)(np.array(offsets, dtype=np.int64), x)
+
+
+def test_what_values_are_missing_for_is_named() -> None:
+    judged = relstring("10-2/1")
+    for refused, things in (
+        (judged.total, "3 hits"),
+        (judged.pool.total, "4 judgements"),
+        (judged.unjudged.total, "1 unjudged documents"),
+        (judged.unjudged.running, "1 unjudged documents"),
+    ):
+        with pytest.raises(UsageError, match=f"^0 values where there must be one for each of {things}$"):
+            refused(np.ones(0))
+
+
 @pytest.mark.parametrize("kind", [np.bool_, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("step", [1, 2])
 def test_sums_over_topics_take_marks_and_numbers(kind: type[np.generic], step: int) -> None:

@@ -50,7 +50,7 @@ class Pool:
 
     def total(self, x: Floats | Mask) -> Floats:
         """Sum of x, a value for each grade, over each topic."""
-        return _core.segment_sum(self.offsets, x)
+        return _core.segment_sum(self.offsets, x, "judgements")
 
     @cached_property
     def topic(self) -> Integers:
@@ -114,11 +114,11 @@ class Unjudged(NamedTuple):
 
     def total(self, x: Floats | Mask) -> Floats:
         """Sum of x over each topic."""
-        return _core.segment_sum(self.offsets, x)
+        return _core.segment_sum(self.offsets, x, "unjudged documents")
 
     def running(self, x: Floats) -> Floats:
         """Sum of x from the topic's first to each."""
-        return _core.running_sum(self.offsets, x)
+        return _core.running_sum(self.offsets, x, "unjudged documents")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,27 +242,21 @@ class Judged:
         """For each hit, the sum of x over the hits above its tie group in the topic's ranking."""
         return (self.running(x) - x)[self.group_starts][self.group]
 
-    def _of_hits(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The core trusts the length of what it adds up; a measure may be anybody's."""
-        if len(x) != len(self.rank):
-            raise UsageError(f"{len(x)} values where there must be one for each of {len(self.rank)} hits")
-        return x
-
     def total(self, x: Floats | Mask | Integers) -> Floats:
         """Sum of x, a value for each hit, over each topic."""
-        return _core.segment_sum(self.offsets, self._of_hits(x))
+        return _core.segment_sum(self.offsets, x, "hits")
 
     def running(self, x: Floats | Mask) -> Floats:
         """Sum of x from the top of the topic's ranking down to each hit, the hit included."""
-        return _core.running_sum(self.offsets, self._of_hits(x))
+        return _core.running_sum(self.offsets, x, "hits")
 
     def product_above(self, x: Floats) -> Floats:
         """Product of x over the hits above each hit in its topic's ranking; 1 for the first."""
-        return _core.product_above(self.offsets, self._of_hits(x))
+        return _core.product_above(self.offsets, x, "hits")
 
     def best_from_here(self, x: Floats) -> Floats:
         """Largest x at each hit or below it in the topic's ranking."""
-        return _core.best_from_here(self.offsets, self._of_hits(x))
+        return _core.best_from_here(self.offsets, x, "hits")
 
     def n_relevant(self, rel: float) -> Floats:
         """For each topic, the number of documents judged relevant."""

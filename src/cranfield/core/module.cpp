@@ -131,11 +131,13 @@ auto computed(const F& f) {
     return to_numpy(std::move(values));
 }
 
-// A function of segments as a function of arrays; `size` is that of the result.
+// A function of values in segments, which gives a number for each of them or for each segment.
 template <typename Function, typename Values>
-Array<double> over_segments(Function function, const Offsets& offsets, const Values& x, std::size_t size) {
-    std::vector<double> out(size);
-    function(offsets.data(), offsets.size() - 1, x.data(), out.data());
+Array<double> over_segments(Function function, const Offsets& offsets, const Values& x, const char* what, bool for_each_value) {
+    check_segments(offsets.data(), offsets.size(), x.size(), what);
+    const std::size_t segments = offsets.size() - 1;
+    std::vector<double> out(for_each_value ? x.size() : segments);
+    function(offsets.data(), segments, x.data(), out.data());
     return to_numpy(std::move(out));
 }
 
@@ -186,6 +188,8 @@ NB_MODULE(_core, m) {
                              entry("first", e.first), entry("second", e.second));
         } catch (const FrameError& e) {
             raise_core_error(core_error, "frame", entry("message", std::string(e.what())));
+        } catch (const UsageFault& e) {
+            PyErr_SetString(nb::module_::import_("cranfield.errors").attr("UsageError").ptr(), e.what());
         }
     });
 
@@ -317,23 +321,29 @@ NB_MODULE(_core, m) {
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);
 
     m.def(
-        "segment_sum", [](Offsets o, Marks x) { return over_segments(segment_sum<bool>, o, x, o.size() - 1); },
-        "offsets"_a, "x"_a.noconvert());
+        "segment_sum",
+        [](Offsets o, Marks x, const char* of) { return over_segments(segment_sum<bool>, o, x, of, false); }, "offsets"_a,
+        "x"_a.noconvert(), "of"_a = "entries");
     m.def(
-        "segment_sum", [](Offsets o, Numbers x) { return over_segments(segment_sum<double>, o, x, o.size() - 1); },
-        "offsets"_a, "x"_a);
+        "segment_sum",
+        [](Offsets o, Numbers x, const char* of) { return over_segments(segment_sum<double>, o, x, of, false); }, "offsets"_a,
+        "x"_a, "of"_a = "entries");
     m.def(
-        "running_sum", [](Offsets o, Marks x) { return over_segments(segment_running_sum<bool>, o, x, x.size()); },
-        "offsets"_a, "x"_a.noconvert());
+        "running_sum",
+        [](Offsets o, Marks x, const char* of) { return over_segments(segment_running_sum<bool>, o, x, of, true); }, "offsets"_a,
+        "x"_a.noconvert(), "of"_a = "entries");
     m.def(
-        "running_sum", [](Offsets o, Numbers x) { return over_segments(segment_running_sum<double>, o, x, x.size()); },
-        "offsets"_a, "x"_a);
+        "running_sum",
+        [](Offsets o, Numbers x, const char* of) { return over_segments(segment_running_sum<double>, o, x, of, true); }, "offsets"_a,
+        "x"_a, "of"_a = "entries");
     m.def(
-        "product_above", [](Offsets o, Numbers x) { return over_segments(segment_product_above, o, x, x.size()); },
-        "offsets"_a, "x"_a);
+        "product_above",
+        [](Offsets o, Numbers x, const char* of) { return over_segments(segment_product_above, o, x, of, true); }, "offsets"_a, "x"_a,
+        "of"_a = "entries");
     m.def(
-        "best_from_here", [](Offsets o, Numbers x) { return over_segments(segment_best_from_here, o, x, x.size()); },
-        "offsets"_a, "x"_a);
+        "best_from_here",
+        [](Offsets o, Numbers x, const char* of) { return over_segments(segment_best_from_here, o, x, of, true); }, "offsets"_a, "x"_a,
+        "of"_a = "entries");
 
     m.def(
         "flipped_sums",

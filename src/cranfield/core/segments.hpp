@@ -6,9 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace cranfield {
+
+// A request that makes no sense; the caller is told so in the words given.
+struct UsageFault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// What follows reads as far as the offsets say. A measure may be anybody's, so they are held against the length of what
+// is read: they begin at 0, never fall, and end there. `what` the values belong to is for the message.
+inline void check_segments(const std::int64_t* offsets, std::size_t count, std::size_t values, const char* what) {
+    if (count == 0 || offsets[0] != 0) throw UsageFault("offsets of segments begin at 0");
+    bool falls = false;
+    for (std::size_t s = 1; s < count; ++s) falls |= offsets[s] < offsets[s - 1];
+    if (falls) throw UsageFault("offsets of segments never fall");
+    const auto entries = static_cast<std::size_t>(offsets[count - 1]);
+    if (entries != values) {
+        throw UsageFault(std::to_string(values) + " values where there must be one for each of " + std::to_string(entries) +
+                         " " + what);
+    }
+}
 
 // Numbers are summed, marks are counted.
 template <typename T>
