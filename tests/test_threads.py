@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -132,3 +135,53 @@ def test_a_run_read_to_be_judged_has_no_rows_to_show(files: tuple[Path, Path]) -
             run.to_dict()
         with pytest.raises(RuntimeError, match="other judgements"):
             judge(run, read_qrels(qrels))
+
+
+FEW_THREADS = """
+import json, resource, sys, threading
+from cranfield import evaluate
+
+def startable():
+    stop, started = threading.Event(), []
+    try:
+        while len(started) < 7:
+            thread = threading.Thread(target=stop.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        pass
+    stop.set()
+    for thread in started:
+        thread.join()
+    return len(started)
+
+import numpy  # what takes memory is there before it is counted
+in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+stacks = int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_AS, (in_use + (stacks + 1) * (1 << 31) - (1 << 30),) * 2)
+before = startable()
+results = evaluate(*sys.argv[1:3], ["AP", "nDCG@10", "RR"], threads=8)
+print(json.dumps([before, results.to_dict()]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_threads_that_cannot_start_leave_the_work_to_those_that_can(files: tuple[Path, Path]) -> None:
+    """Stacks of 2 GB in little memory: no second thread, or a few of the eight."""
+    import resource
+
+    def large_stacks() -> None:
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 31, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+    unlimited = json.loads(json.dumps(evaluate(*files, ["AP", "nDCG@10", "RR"]).to_dict()))
+    for stacks in (0, 3):
+        done = subprocess.run(
+            [sys.executable, "-c", FEW_THREADS, *map(str, files), str(stacks)],
+            preexec_fn=large_stacks,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout) == [stacks, unlimited]

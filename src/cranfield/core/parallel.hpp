@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -17,7 +19,8 @@ struct Progress {
 };
 
 // Calls task(0) … task(count - 1). If several throw, the one with the lowest number is rethrown, so an error
-// does not depend on the number of threads either.
+// does not depend on the number of threads either. Where the system gives fewer threads than wanted, those that there
+// are do the work: in the end the caller's alone.
 template <typename Task>
 void parallel_for(std::size_t count, unsigned threads, const Task& task) {
     std::vector<std::exception_ptr> errors(count);
@@ -33,7 +36,12 @@ void parallel_for(std::size_t count, unsigned threads, const Task& task) {
     };
     std::vector<std::thread> workers;
     const std::size_t wanted = std::min<std::size_t>(std::max(threads, 1u), count);
-    for (std::size_t i = 1; i < wanted; ++i) workers.emplace_back(work);
+    workers.reserve(wanted);  // from here on nothing but a thread can fail to be made
+    try {
+        while (workers.size() + 1 < wanted) workers.emplace_back(work);
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
     work();
     for (auto& worker : workers) worker.join();
     for (const auto& error : errors) {
