@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from generate import all_variants, collections
 
-from cranfield import Policy, evaluate, read_qrels, read_run
+from cranfield import Policy, UsageError, evaluate, read_qrels, read_run
 from cranfield.cli import cli
 from cranfield.formats.format import Judging
 from cranfield.judged import judge
@@ -133,8 +134,78 @@ def test_a_run_read_to_be_judged_has_no_rows_to_show(files: tuple[Path, Path]) -
     if path.name == "by topic.run":
         with pytest.raises(ValueError, match="its rows are gone"):
             run.to_dict()
-        with pytest.raises(RuntimeError, match="other judgements"):
+        with pytest.raises(UsageError, match="by topic: the run was read to be judged against other judgements"):
             judge(run, read_qrels(qrels))
+
+
+TIED = {f"q{number}": {"a": 1.0, "b": 1.0} for number in range(5)}  # by id b stands first, in the file a
+JUDGED = {topic: {"a": 1} for topic in TIED}
+
+
+@pytest.fixture
+def tied_run(tmp_path: Path) -> Path:
+    path = tmp_path / "tied.run"
+    path.write_text("".join(f"{topic} Q0 {document} 1 1 x\n" for topic, found in TIED.items() for document in found))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ties", "other", "told"),
+    [
+        (
+            "docid",
+            "file",
+            "tied: the run was read to be judged with ties by document id, and its rows were not kept: to judge it "
+            'with ties as in the file read it again, without judging= or with judging=Judging(…, "file")',
+        ),
+        (
+            "file",
+            "docid",
+            "tied: the run was read to be judged with ties as in the file, and its rows were not kept: to judge it "
+            'with ties by document id read it again, without judging= or with judging=Judging(…, "docid")',
+        ),
+    ],
+)
+def test_a_run_judged_under_one_tie_rule_is_not_scored_under_another(
+    tied_run: Path, ties: str, other: str, told: str
+) -> None:
+    qrels = read_qrels(JUDGED)
+    run = read_run(tied_run, judging=Judging(qrels.table, ties))
+    reciprocal = {"docid": 0.5, "file": 1.0}
+    assert evaluate(qrels, run, "RR", policy=Policy(ties=ties)).mean()["tied"]["RR"] == reciprocal[ties]
+    with pytest.raises(UsageError) as refused:
+        evaluate(qrels, run, "RR", policy=Policy(ties=other))
+    assert str(refused.value) == told
+    for rule in ("best", "worst", "expected"):  # for these it makes no difference how tied documents stand
+        if ties == "docid":
+            expected = evaluate(JUDGED, TIED, "RR", policy=Policy(ties=rule)).mean()["run"]["RR"]
+            assert evaluate(qrels, run, "RR", policy=Policy(ties=rule)).mean()["tied"]["RR"] == expected
+        else:
+            with pytest.raises(UsageError, match="with ties by document id read it again"):
+                evaluate(qrels, run, "RR", policy=Policy(ties=rule))
+    kept = evaluate(qrels, read_run(tied_run), "RR", policy=Policy(ties=other))
+    assert kept.mean()["tied"]["RR"] == reciprocal[other]
+
+
+def test_what_a_run_was_judged_against_lives_as_long_as_the_run(tied_run: Path) -> None:
+    table = read_qrels(JUDGED).table
+    references = sys.getrefcount(table)
+    run = read_run(tied_run, judging=Judging(table, "docid"))
+    assert sys.getrefcount(table) == references + 1
+    del run
+    gc.collect()
+    assert sys.getrefcount(table) == references
+
+
+def test_judgements_that_are_gone_are_not_mistaken_for_new_ones(tied_run: Path) -> None:
+    """New judgements may stand in memory where those stood that the run was judged against."""
+    run = read_run(tied_run, judging=Judging(read_qrels(JUDGED).table, "docid"))
+    gc.collect()
+    for _ in range(20):
+        others = read_qrels({topic: {"b": 1} for topic in TIED})
+        with pytest.raises(UsageError, match="other judgements"):
+            judge(run, others)
+        del others
 
 
 FEW_THREADS = """

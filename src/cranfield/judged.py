@@ -399,10 +399,16 @@ def judge(
 
 
 def joined(run: Run, qrels: Qrels, ties: str, *, pooled: Pool | None = None, threads: int | None = None) -> Judged:
-    """A run seen through judgements, whole: ties as in the input for "file", otherwise by document id."""
-    offsets, rank, judgement, tie_first, tie_size, retrieved = _core.join(
-        run.table, qrels.table, ties == "file", thread_count(threads)
-    )
+    """A run seen through judgements, whole: ties as in the input for "file", otherwise by document id.
+
+    A run that was judged as it was read has no rows to be judged otherwise: other judgements or ties are refused.
+    """
+    try:
+        offsets, rank, judgement, tie_first, tie_size, retrieved = _core.join(
+            run.table, qrels.table, ties == "file", thread_count(threads)
+        )
+    except UsageError as error:
+        raise UsageError(f"{run.name}: {error}") from None
     pooled = pooled or pool(qrels)
     row = judgement + np.repeat(pooled.offsets[:-1], np.diff(offsets))
     return Judged(pooled, offsets, rank, row, pooled.grades[row], tie_first, tie_size, retrieved, retrieved > 0)

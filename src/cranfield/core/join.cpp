@@ -1,8 +1,9 @@
 #include "join.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <string>
 
+#include "faults.hpp"
 #include "parallel.hpp"
 
 namespace cranfield {
@@ -23,6 +24,21 @@ std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const st
         first = last;
     }
     return rows;
+}
+
+// That a run without rows was judged as it is to be judged now.
+void check_judging(const Judging& done, const Table& qrels, bool ties_in_input_order) {
+    if (done.judgements.get() != &qrels) {
+        throw UsageFault("the run was read to be judged against other judgements, and its rows were not kept: read it again, "
+                         "without judging= or for these judgements");
+    }
+    if (done.ties_in_input_order != ties_in_input_order) {
+        const std::string by_id = "by document id", as_read = "as in the file";
+        throw UsageFault("the run was read to be judged with ties " + (ties_in_input_order ? by_id : as_read) +
+                         ", and its rows were not kept: to judge it with ties " + (ties_in_input_order ? as_read : by_id) +
+                         " read it again, without judging= or with judging=Judging(…, \"" +
+                         (ties_in_input_order ? "file" : "docid") + "\")");
+    }
 }
 
 }  // namespace
@@ -82,9 +98,8 @@ void Joiner::join(Bytes topic, const Row* rows, std::size_t count, const Facts& 
 }
 
 Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsigned threads) {
-    if (run.judged_against && run.judged_against != &qrels) {
-        throw std::logic_error("the run was read to be judged against other judgements");
-    }
+    const bool judged = run.judging.judgements != nullptr;
+    if (judged) check_judging(run.judging, qrels, ties_in_input_order);
     struct Part {
         Hits hits;
         std::vector<std::size_t> ends;
@@ -92,7 +107,7 @@ Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsi
     };
     const auto& topics = qrels.topics();
     // Of a run that was judged while it was read, hits are only copied: in one go.
-    const std::size_t topics_in_part = run.judged_against ? std::max<std::size_t>(topics.size(), 1) : 64;
+    const std::size_t topics_in_part = judged ? std::max<std::size_t>(topics.size(), 1) : 64;
     std::vector<Part> parts((topics.size() + topics_in_part - 1) / topics_in_part);
     // A thread costs more than a small join gains.
     const unsigned useful = run.row_count() + qrels.row_count() < 200000 ? 1 : threads;

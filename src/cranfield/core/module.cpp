@@ -1,10 +1,12 @@
 // The Python face of the core. Every function that may take long releases the interpreter lock.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrow.hpp"
+#include "faults.hpp"
 #include "fusion.hpp"
 #include "join.hpp"
 #include "objects.hpp"
@@ -54,7 +56,9 @@ Array<T> per_topic(const Table& table, const Visit& visit) {
 }
 
 void with_rows(const Table& table) {
-    if (table.judged_against) throw nb::value_error("this run was read only to be judged: its rows are gone");
+    if (table.judging.judgements) {
+        throw UsageFault("this run was read only to be judged: its rows are gone; read it without judging= to have them");
+    }
 }
 
 class Buffer {
@@ -241,7 +245,7 @@ NB_MODULE(_core, m) {
     m.def(
         "read_text",
         [](nb::object source, char delimiter, bool quotes, const std::vector<int>& fields, int min_fields, int max_fields,
-           int header_lines, const std::string& kind, bool copy_ids, const Table* judgements, bool ties_in_input_order, unsigned threads,
+           int header_lines, const std::string& kind, bool copy_ids, std::shared_ptr<const Table> judgements, bool ties_in_input_order, unsigned threads,
            Progress& progress) {
             auto buffer = std::make_shared<Buffer>(source);
             TextLayout layout;
@@ -257,8 +261,7 @@ NB_MODULE(_core, m) {
             layout.header_lines = header_lines;
             layout.kind = kind_of(kind);
             layout.copy_ids = copy_ids;
-            layout.judgements = judgements;
-            layout.ties_in_input_order = ties_in_input_order;
+            layout.judging = {std::move(judgements), ties_in_input_order};
             TextTable read;
             {
                 nb::gil_scoped_release release;

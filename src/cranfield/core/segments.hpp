@@ -6,16 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
-namespace cranfield {
+#include "faults.hpp"
 
-// A request that makes no sense; the caller is told so in the words given.
-struct UsageFault : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+namespace cranfield {
 
 // What follows reads as far as the offsets say. A measure may be anybody's, so they are held against the length of what
 // is read: they begin at 0, never fall, and end there. `what` the values belong to is for the message.

@@ -32,6 +32,14 @@ struct Hits {
 };
 
 class Joiner;
+class Table;
+
+// Against what a run is judged while it is read, and whether its tied rows stand as in the input then. The rows are
+// forgotten, so that it can't be judged otherwise later; what it was judged against lives as long as it does.
+struct Judging {
+    std::shared_ptr<const Table> judgements;  // none: the rows are kept
+    bool ties_in_input_order = false;
+};
 
 // What was odd about a topic's rows, found while they were put in order.
 struct Facts {
@@ -145,8 +153,8 @@ public:
     const std::vector<Topic>& topics() const { return topics_; }
     const Topic* find(Bytes id) const;
     std::size_t row_count() const { return row_count_; }
-    // The judgements that some topics were joined with as they were read; their rows are gone.
-    const Table* judged_against = nullptr;
+    // How some topics were joined as they were read; their rows are gone.
+    Judging judging;
     // Keeps alive what rows point into when ids were not copied (Arrow buffers).
     std::vector<std::shared_ptr<void>> owners;
 

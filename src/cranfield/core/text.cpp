@@ -24,7 +24,8 @@ class ChunkReader {
 public:
     ChunkReader(Bytes chunk, const TextLayout& layout, Block& block)
         : begin_(chunk.data()), end_(chunk.data() + chunk.size()), layout_(layout), block_(block) {
-        if (layout.judgements) joiner_.emplace(*layout.judgements, layout.ties_in_input_order);
+        const Judging& judging = layout.judging;
+        if (judging.judgements) joiner_.emplace(*judging.judgements, judging.ties_in_input_order);
     }
 
     TextFacts read() {
@@ -280,7 +281,7 @@ TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, co
             Block one;
             TextLayout body = layout;
             body.header_lines = 0;
-            body.judgements = nullptr;
+            body.judging = {};
             ChunkReader(found, body, one).read();
             std::vector<Block> blocks;
             blocks.push_back(std::move(one));
@@ -341,10 +342,10 @@ TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Pro
             progress.done += chunk.size();
         });
         out.table = Table(std::move(blocks), threads);
-        out.table.judged_against = layout.judgements;
+        out.table.judging = layout.judging;
     } catch (const ScatteredTopic&) {
         TextLayout all_rows = layout;
-        all_rows.judgements = nullptr;
+        all_rows.judging = {};
         return read_text(whole, all_rows, threads, progress);
     } catch (TextError& error) {
         locate(error, text);

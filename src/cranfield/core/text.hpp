@@ -21,8 +21,7 @@ struct TextLayout {
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
     // Where the rows are wanted only to be joined with these judgements, that is done topic by topic as they are read,
     // and the rows are forgotten: it saves the time to write millions of rows to memory and to fetch them again.
-    const Table* judgements = nullptr;
-    bool ties_in_input_order = false;
+    Judging judging;
     ValueKind kind = ValueKind::score;
 };
 
