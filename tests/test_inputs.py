@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cranfield
+from cranfield._core import CoreError, TextLayout, read_arrow
 from cranfield.errors import DataError
 
 if sys.version_info >= (3, 14):
@@ -351,3 +352,25 @@ def test_of_several_tags_the_last_counts_and_a_note_is_made() -> None:
     assert (read.origin.tag, "several-tags" in dict(read.origin.notes)) == ("2", True)
     read = cranfield.read_run(io.StringIO("\n".join(rows)))
     assert (read.origin.tag, "several-tags" in dict(read.origin.notes)) == ("one", False)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"topic": -1}, {"document": -1}, {"value": 6}, {"rank": 6}, {"rank": -2}, {"tag": -2}),
+        *({"max_fields": -1}, {"header_lines": -1}, {"delimiter": "\n"}, {"delimiter": "\0"}, {"kind": "gain"}),
+    ],
+    ids=str,
+)
+def test_a_layout_names_only_fields_that_every_line_has(wrong: dict[str, Any]) -> None:
+    right: dict[str, Any] = dict(topic=0, document=2, value=4, rank=3, tag=9, min_fields=6, kind="score")  # noqa: C408
+    TextLayout(**right)
+    with pytest.raises(ValueError, match=r"layout|kind is score, grade or rank"):
+        TextLayout(**right | wrong)
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 3, -1], [-1, 1, 2, -1], [0, 1, 2, 3]], ids=str)
+def test_columns_that_a_frame_lacks_are_refused(columns: list[int]) -> None:
+    stream = pa.table(RUN_COLUMNS).__arrow_c_stream__()
+    with pytest.raises(CoreError, match="lacks a column"):
+        read_arrow(stream, columns, "score", 1)

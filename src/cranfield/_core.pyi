@@ -30,16 +30,37 @@ class Table:
     def values(self) -> Floats: ...
     def documents(self, topic: bytes) -> list[str]: ...
 
+class TextLayout:
+    """Where things stand in delimited text: numbers of fields, -1 where there is none; `max_fields` 0 is no limit.
+
+    With a blank as `delimiter` fields stand between runs of blanks and tabs; `quotes` are those of CSV.
+    """
+
+    def __init__(
+        self,
+        *,
+        topic: int,
+        document: int,
+        value: int,
+        rank: int = -1,
+        tag: int = -1,
+        min_fields: int,
+        max_fields: int = 0,
+        delimiter: str = " ",
+        quotes: bool = False,
+        header_lines: int = 0,
+        kind: str,
+    ) -> None: ...
+    @property
+    def delimiter(self) -> str: ...
+    @property
+    def quotes(self) -> bool: ...
+    @property
+    def kind(self) -> str: ...
+
 def read_text(
     source: Any,
-    delimiter: str,
-    quotes: bool,
-    fields: list[int],
-    min_fields: int,
-    max_fields: int,
-    header_lines: int,
-    kind: str,
-    copy_ids: bool,
+    layout: TextLayout,
     judgements: Table | None,
     ties_in_input_order: bool,
     threads: int,

@@ -1,5 +1,6 @@
 #include "arrow.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -163,6 +164,9 @@ std::vector<std::string> arrow_columns(ArrowArrayStream& stream) {
 }
 
 Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) : layout_(layout), schema_(schema_of(stream)) {
+    for (const int column : {layout.topic, layout.doc, layout.value, std::max(layout.rank, 0)}) {
+        if (column < 0 || column >= schema_->n_children) throw FrameError("the data frame lacks a column");
+    }
     for (;;) {
         std::shared_ptr<ArrowArray> batch(new ArrowArray{}, [](ArrowArray* a) {
             if (a->release) a->release(a);

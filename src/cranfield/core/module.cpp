@@ -5,6 +5,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "arrow.hpp"
 #include "faults.hpp"
 #include "fusion.hpp"
@@ -75,11 +79,31 @@ private:
     Py_buffer view_{};
 };
 
+constexpr std::pair<const char*, ValueKind> kinds[] = {
+    {"score", ValueKind::score}, {"grade", ValueKind::grade}, {"rank", ValueKind::rank}};
+
 ValueKind kind_of(const std::string& name) {
-    if (name == "score") return ValueKind::score;
-    if (name == "grade") return ValueKind::grade;
-    if (name == "rank") return ValueKind::rank;
+    for (const auto& [known, kind] : kinds) {
+        if (name == known) return kind;
+    }
     throw nb::value_error("kind is score, grade or rank");
+}
+
+const char* name_of(ValueKind kind) {
+    return std::find_if(std::begin(kinds), std::end(kinds), [kind](const auto& known) { return known.second == kind; })->first;
+}
+
+// A line has at least `min_fields`: what is read of every line is among them.
+void check(const TextLayout& layout) {
+    const auto is_there = [&layout](int field) { return field >= 0 && field < layout.min_fields; };
+    const bool ranked = layout.rank == -1 || is_there(layout.rank);
+    if (!is_there(layout.topic) || !is_there(layout.doc) || !is_there(layout.value) || !ranked) {
+        throw UsageFault("a layout names a field that lines may lack");
+    }
+    const bool ends_lines = layout.delimiter == '\n' || layout.delimiter == '\r' || layout.delimiter == '\0';
+    if (layout.tag < -1 || layout.max_fields < 0 || layout.header_lines < 0 || ends_lines) {
+        throw UsageFault("a layout of text that there can't be");
+    }
 }
 
 // Core exceptions become one Python exception, CoreError(code, details): cranfield.formats puts it into words.
@@ -242,36 +266,48 @@ NB_MODULE(_core, m) {
              },
              "topic"_a);
 
+    nb::class_<TextLayout>(m, "TextLayout")
+        .def(
+            "__init__",
+            [](TextLayout* layout, int topic, int document, int value, int rank, int tag, int min_fields, int max_fields,
+               char delimiter, bool quotes, int header_lines, const std::string& kind) {
+                TextLayout given;
+                given.topic = topic;
+                given.doc = document;
+                given.value = value;
+                given.rank = rank;
+                given.tag = tag;
+                given.min_fields = min_fields;
+                given.max_fields = max_fields;
+                given.delimiter = delimiter;
+                given.quotes = quotes;
+                given.header_lines = header_lines;
+                given.kind = kind_of(kind);
+                check(given);
+                new (layout) TextLayout(std::move(given));
+            },
+            nb::kw_only(), "topic"_a, "document"_a, "value"_a, "rank"_a = -1, "tag"_a = -1, "min_fields"_a, "max_fields"_a = 0,
+            "delimiter"_a = ' ', "quotes"_a = false, "header_lines"_a = 0, "kind"_a)
+        .def_ro("delimiter", &TextLayout::delimiter)
+        .def_ro("quotes", &TextLayout::quotes)
+        .def_prop_ro("kind", [](const TextLayout& layout) { return name_of(layout.kind); });
     m.def(
         "read_text",
-        [](nb::object source, char delimiter, bool quotes, const std::vector<int>& fields, int min_fields, int max_fields,
-           int header_lines, const std::string& kind, bool copy_ids, std::shared_ptr<const Table> judgements, bool ties_in_input_order, unsigned threads,
-           Progress& progress) {
+        [](nb::object source, const TextLayout& layout, std::shared_ptr<const Table> judgements, bool ties_in_input_order,
+           unsigned threads, Progress& progress) {
             auto buffer = std::make_shared<Buffer>(source);
-            TextLayout layout;
-            layout.delimiter = delimiter;
-            layout.quotes = quotes;
-            layout.topic = fields.at(0);
-            layout.doc = fields.at(1);
-            layout.value = fields.at(2);
-            layout.rank = fields.at(3);
-            layout.tag = fields.at(4);
-            layout.min_fields = min_fields;
-            layout.max_fields = max_fields;
-            layout.header_lines = header_lines;
-            layout.kind = kind_of(kind);
-            layout.copy_ids = copy_ids;
-            layout.judging = {std::move(judgements), ties_in_input_order};
+            TextLayout wanted = layout;
+            wanted.copy_ids = judgements == nullptr;  // what is judged at once may stay in the mapped file meanwhile
+            wanted.judging = {std::move(judgements), ties_in_input_order};
             TextTable read;
             {
                 nb::gil_scoped_release release;
-                read = read_text(buffer->bytes(), layout, threads, progress);
+                read = read_text(buffer->bytes(), wanted, threads, progress);
             }
-            if (!copy_ids) read.table.owners.push_back(std::move(buffer));
+            if (!wanted.copy_ids) read.table.owners.push_back(std::move(buffer));
             return nb::make_tuple(std::move(read.table), read.facts.comments, to_str(read.facts.tag), read.facts.several_tags);
         },
-        "source"_a, "delimiter"_a, "quotes"_a, "fields"_a, "min_fields"_a, "max_fields"_a, "header_lines"_a, "kind"_a,
-        "copy_ids"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a);
+        "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a);
 
     m.def(
         "read_dict",
@@ -302,7 +338,7 @@ NB_MODULE(_core, m) {
             layout.value = columns.at(2);
             layout.rank = columns.at(3);
             layout.kind = kind_of(kind);
-            const Frame frame(stream_of(stream), layout);
+            const Frame frame(stream_of(stream), layout);  // refuses columns that are not there
             nb::gil_scoped_release release;
             return frame.table(threads);
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cranfield._core import TextLayout
 from cranfield.formats.format import BYTE_ORDER_MARK, Format, Reading, Request, decode
 from cranfield.formats.layout import is_header, require_columns
 from cranfield.formats.trec_text import read_fields
@@ -26,18 +27,20 @@ def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> 
     end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=len(data))
     names = header(bytes(data[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)
-    return read_fields(
-        data,
-        source,
-        request,
-        fields=[columns.topic, columns.document, columns.value, columns.rank, columns.tag],
-        least=len(names),
-        most=len(names),
-        kind=columns.kind,
+    layout = TextLayout(
+        topic=columns.topic,
+        document=columns.document,
+        value=columns.value,
+        rank=columns.rank,
+        tag=columns.tag,
+        min_fields=len(names),
+        max_fields=len(names),
         delimiter=delimiter,
         quotes=delimiter == ",",
         header_lines=1,
+        kind=columns.kind,
     )
+    return read_fields(data, source, request, layout)
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:

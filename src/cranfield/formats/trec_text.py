@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield._core import CoreError, read_text
+from cranfield._core import CoreError, TextLayout, read_text
 from cranfield.formats.format import (
     Format,
     Reading,
@@ -20,51 +20,34 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.heads import END, metadata_lines
 
+RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
+QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kind="grade")
+RANKS = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="rank")
+
 
 def read_trec(data: Any, source: str, request: Request) -> Reading:
-    if request.kind == "score":
-        return read_fields(data, source, request, fields=[0, 2, 4, 3, 5], least=6, most=0)
-    return read_fields(data, source, request, fields=[0, 2, 3, -1, -1], least=4, most=4)
+    return read_fields(data, source, request, RUN if request.kind == "score" else QRELS)
 
 
 def read_msmarco(data: Any, source: str, request: Request) -> Reading:
-    return read_fields(data, source, request, fields=[0, 1, 2, -1, -1], least=3, most=3, kind="rank")
+    return read_fields(data, source, request, RANKS)
 
 
-def read_fields(
-    data: Any,
-    source: str,
-    request: Request,
-    *,
-    fields: list[int],
-    least: int,
-    most: int,
-    kind: str | None = None,
-    delimiter: str = " ",
-    quotes: bool = False,
-    header_lines: int = 0,
-) -> Reading:
-    """Any delimited text; `fields` are the numbers of topic, document, value, rank and tag."""
+def read_fields(data: Any, source: str, request: Request, layout: TextLayout) -> Reading:
+    """Any delimited text."""
     judging = request.judging
-    layout = "trec" if delimiter == " " else "csv" if quotes else "tsv"
     try:
         table, comments, tag, several_tags = read_text(
             data,
-            delimiter,
-            quotes,
-            fields,
-            least,
-            most,
-            header_lines,
-            kind or request.kind,
-            judging is None,  # what is judged at once may stay in the mapped file meanwhile
+            layout,
             judging.qrels if judging else None,
             judging is not None and judging.ties == "file",
             request.threads,
             request.progress,
         )
     except CoreError as error:
-        raise text_error(error, source, request, layout) from None
+        name = "trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv"
+        raise text_error(error, source, request, name) from None
     notes = collapsed_note(table)
     if comments:
         told = metadata_lines(data)
@@ -72,7 +55,7 @@ def read_fields(
     notes += comments_note(comments)
     if several_tags:
         notes += several_tags_note()
-    if kind == "rank":
+    if layout.kind == "rank":
         notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
     return Reading(table, notes, tag)
 
