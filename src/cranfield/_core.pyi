@@ -11,6 +11,8 @@ Floats = NDArray[np.float64]
 class CoreError(Exception):
     args: tuple[str, dict[str, Any]]
 
+def hash_of(id: bytes) -> int: ...
+
 class Progress:
     def __init__(self) -> None: ...
     @property

@@ -1,4 +1,4 @@
-// Ids are opaque bytes. This file has the little that is done with them: hash, compare, keep.
+// Ids are opaque bytes. This file has the little that is done with them: compare, keep; hashing.hpp has their hash.
 #pragma once
 
 #include <algorithm>
@@ -23,41 +23,6 @@ inline std::uint64_t load4(const char* p) {
     std::uint32_t value;
     std::memcpy(&value, p, sizeof value);
     return value;
-}
-
-inline std::uint64_t multiply_and_fold(std::uint64_t a, std::uint64_t b) {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-// A 32-bit hash. Every table that uses it confirms a match by comparing the bytes, so a collision
-// costs time and never a wrong answer. Reads no byte outside [p, p + n).
-inline std::uint32_t hash_bytes(const char* p, std::size_t n) {
-    constexpr std::uint64_t first_key = 0x9E3779B97F4A7C15u;
-    constexpr std::uint64_t second_key = 0xD6E8FEB86659FD93u;
-    std::uint64_t state = n * first_key;
-    std::uint64_t a = 0;
-    std::uint64_t b = 0;
-    if (n > 16) {
-        std::size_t i = 0;
-        for (; i + 16 < n; i += 16) {
-            state = multiply_and_fold(load8(p + i) ^ state ^ first_key, load8(p + i + 8) ^ second_key);
-        }
-        a = load8(p + n - 16);
-        b = load8(p + n - 8);
-    } else if (n >= 8) {
-        a = load8(p);
-        b = load8(p + n - 8);
-    } else if (n >= 4) {
-        a = load4(p);
-        b = load4(p + n - 4);
-    } else if (n > 0) {
-        const auto at = [p](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])); };
-        a = at(0) << 16 | at(n / 2) << 8 | at(n - 1);
-    }
-    state = multiply_and_fold(a ^ state ^ first_key, b ^ second_key);
-    return static_cast<std::uint32_t>(state ^ state >> 32);
 }
 
 // memcmp is a call; ids are mostly short, and equal ids are the common case where this is used.

@@ -184,7 +184,8 @@ void Block::open(Bytes topic) {
 void Block::finish(std::size_t index, Scratch& scratch) {
     auto& segment = segments_[index];
     Row* const rows = rows_.data() + segment.begin;
-    for (std::size_t i = 0; i < segment.count; ++i) rows[i].hash = hash_bytes(rows[i].doc, rows[i].length);
+    const HashKeys keys = hash_keys();
+    for (std::size_t i = 0; i < segment.count; ++i) rows[i].hash = hash_bytes(rows[i].doc, rows[i].length, keys);
     scratch.positions.clear();
     std::int32_t* const ranks = ranks_.empty() ? nullptr : ranks_.data() + segment.begin;
     segment.count = static_cast<std::uint32_t>(put_in_order(topics_[segment.topic], rows, ranks, scratch.positions,

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bytes.hpp"
+#include "hashing.hpp"
 
 namespace cranfield {
 
@@ -120,7 +120,7 @@ private:
     Hits hits_;
     std::vector<Segment> segments_;
     std::vector<Bytes> topics_;
-    std::unordered_map<Bytes, std::uint32_t> topic_numbers_;
+    std::unordered_map<Bytes, std::uint32_t, HashOfBytes> topic_numbers_;
 
 public:
     const std::vector<Segment>& segments() const { return segments_; }
@@ -162,7 +162,7 @@ private:
     std::vector<Block> blocks_;
     std::vector<std::vector<Row>> gathered_;  // rows of topics that stood in several places
     std::vector<Topic> topics_;
-    std::unordered_map<Bytes, std::size_t> by_id_;
+    std::unordered_map<Bytes, std::size_t, HashOfBytes> by_id_;
     std::size_t row_count_ = 0;
 };
 
