@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from cranfield import explain
+from cranfield import Experiment, explain
 
 HERE = Path(__file__).parent
 qrels, bm25, dense = HERE / "qrels.txt", HERE / "bm25.run", HERE / "dense.run"
 
 # One topic of one run: every rank, what it adds, and the formula with the numbers put in.
-found = explain(qrels, dense, "4", "nDCG@5")
+found = explain(Experiment(qrels, dense), "4", "nDCG@5")
 print(found)
 
 # The same as data, for a table of your own. In a notebook `found` shows itself as HTML.

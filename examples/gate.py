@@ -16,7 +16,7 @@ thresholds = Thresholds(
 )
 
 for name, baseline, candidate in (("dense for bm25", bm25, dense), ("bm25 for dense", dense, bm25)):
-    verdict = cranfield.gate(qrels, baseline, candidate, thresholds)
+    verdict = cranfield.gate(cranfield.Experiment(qrels, [baseline, candidate]), thresholds)
     print(f"{name}: {verdict.answer}")
     for check in verdict.checks:
         print(f"  {check.answer}  {check.what}: {check.detail}")

@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.plot.curves import collect, interpolated
+from cranfield import Experiment
+from cranfield.plot.curves import interpolated
 from cranfield.plot.lines import lines
 from cranfield.plot.saving import save
 
@@ -28,10 +29,10 @@ second = [2, 4, 6, 8, 10, 15, 18, 27, 30, 34, 37, 40, 44, 70, 75, 80, 85, 90, 95
 a = {"q1": ranking([3, 8, 15]), "q2": ranking(second)}
 # System B is better at the top and worse further down.
 b = {"q1": ranking([1, 10, 30]), "q2": ranking([1, 2, 4, 7, 12, 20, 30, 40, 52, 64, *range(80, 180, 10)])}
-collected = collect(qrels, {"A": a, "B": b})
+experiment = Experiment(qrels, {"A": a, "B": b})
 
-by_query = interpolated(collected, topics=["q1", "q2"])
-average = interpolated(collected)
+by_query = interpolated(experiment, topics=["q1", "q2"])
+average = interpolated(experiment)
 print("recall ", " ".join(f"{level * 10:5d}" for level in range(11)))
 for query in qrels:
     print(f"A on {query}", " ".join(f"{100 * precision:5.1f}" for _, precision in by_query.of("A", query)))

@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.plot.curves import area, collect, gains, normalised_gains
+from cranfield import Experiment
+from cranfield.plot.curves import area, gains, normalised_gains
 from cranfield.plot.saving import save
 from cranfield.plot.subject import Subject, find_picture
 
@@ -18,7 +19,7 @@ ranking = ["d123", "d84", "d56", "d6", "d8", "d9", "d511", "d129", "d187", "d25"
 first = {"d3": 3, "d5": 3, "d9": 3, "d25": 2, "d39": 2, "d44": 2, "d56": 1, "d71": 1, "d89": 1, "d123": 1}
 second = {"d3": 3, "d56": 2, "d129": 1}
 run = {document: float(-rank) for rank, document in enumerate(ranking)}
-collected = collect({"q1": first, "q2": second}, {"ranking": {"q1": run, "q2": run}})
+experiment = Experiment({"q1": first, "q2": second}, {"ranking": {"q1": run, "q2": run}})
 
 
 def shown(values: list[tuple[float, float]]) -> str:
@@ -29,18 +30,18 @@ def shown(values: list[tuple[float, float]]) -> str:
 # log2(i + 1), is DCG without a parameter.
 made = {}
 for kind in ("CG", "DCG(base=2)"):
-    curves = gains(collected, kind, depth=15)
+    curves = gains(experiment, kind, depth=15)
     made[kind] = curves.of("ranking")
     made[f"ideal {kind}"] = curves.of("ranking", series="ideal")
     print(f"{kind}, mean over the queries\n  {shown(made[kind])}\n  of at most\n  {shown(made[f'ideal {kind}'])}")
     # The lecture divides the mean by the mean ideal: a query with much to find weighs more. The usual nDCG divides
     # query by query and takes the mean: every query weighs the same.
     for average in ("ratio of means", "mean of ratios"):
-        ratios = normalised_gains(collected, kind, depth=15, average=average).of("ranking")
+        ratios = normalised_gains(experiment, kind, depth=15, average=average).of("ranking")
         made[f"{kind}, {average}"] = ratios
         print(f"  normalised, {average}; area under it {area(ratios):.4f}\n  {shown(ratios)}")
     name = kind.partition("(")[0].lower()
-    subject = Subject(lambda: collected, (kind,), depth=15)
+    subject = Subject(experiment=experiment, measures=(kind,), depth=15)
     save(find_picture("gain").draw(subject), str(folder / f"{name}.svg"))
     save(find_picture("normalised-gain").draw(subject), str(folder / f"n{name}.svg"))
     print(f"  drawn: {name}.svg, n{name}.svg")

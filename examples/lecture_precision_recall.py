@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cranfield.plot.curves import collect, interpolated, precision_recall
+from cranfield import Experiment
+from cranfield.plot.curves import interpolated, precision_recall
 from cranfield.plot.lines import raw_and_interpolated
 from cranfield.plot.saving import save
 
@@ -19,12 +20,12 @@ run = {document: float(-rank) for rank, document in enumerate(ranking)}
 ten = ["d3", "d5", "d9", "d25", "d39", "d44", "d56", "d71", "d89", "d123"]
 three = ["d3", "d56", "d129"]
 qrels = {"ten relevant": dict.fromkeys(ten, 1), "three relevant": dict.fromkeys(three, 1)}
-collected = collect(qrels, {"the lecture's ranking": dict.fromkeys(qrels, run)})
+experiment = Experiment(qrels, {"the lecture's ranking": dict.fromkeys(qrels, run)})
 
 points, levels = {}, {}
 for topic in qrels:
-    raw = precision_recall(collected, [topic])
-    smooth = interpolated(collected, topics=[topic])
+    raw = precision_recall(experiment, [topic])
+    smooth = interpolated(experiment, topics=[topic])
     points[topic], levels[topic] = raw.of("the lecture's ranking", topic), smooth.of("the lecture's ranking", topic)
     print(f"{topic}\n  after each relevant document, recall and precision:")
     print("   ", "  ".join(f"({recall:.0%}, {precision:.1%})" for recall, precision in points[topic]))

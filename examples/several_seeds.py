@@ -18,11 +18,11 @@ def run(quality: float, seed: int) -> dict[str, dict[str, float]]:
 
 # A list of runs under one name are runs of one method. Topics and seeds are both a sample, and both count.
 old, new = [run(1.0, seed) for seed in range(5)], [run(1.25, seed) for seed in range(5)]
-print(cranfield.compare(qrels, {"new": new, "old": old}, "nDCG@10"))
+print(cranfield.compare(cranfield.Experiment(qrels, {"new": new, "old": old}), "nDCG@10"))
 
 # One run of each, as papers often report: the answer depends on which one was drawn.
 print("\nthe same from one run of each, five times over:")
 for seed in range(5):
-    (pair,) = cranfield.compare(qrels, {"new": new[seed], "old": old[seed]}, "nDCG@10").rows()
+    (pair,) = cranfield.compare(cranfield.Experiment(qrels, {"new": new[seed], "old": old[seed]}), "nDCG@10").rows()
     verdict = "significant" if pair.significant else "not significant"
     print(f"  seed {seed}: {pair.difference:+.4f}, adjusted p {pair.adjusted_p:.4f}, {verdict}")

@@ -12,7 +12,8 @@ from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Question
 from cranfield.comparison.systems import compare_results
-from cranfield.evaluation.results import Input, Results
+from cranfield.evaluation.experiment import Experiment, Input
+from cranfield.evaluation.results import Results
 from cranfield.measures import parse_measure
 from cranfield.policy import Policy
 from cranfield.statistics.significance import Sampling
@@ -28,7 +29,16 @@ def results(scores: Mapping[str, Floats], names: Sequence[str] = (), digest: str
     runs = tuple(names) or tuple("abcdefghijklmnopqrstuvwxyz"[: len(cube)])
     topics = tuple(f"q{number}" for number in range(cube.shape[2]))
     policy = Policy(topics="run") if np.isnan(cube).any() else Policy()
-    return Results(runs, measures, topics, cube, policy, (Input("qrels", None, digest, 1, len(topics)),), ())
+    return Results(
+        runs=runs,
+        measures=measures,
+        topics=topics,
+        scores=cube,
+        policy=policy,
+        inputs=(Input("qrels", None, digest, 1, len(topics), role="judgements"),),
+        warnings=(),
+        experiment=Experiment({}),
+    )
 
 
 def compared(scores: Floats | Mapping[str, Floats], **question: Any) -> Comparison:

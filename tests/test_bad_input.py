@@ -29,6 +29,7 @@ from test_cases import cranfield_process
 
 import cranfield
 from cranfield import CranfieldError, DataError, UsageError
+from cranfield.formats.reading import Reading
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -434,7 +435,11 @@ COMMENTED = {
 @pytest.mark.parametrize("case", COMMENTED, ids=" ".join)
 def test_a_lone_mark_in_front_makes_a_comment_of_any_line(case: tuple[str, str, str]) -> None:
     (what, kind, _), text = case, COMMENTED[case]
-    read = cranfield.read_run(io.BytesIO(text)) if what == "run" else cranfield.read_qrels(io.BytesIO(text), kind=kind)
+    read = (
+        cranfield.read_run(io.BytesIO(text))
+        if what == "run"
+        else cranfield.read_qrels(io.BytesIO(text), reading=Reading(judgements=kind))
+    )
     assert sorted(read.topics) == ["#2", "q1"]
     assert {"d1"} <= {document for topic in read.topics for document in read.of(topic)} <= {"d0", "d1"}
     assert dict(read.origin.notes)["comments"] == "2 lines starting with # were taken for comments"
@@ -443,9 +448,9 @@ def test_a_lone_mark_in_front_makes_a_comment_of_any_line(case: tuple[str, str, 
 @pytest.mark.parametrize("kind", ["plain", "judges", "subtopics", "sampled", "preferences"])
 def test_a_line_that_starts_with_a_mark_and_does_not_fit_is_a_comment(kind: str) -> None:
     row = {"sampled": b"q1 0 d1 1 1\n", "preferences": b"q1 d1 d0\n"}.get(kind, b"q1 0 d1 1\n")
-    qrels = cranfield.read_qrels(io.BytesIO(b"#written today\n" + row), kind=kind)
+    qrels = cranfield.read_qrels(io.BytesIO(b"#written today\n" + row), reading=Reading(judgements=kind))
     assert (list(qrels.topics), "comments" in dict(qrels.origin.notes)) == (["q1"], True)
-    assert "comments" not in dict(cranfield.read_qrels(io.BytesIO(row), kind=kind).origin.notes)
+    assert "comments" not in dict(cranfield.read_qrels(io.BytesIO(row), reading=Reading(judgements=kind)).origin.notes)
 
 
 def test_a_comment_does_not_lower_the_mean(tmp_path: Path) -> None:
@@ -504,7 +509,7 @@ DISTANT = 50_000
 def test_conflict_of_distant_lines_is_found(topic: str, threads: int, tmp_path: Path) -> None:
     _, run = files(tmp_path, run=RUN + filler(DISTANT, topic) + b"q1 Q0 d1 3 7.5 t\n" + filler(3, "g"))
     with pytest.raises(DataError, match=r"Line 2 has another: q1 Q0 d1 2 8\.5 t") as caught:
-        cranfield.read_run(run, threads=threads)
+        cranfield.read_run(run, reading=Reading(threads=threads))
     assert caught.value.line == DISTANT + 3
     assert caught.value.text == "q1 Q0 d1 3 7.5 t"
 
@@ -530,7 +535,7 @@ def test_first_of_several_faults_is_named_whatever_the_threads(threads: int, tmp
     text = filler(DISTANT) + b"q1 Q0 d1 1 bad t\n" + filler(DISTANT, "g") + b"q1 Q0 d1\n"
     _, run = files(tmp_path, run=text)
     with pytest.raises(DataError, match="'bad'") as caught:
-        cranfield.read_run(run, threads=threads)
+        cranfield.read_run(run, reading=Reading(threads=threads))
     assert caught.value.line == DISTANT + 1
 
 
@@ -958,7 +963,7 @@ def test_columns_with_unknown_names_are_answered_with_the_accepted_ones() -> Non
     with pytest.raises(DataError, match=r"'a', 'b', 'c'[^$]*query_id[^$]*docno") as caught:
         cranfield.read_run(frame)
     assert "columns=" in str(caught.value)
-    named = cranfield.read_run(frame, columns={"topic": "a", "document": "b", "score": "c"})
+    named = cranfield.read_run(frame, reading=Reading(columns={"topic": "a", "document": "b", "score": "c"}))
     assert named.to_dict() == {"q": {"d": 1.0}}
 
 

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 import cranfield
 from cranfield import DataError, UsageError
 from cranfield.cli import COMMANDS, cli, main
-from cranfield.formats.layout import ACCEPTED, Layout
+from cranfield.formats.layout import ACCEPTED
+from cranfield.formats.reading import Reading
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NAMES = {"topic": "qid", "document": "docno", "score": "score", "grade": "rel"}
@@ -62,7 +63,7 @@ def test_a_missing_column_is_named_alone_and_can_be_told(form: str, kind: str, r
         assert f"for the {other}" not in str(refused.value)
     told = read(source, columns={role: "mine"})
     assert told.to_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
-    assert read(source, format=Layout(columns={role: ("other", "mine")})).to_dict() == told.to_dict()
+    assert read(source, reading=Reading(columns={role: ("other", "mine")})).to_dict() == told.to_dict()
 
 
 def test_several_missing_columns_are_told_together(tmp_path: Path) -> None:
@@ -76,12 +77,12 @@ def test_several_missing_columns_are_told_together(tmp_path: Path) -> None:
 def test_a_name_that_is_not_there_is_no_column(tmp_path: Path) -> None:
     path = table("csv", {}, "score", tmp_path)
     with pytest.raises(DataError, match=r"no column for the document \(not 'dcno'\) among 'qid', 'docno', 'score'"):
-        cranfield.read_run(path, columns={"document": "dcno"})
+        cranfield.read_run(path, reading=Reading(columns={"document": "dcno"}))
 
 
 def test_what_is_no_column_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no 'doc'"):
-        cranfield.read_run(table("csv", {}, "score", tmp_path), columns={"doc": "docno"})
+        cranfield.read_run(table("csv", {}, "score", tmp_path), reading=Reading(columns={"doc": "docno"}))
     for text, told in (("docno", "as document=mydoc, not 'docno'"), ("doc=x", "there is no 'doc'")):
         done = CliRunner().invoke(cli, ["check", "q", "--columns", text])
         assert isinstance(done.exception, UsageError)
@@ -99,10 +100,10 @@ def test_the_column_of_judges_can_be_told(tmp_path: Path) -> None:
     path = tmp_path / "judges.csv"
     path.write_text("qid,docno,who,rel\nq1,d1,ann,1\nq1,d1,bob,0\n")
     with pytest.raises(DataError) as refused:
-        cranfield.read_qrels(path, kind="judges")
+        cranfield.read_qrels(path, reading=Reading(judgements="judges"))
     assert "no column for the judge among 'qid', 'docno', 'who', 'rel'" in str(refused.value)
     assert "--columns judge=who" in refused.value.at_prompt
-    told = cranfield.read_qrels(path, kind="judges", columns={"judge": "who"})
+    told = cranfield.read_qrels(path, reading=Reading(judgements="judges", columns={"judge": "who"}))
     assert told.groups == {"q1": ("ann", "bob")}
 
 
@@ -177,7 +178,7 @@ def test_the_documentation_names_every_role() -> None:
 def test_no_column_is_two_things_at_once(tmp_path: Path) -> None:
     path = table("csv", {}, "score", tmp_path)
     with pytest.raises(DataError, match="the column 'docno' is asked to be two things at once"):
-        cranfield.read_run(path, columns={"topic": "docno", "document": "docno"})
+        cranfield.read_run(path, reading=Reading(columns={"topic": "docno", "document": "docno"}))
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,10 @@ from test_cases import cranfield as command
 from cranfield import Policy, UsageError, evaluate
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.comparison_tables import FORMATS, render
+from cranfield.comparison.question import Details
 from cranfield.comparison.systems import compare, compare_collections
 from cranfield.errors import DataError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.planning.splits import split
 from cranfield.statistics.seeds import compare_seeds
 from cranfield.statistics.splitting import corrected_resampled_t
@@ -40,7 +42,7 @@ RUNS = {"poor": system(0.1, 1), "fair": system(0.4, 2), "good": system(1.0, 3)}
 
 
 def compared(runs: Any = RUNS, measures: Any = "nDCG@10", **question: Any) -> Comparison:
-    return compare(QRELS, runs, measures, **question)
+    return compare(Experiment(QRELS, runs), measures, **question)
 
 
 def codes(comparison: Comparison) -> set[str]:
@@ -128,7 +130,9 @@ def test_tests_for_different_topics_are_refused_on_shared_ones() -> None:
     assert "nan" not in render(found, "table")
     few = {"a": system(0.4, 1, TOPICS[:5]), "b": system(1.0, 2, TOPICS[5:9])}
     first = {topic: QRELS[topic] for topic in TOPICS[:9]}
-    assert np.isnan(compare(first, few, "AP", policy=Policy(topics="run"), tests=["welch"]).panels[0].effects.d_z[0])
+    assert np.isnan(
+        compare(Experiment(first, few, policy=Policy(topics="run")), "AP", tests=["welch"]).panels[0].effects.d_z[0]
+    )
     for more in ({"margin": 0.1}, {"risk": 1.0, "baseline": "a"}, {"splits": split(TOPICS, folds=2)}):
         with pytest.raises(UsageError, match="answer the same topics"):
             compared(halves, tests=["welch"], policy=Policy(topics="run"), **more)
@@ -179,7 +183,7 @@ def test_splits_show_every_fold() -> None:
     assert "fold 4" in render(found, "markdown")
     assert "foreign-splits" not in codes(found)
     few = TOPICS[:20]
-    fewer = compare({topic: QRELS[topic] for topic in few}, RUNS, "AP", splits=splits)
+    fewer = compare(Experiment({topic: QRELS[topic] for topic in few}, RUNS), "AP", details=Details(splits=splits))
     assert "20 topics not among those compared" in next(w.message for w in fewer.warnings if w.code == "foreign-splits")
     folds = fewer.panels[0].folds
     assert folds is not None
@@ -212,22 +216,30 @@ def test_topics_that_were_tuned_on_are_named() -> None:
 
 def test_several_collections_are_one_family_with_a_macro_summary() -> None:
     small = {topic: QRELS[topic] for topic in TOPICS[:10]}
-    found = compare_collections({"large": (QRELS, RUNS), "small": (small, RUNS)}, "AP", baseline="poor")
+    found = compare_collections(
+        {"large": Experiment(QRELS, RUNS), "small": Experiment(small, RUNS)}, "AP", baseline="poor"
+    )
     assert found.comparisons == 4
     (macro,) = found.macro
-    means = [compare(qrels, RUNS, "AP").panels[0].means for qrels in (QRELS, small)]
+    means = [compare(Experiment(qrels, RUNS), "AP").panels[0].means for qrels in (QRELS, small)]
     np.testing.assert_allclose(macro.means, np.mean(means, axis=0))
     assert (macro.low < macro.difference).all()
     assert macro.adjusted[1] < 0.05
-    turned = compare_collections({"large": (QRELS, RUNS), "small": (small, dict(reversed(RUNS.items())))}, "AP")
+    turned = compare_collections(
+        {"large": Experiment(QRELS, RUNS), "small": Experiment(small, dict(reversed(RUNS.items())))}, "AP"
+    )
     np.testing.assert_allclose(turned.macro[0].means, macro.means)
     with pytest.raises(UsageError, match="runs of the same systems"):
-        compare_collections({"large": (QRELS, RUNS), "small": (small, {"poor": RUNS["poor"]})}, "AP")
+        compare_collections(
+            {"large": Experiment(QRELS, RUNS), "small": Experiment(small, {"poor": RUNS["poor"]})}, "AP"
+        )
 
 
 def test_seeds_count_in_equivalence_and_in_the_macro_summary() -> None:
     one = {"fair": [system(0.4, 1), system(0.6, 2)], "good": [system(0.9, 3), system(1.2, 4)]}
-    found = compare_collections({"a": (QRELS, one), "b": (QRELS, one)}, "AP", margin=0.2)
+    found = compare_collections(
+        {"a": Experiment(QRELS, one), "b": Experiment(QRELS, one)}, "AP", details=Details(margin=0.2)
+    )
     first, _ = found.panels
     scores = evaluate(QRELS, {f"{k}{i}": r for k, runs in one.items() for i, r in enumerate(runs)}, "AP").scores[:, 0]
     tested = compare_seeds(scores[:2], scores[2:])
@@ -243,7 +255,7 @@ def test_a_constant_difference_is_decided_by_randomisation_in_the_macro_summary(
     qrels = {topic: {"d1": 1} for topic in "12345"}
     first, second = ({topic: {"d1": rank, "d2": 2} for topic in qrels} for rank in (3, 1))
     runs = {"a": first, "b": second}
-    (macro,) = compare_collections({"x": (qrels, runs), "y": (qrels, runs)}, "RR").macro
+    (macro,) = compare_collections({"x": Experiment(qrels, runs), "y": Experiment(qrels, runs)}, "RR").macro
     assert (macro.decided.p[0], macro.decided.by) == (2.0**-9, ("randomisation",))
     assert (macro.low[0], macro.high[0]) == (0.5, 0.5)
 
@@ -274,7 +286,7 @@ def test_risk_is_against_the_baseline() -> None:
 
 def test_what_a_reader_is_warned_of() -> None:
     few = {topic: QRELS[topic] for topic in TOPICS[:6]}
-    assert "few-topics" in codes(compare(few, RUNS, "AP"))
+    assert "few-topics" in codes(compare(Experiment(few, RUNS), "AP"))
     assert "few-topics" not in codes(compared())
     assert "many-comparisons" in codes(compared())
     assert "identical" in codes(compared({"a": RUNS["fair"], "b": RUNS["fair"], "c": RUNS["good"]}))
@@ -295,7 +307,7 @@ def test_a_significant_but_small_effect_is_pointed_out() -> None:
 
     a = {topic: at(rank) for topic, rank in ranks.items()}
     b = {topic: at(rank - 1 if chance.random() < 0.03 else rank) for topic, rank in ranks.items()}
-    found = compare(qrels, {"a": a, "b": b}, "RR")
+    found = compare(Experiment(qrels, {"a": a, "b": b}), "RR")
     assert next(found.rows()).significant
     assert "small-effect" in codes(found)
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from cranfield import DataError, UsageError, convert, read_qrels, read_run, write_qrels, write_run
 from cranfield.formats import writers
+from cranfield.formats.reading import Reading
 from cranfield.texts import names, read_documents, read_topics
 from cranfield.texts.collection import read_collection
 from cranfield.texts.texts import Documents, Topics
@@ -140,7 +141,7 @@ def test_texts_survive_every_pair_of_formats(kind: Any, first: str, second: str,
         one, two = tmp_path / "one", tmp_path / "two"
         assert WRITE[kind](texts, one, format=first) == ()
         notes = tuple(note for _, note in READ[kind](one, format=first).notes)
-        assert convert(one, two, kind=kind, from_format=first, to_format=second) == notes
+        assert convert(one, two, kind=kind, to_format=second, reading=Reading(format=first)) == notes
         assert same(READ[kind](two, format=second), texts)
 
 
@@ -250,7 +251,7 @@ def test_tables_survive_every_pair_of_formats(kind: Any, first: str, second: str
     table = READ[kind](a_table((first, second), values), name="system")
     one, two = tmp_path / "one", tmp_path / "two"
     WRITE[kind](table, one, format=first, lossy=ranks_only)
-    convert(one, two, kind=kind, from_format=first, to_format=second, lossy=ranks_only)
+    convert(one, two, kind=kind, to_format=second, lossy=ranks_only, reading=Reading(format=first))
     back = READ[kind](two, format="tsv" if second == "beir" else second).to_dict()
     if ranks_only:
         assert {topic: list(of) for topic, of in back.items()} == {t: list(of) for t, of in table.to_dict().items()}
@@ -262,7 +263,7 @@ def test_infinite_scores_survive(tmp_path: Path) -> None:
     run = {"q": {"a": float("inf"), "b": 1.0, "c": float("-inf")}}
     for format in ("trec", "csv", "tsv", "jsonl", "json", "parquet"):
         write_run(run, tmp_path / "x", format=format)
-        assert read_run(tmp_path / "x", format=format).to_dict() == run
+        assert read_run(tmp_path / "x", reading=Reading(format=format)).to_dict() == run
 
 
 def test_ranks_are_those_that_count_and_agree_with_the_scores(tmp_path: Path) -> None:
@@ -278,13 +279,13 @@ def test_what_a_format_of_runs_cannot_hold_is_refused(tmp_path: Path) -> None:
         write_run(run, out, format="msmarco")
     assert not out.exists()
     assert write_run(run, out, format="msmarco", lossy=True) == ("scores are dropped, their order is kept (1: q)",)
-    ranks_only = read_run(out, format="msmarco")
+    ranks_only = read_run(out, reading=Reading(format="msmarco"))
     assert write_run(ranks_only, out, format="msmarco") == ()
     with pytest.raises(DataError, match="blanks in the tag become _"):
         write_run(run, out, format="trec", tag="my system")
     tagged = read_run(io.StringIO("q Q0 a 1 2.5 bm25\n"))
     assert write_run(tagged, out, format="json") == ("the tag 'bm25' is not written: json has no place for it",)
-    subtopics = read_qrels({"q": {"d": {"1": 1, "2": 0}}}, kind="subtopics")
+    subtopics = read_qrels({"q": {"d": {"1": 1, "2": 0}}}, reading=Reading(judgements="subtopics"))
     with pytest.raises(DataError, match="what is known besides the grade is dropped: subtopics"):
         write_qrels(subtopics, out, format="trec")
 
@@ -402,7 +403,7 @@ def test_a_part_of_a_collection_is_read_alone(tmp_path: Path) -> None:
 def test_the_format_of_the_files_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a").write_text(".I 1\n.W\nducks\n")
-    convert(tmp_path / "in", tmp_path / "x.csv", kind="documents", from_format="smart")
+    convert(tmp_path / "in", tmp_path / "x.csv", kind="documents", reading=Reading(format="smart"))
     assert (tmp_path / "x.csv").read_text() == "id,text\n1,ducks\n"
 
 
@@ -456,4 +457,4 @@ def test_the_cranfield_collection_survives(tmp_path: Path) -> None:
     run = read_run(DATA / "runs" / "bm25.run.gz")
     for format in ("trec", "csv", "tsv", "jsonl", "json", "parquet"):
         write_run(run, tmp_path / "y", format=format)
-        assert read_run(tmp_path / "y", format=format).to_dict() == run.to_dict()
+        assert read_run(tmp_path / "y", reading=Reading(format=format)).to_dict() == run.to_dict()

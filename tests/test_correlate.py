@@ -21,6 +21,7 @@ from cranfield.agreement import Correlation, correlate_halves, correlate_systems
 from cranfield.agreement.rankings.correlation_tables import FORMATS
 from cranfield.cli import main
 from cranfield.cli.correlate import APPLIES, QUESTIONS, command
+from cranfield.evaluation.experiment import Experiment
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import all_coefficients, find_coefficient
 from cranfield.statistics.overlap import TIE_TREATMENTS, Ranking, rank_biased_overlap
@@ -187,7 +188,7 @@ def systems(count: int = 6, topics: int = 12, seed: int = 0) -> tuple[Table, dic
 
 def test_orderings_under_each_pair_of_measures() -> None:
     qrels, runs = systems()
-    found = correlate_systems(qrels, runs, ["AP", "RR", "P@5"], all_names(), sampling=FEW)
+    found = correlate_systems(Experiment(qrels, runs), ["AP", "RR", "P@5"], all_names(), sampling=FEW)
     means = cranfield.evaluate(qrels, runs, ["AP", "RR", "P@5"]).means.round(12)
     names = ["AP", "RR", "P@5"]
     for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -209,7 +210,7 @@ def all_names() -> list[str]:
 
 def test_a_measure_with_an_average_of_its_own_orders_by_it() -> None:
     qrels, runs = systems()
-    found = correlate_systems(qrels, runs, ["AP", "AP(agg='geometric')"], "spearman", sampling=FEW)
+    found = correlate_systems(Experiment(qrels, runs), ["AP", "AP(agg='geometric')"], "spearman", sampling=FEW)
     means = cranfield.evaluate(qrels, runs, ["AP", "AP(agg='geometric')"]).means
     assert found.rows[0].values[0] == pytest.approx(find_coefficient("spearman")(means[:, 0], means[:, 1]))
 
@@ -218,7 +219,7 @@ def test_two_sets_of_judgements_over_the_topics_of_both() -> None:
     qrels, runs = systems()
     others = {topic: {d: 1 - grade for d, grade in grades.items()} for topic, grades in list(qrels.items())[2:]}
     others["q99"] = {"d1": 1.0}
-    found = correlate_systems(qrels, runs, "AP", "kendall", other_qrels=others, sampling=FEW)
+    found = correlate_systems(Experiment(qrels, runs), "AP", "kendall", other_qrels=others, sampling=FEW)
     shared = {topic: qrels[topic] for topic in qrels if topic in others}
     means = [cranfield.evaluate(q, runs, "AP").means[:, 0] for q in (shared, {t: others[t] for t in shared})]
     (row,) = found.rows
@@ -227,10 +228,10 @@ def test_two_sets_of_judgements_over_the_topics_of_both() -> None:
     messages = " ".join(str(warning) for warning in found.warnings if warning.code == "unshared-topics")
     assert "q00, q01" in messages
     assert "q99" in messages
-    same = correlate_systems(qrels, runs, "AP", "kendall", other_qrels=qrels, sampling=FEW)
+    same = correlate_systems(Experiment(qrels, runs), "AP", "kendall", other_qrels=qrels, sampling=FEW)
     assert same.rows[0].values == pytest.approx((1, 1, 1))
     with pytest.raises(DataError, match="no topic in common"):
-        correlate_systems(qrels, runs, "AP", other_qrels={"zz": {"d1": 1}})
+        correlate_systems(Experiment(qrels, runs), "AP", other_qrels={"zz": {"d1": 1}})
 
 
 def test_two_sets_of_topics() -> None:
@@ -238,22 +239,24 @@ def test_two_sets_of_topics() -> None:
     half = list(qrels)[:5]
     scores = cranfield.evaluate(qrels, runs, "AP").scores[:, 0]
     expected = find_coefficient("kendall")(scores[:, :5].mean(axis=1), scores[:, 5:].mean(axis=1))
-    one = correlate_systems(qrels, runs, "AP", "kendall", topic_sets=[half], sampling=FEW)
+    one = correlate_systems(Experiment(qrels, runs), "AP", "kendall", topic_sets=[half], sampling=FEW)
     assert one.rows[0].names == ("AP set 1 (5 topics)", "AP set 2 (7 topics)", "kendall")
-    two = correlate_systems(qrels, runs, "AP", "kendall", topic_sets=[half, list(qrels)[5:]], sampling=FEW)
+    two = correlate_systems(Experiment(qrels, runs), "AP", "kendall", topic_sets=[half, list(qrels)[5:]], sampling=FEW)
     assert one.rows == two.rows
     assert one.rows[0].values[0] == pytest.approx(expected)
-    odd = correlate_systems(qrels, runs, "AP", "kendall", topic_sets=[[*half, "q98"], half[:2]], sampling=FEW)
+    odd = correlate_systems(
+        Experiment(qrels, runs), "AP", "kendall", topic_sets=[[*half, "q98"], half[:2]], sampling=FEW
+    )
     assert {"unknown-topics", "shared-topics"} <= codes(odd)
     with pytest.raises(DataError, match="no topic of set 1"):
-        correlate_systems(qrels, runs, "AP", topic_sets=[["nope"]])
+        correlate_systems(Experiment(qrels, runs), "AP", topic_sets=[["nope"]])
     with pytest.raises(DataError, match="no topic of set 2"):
-        correlate_systems(qrels, runs, "AP", topic_sets=[list(qrels)])
+        correlate_systems(Experiment(qrels, runs), "AP", topic_sets=[list(qrels)])
 
 
 def test_halves() -> None:
     qrels, runs = systems()
-    found = correlate_halves(qrels, runs, ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
+    found = correlate_halves(Experiment(qrels, runs), ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
     assert [row.names for row in found.rows] == [
         ("AP", "kendall"), ("AP", "tau_ap"), ("RR", "kendall"), ("RR", "tau_ap"),
     ]  # fmt: skip
@@ -261,7 +264,7 @@ def test_halves() -> None:
         mean, deviation, low, high = row.values
         assert -1 <= low <= mean <= high <= 1
         assert deviation >= 0
-    again = correlate_halves(qrels, runs, ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
+    again = correlate_halves(Experiment(qrels, runs), ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
     assert found.rows == again.rows
     assert any("50 random splits of 12 topics into 6 and 6, seed 1" in note for note in found.notes)
 
@@ -269,7 +272,7 @@ def test_halves() -> None:
 def test_ties_of_systems_are_warned_about() -> None:
     qrels, runs = systems()
     runs["copy"] = runs["s3"]
-    found = correlate_systems(qrels, runs, ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
+    found = correlate_systems(Experiment(qrels, runs), ["AP", "RR"], ["kendall", "tau_ap"], sampling=FEW)
     assert math.isnan(found.of("AP", "RR", "tau_ap")["value"])
     assert not math.isnan(found.of("AP", "RR", "kendall")["value"])
     assert "undefined-coefficient" in codes(found)
@@ -285,10 +288,10 @@ def test_wrong_requests_of_systems() -> None:
     ]
     for message, options in wrong:
         with pytest.raises(UsageError, match=message):
-            correlate_systems(qrels, runs, "AP", **options)  # type: ignore[arg-type]
+            correlate_systems(Experiment(qrels, runs), "AP", **options)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="at least two runs"):
-        correlate_systems(qrels, runs["s1"], ["AP", "RR"])
-    few = correlate_systems(qrels, {"a": runs["s1"], "b": runs["s2"]}, ["AP", "RR"], sampling=FEW)
+        correlate_systems(Experiment(qrels, runs["s1"]), ["AP", "RR"])
+    few = correlate_systems(Experiment(qrels, {"a": runs["s1"], "b": runs["s2"]}), ["AP", "RR"], sampling=FEW)
     assert "few-systems" in codes(few)
 
 
@@ -339,7 +342,10 @@ def test_json_form(shell: Shell) -> None:
     keys = ["schema", "version", "kind", "settings", "labels", "columns", "rows", "mean", "notes", "warnings"]
     assert list(document) == keys
     assert (document["schema"], document["kind"], document["mean"]) == ("cranfield.correlate/1", "systems", None)
-    assert document == correlate_systems(QRELS, [BM25, DENSE], ["AP", "RR"], sampling=Sampling(4, 20)).to_dict()
+    assert (
+        document
+        == correlate_systems(Experiment(QRELS, [BM25, DENSE]), ["AP", "RR"], sampling=Sampling(4, 20)).to_dict()
+    )
     _, text, _ = shell("bm25.run", "dense.run", "-f", "json", "-q")
     assert json.loads(text) == correlate(BM25, DENSE).to_dict()
     _, text, _ = shell("bm25.run", "dense.run", "-f", "json")
@@ -441,10 +447,10 @@ def test_cranfield_runs() -> None:
 def test_orderings_of_the_cranfield_runs() -> None:
     runs = sorted((COLLECTION / "runs").glob("*.gz"))
     qrels = COLLECTION / "cranfield.qrels"
-    found = correlate_systems(qrels, list(runs), ["AP", "nDCG@10"], "kendall", sampling=FEW)
+    found = correlate_systems(Experiment(qrels, list(runs)), ["AP", "nDCG@10"], "kendall", sampling=FEW)
     means = cranfield.evaluate(qrels, list(runs), ["AP", "nDCG@10"]).means
     value, low, high = found.rows[0].values
     assert value == pytest.approx(find_coefficient("kendall")(means[:, 0], means[:, 1]))
     assert low <= value <= high
-    halves = correlate_halves(qrels, list(runs), "AP", "kendall", sampling=FEW)
+    halves = correlate_halves(Experiment(qrels, list(runs)), "AP", "kendall", sampling=FEW)
     assert halves.rows[0].values[0] > 0.7

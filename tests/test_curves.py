@@ -9,11 +9,11 @@ import pytest
 from test_compare import QRELS, RUNS, TOPICS
 
 from cranfield import Policy, UsageError, evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.curves import (
     LONGEST,
     area,
     by_cutoff,
-    collect,
     gains,
     interpolated,
     normalised_gains,
@@ -22,7 +22,7 @@ from cranfield.plot.curves import (
     ranked,
 )
 
-COLLECTED = collect(QRELS, RUNS)
+COLLECTED = Experiment(QRELS, RUNS)
 
 
 @pytest.mark.parametrize("measure", ["P", "R", "nDCG", "RBP(p=0.5)"])
@@ -52,9 +52,9 @@ def test_raw_points_of_the_lecture() -> None:
     relevant = [1, 3, 6, 10, 15]
     run = {"q": {f"d{rank}": 100.0 - rank for rank in range(1, 16)}}
     qrels = {"q": {f"d{rank}": 1 for rank in relevant} | {f"x{number}": 1 for number in range(5)}}
-    points = precision_recall(collect(qrels, run), ["q"]).of("run", "q")
+    points = precision_recall(Experiment(qrels, run), ["q"]).of("run", "q")
     assert points == [(0.1, 1.0), (0.2, 2 / 3), (0.3, 0.5), (0.4, 0.4), (0.5, 1 / 3)]
-    smooth = dict(interpolated(collect(qrels, run)).of("run"))
+    smooth = dict(interpolated(Experiment(qrels, run)).of("run"))
     assert [round(smooth[level / 10], 4) for level in range(11)] == [1, 1, 0.6667, 0.5, 0.4, 0.3333, 0, 0, 0, 0, 0]
 
 
@@ -108,7 +108,7 @@ def test_rank_biased_precision_has_its_residual() -> None:
 def test_rank_biased_precision_follows_the_policy(policy: Policy) -> None:
     qrels = {"1": {"a": 1, "b": 2, "c": -1, "d": 0}, "2": {"a": 0}, "3": {"x": 1, "y": 1}}
     run = {"1": {"c": 5.0, "a": 4.0, "b": 4.0, "z": 4.0, "d": 1.0}, "2": {"a": 1.0}}
-    made = rank_biased(collect(qrels, {"s": run}, policy=policy), p=0.6, rel=2, depth=5)
+    made = rank_biased(Experiment(qrels, {"s": run}, policy=policy), p=0.6, rel=2, depth=5)
     for k, y in made.of("s"):
         assert y == pytest.approx(evaluate(qrels, {"s": run}, f"RBP(p=0.6, rel=2)@{k:g}", policy=policy).means[0, 0])
     assert all(y <= 1 + 1e-12 for _, y in made.of("s", series="upper"))
@@ -118,7 +118,7 @@ def test_documents_by_rank_stand_in_the_order_of_the_policy() -> None:
     qrels, run = {"1": {"a": 1, "b": 0}}, {"s": {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}}
 
     def documents(**policy: Any) -> list[str]:
-        return [row.document for row in ranked(collect(qrels, run, policy=Policy(**policy)), "1")]
+        return [row.document for row in ranked(Experiment(qrels, run, policy=Policy(**policy)), "1")]
 
     assert documents() == ["c", "b", "a", "d"]
     assert documents(ties="best")[0] == "a"
@@ -126,7 +126,7 @@ def test_documents_by_rank_stand_in_the_order_of_the_policy() -> None:
     assert documents(depth=2) == ["c", "b"]
     for curve in (ranked, precision_recall):
         with pytest.raises(UsageError, match="ties=expected is the mean over many rankings"):
-            curve(collect(qrels, run, policy=Policy(ties="expected")), "1")
+            curve(Experiment(qrels, run, policy=Policy(ties="expected")), "1")
 
 
 def test_documents_by_rank() -> None:
@@ -147,10 +147,10 @@ def test_unknown_topics_and_measures_without_a_cutoff_are_refused() -> None:
 def test_a_curve_goes_down_to_the_longest_list_but_not_for_ever() -> None:
     for length in (3, LONGEST + 20):
         run = {"q": {f"d{i}": -float(i) for i in range(length)}, "r": {"d0": 1.0}}
-        curve = by_cutoff(collect({"q": {"d0": 1}, "r": {"d0": 1}}, run), "P").of("run")
+        curve = by_cutoff(Experiment({"q": {"d0": 1}, "r": {"d0": 1}}, run), "P").of("run")
         assert [x for x, _ in curve] == list(range(1, min(length, LONGEST) + 1))
 
 
 def test_raw_points_count_what_is_relevant_from_the_grade_asked_for() -> None:
     qrels, run = {"1": {"a": 1, "b": 2, "c": 2}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    assert precision_recall(collect(qrels, run), ["1"], rel=2).of("run", "1") == [(0.5, 0.5), (1.0, 2 / 3)]
+    assert precision_recall(Experiment(qrels, run), ["1"], rel=2).of("run", "1") == [(0.5, 0.5), (1.0, 2 / 3)]

@@ -22,6 +22,7 @@ from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Question
 from cranfield.comparison.standing import tiers
 from cranfield.comparison.systems import compare_results
+from cranfield.evaluation.experiment import Experiment
 from cranfield.planning.plans import power_analysis
 from cranfield.statistics.corrections import all_corrections
 from cranfield.statistics.deciding import FEW_CHANGED, decide
@@ -548,7 +549,7 @@ def test_a_tier_has_all_that_cannot_be_told_from_its_best() -> None:
 def test_against_a_baseline_the_legend_says_what_letters_cannot() -> None:
     qrels: Any = {str(t): {"d1": 1} for t in range(8)}
     runs: Any = {name: {t: {"d1": 1.0, "d2": 2.0 if name == "b" else 0.5} for t in qrels} for name in "abc"}
-    told = legend(cranfield.compare(qrels, runs, "RR", baseline="b"))
+    told = legend(cranfield.compare(Experiment(qrels, runs), "RR", baseline="b"))
     assert "Only pairs with the baseline, b (b), were compared." in told
-    assert "baseline" not in legend(cranfield.compare(qrels, runs, "RR"))
+    assert "baseline" not in legend(cranfield.compare(Experiment(qrels, runs), "RR"))
     assert "of pairs, what is significant is marked" in told

@@ -25,6 +25,7 @@ from cranfield.demo import documents as taking
 from cranfield.demo import embedded as shipping
 from cranfield.demo.building import AGAIN, FIGURES, MEASURES, NOTE, PARTS, REPORT, _own_folder
 from cranfield.demo.documents import FEWEST, LEFT_OUT
+from cranfield.evaluation.experiment import Experiment
 from cranfield.texts import Documents
 from cranfield.texts.collection import Collection, read_collection
 
@@ -268,7 +269,7 @@ def test_systems_of_the_demo_are_apart(made_demo: tuple[Path, str]) -> None:
     assert ndcg.max() - ndcg.min() > 0.1
     assert ndcg.max() < 0.9  # something is left to do better
     assert judged.min() > 0.9  # on the Python that was judged all but those of two empty lists, on others less
-    pairs = list(compare(qrels, runs, "nDCG@10").rows())
+    pairs = list(compare(Experiment(qrels, runs), "nDCG@10").rows())
     assert sum(pair.adjusted_p < 0.05 for pair in pairs) >= len(pairs) / 2
     for run in runs:
         assert json.loads(Path(f"{run}.metadata.json").read_text())["resources"]["searching"]

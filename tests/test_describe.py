@@ -13,6 +13,7 @@ import pytest
 
 from cranfield import DataError, UsageError, describe
 from cranfield.description.summaries import spread
+from cranfield.formats.reading import Reading
 from cranfield.measures import parse_measure
 from cranfield.texts.collection import read_collection
 from cranfield.texts.texts import Documents, Topics
@@ -165,7 +166,7 @@ def test_topics_or_documents_alone(tmp_path: Path) -> None:
 
 def test_runs_in_a_format_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("q1\td1\t1\nq1\td9\t2\n")
-    found = describe(SPARSE, [tmp_path / "a.tsv"], run_format="msmarco")
+    found = describe(SPARSE, [tmp_path / "a.tsv"], run_reading=Reading(format="msmarco"))
     assert "unjudged" in " ".join(str(finding) for finding in found.findings)
     with pytest.raises(DataError, match="is read with the format msmarco"):
         describe(SPARSE, [tmp_path / "a.tsv"])
@@ -180,7 +181,7 @@ def test_documents_of_a_folder(tmp_path: Path) -> None:
     assert found.documents is not None
     assert (found.documents.count, found.documents.words["text"].mean) == (2, 2)
     with pytest.raises(UsageError, match="those of a folder say it by themselves"):
-        describe(tmp_path, format="trec")
+        describe(tmp_path, reading=Reading(format="trec"))
 
 
 def test_a_part_of_a_collection() -> None:
@@ -194,7 +195,7 @@ def test_judgements_in_groups(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("q1 1 d1 1\nq1 2 d1 0\nq1 1 d2 0\n")
     with pytest.raises(DataError, match="--judgements subtopics"):
         describe(tmp_path / "x.qrels")
-    judged = describe(tmp_path / "x.qrels", judgements="subtopics").judgements
+    judged = describe(tmp_path / "x.qrels", reading=Reading(judgements="subtopics")).judgements
     assert judged is not None
     assert (judged.judged, judged.relevant) == (2, 1)
 

@@ -14,6 +14,7 @@ from test_compare import QRELS, RUNS, TOPICS, write
 from cranfield import UsageError, evaluate, read_run
 from cranfield.comparison.diagnosis import diagnose, read_attributes, sliced, topic_parts
 from cranfield.errors import DataError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.statistics.intervals import flipped
 from cranfield.statistics.randomised import exact_p
 from cranfield.statistics.significance import Sampling
@@ -52,7 +53,7 @@ def test_the_test_that_decides_is_named(tmp_path: Path) -> None:
     qrels = write(tmp_path / "qrels.txt", QRELS)
     good, fair = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("good", "fair"))
     few = write(tmp_path / "few.txt", {topic: QRELS[topic] for topic in TOPICS[:9]})
-    assert diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP").decided_by == "t"
+    assert diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "AP").decided_by == "t"
     assert "p (paired t) <0.0001, 40 topics" in command("diagnose", qrels, good, fair, "-m", "AP").stdout
     found = command("diagnose", few, good, fair, "-m", "AP").stdout
     scores = SCORES[:, :9]
@@ -67,7 +68,7 @@ def test_shares_of_nothing_are_not_numbers() -> None:
 
 
 def test_the_diagnosis_adds_up() -> None:
-    found = diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP", depth=5)
+    found = diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "AP", depth=5)
     assert found.difference == pytest.approx((SCORES[0] - SCORES[1]).mean())
     assert found.p == pytest.approx(stats.ttest_rel(SCORES[0], SCORES[1]).pvalue)
     largest = sorted(found.topics, key=lambda part: -abs(part.difference))[:3]
@@ -85,21 +86,27 @@ def test_the_diagnosis_adds_up() -> None:
 def test_deciding_topics_change_the_verdict() -> None:
     qrels = {str(topic): {"d1": 1} for topic in range(5)}
     same = {topic: {"d1": 1.0} for topic in qrels}
-    found = diagnose(qrels, same, {**same, "3": {"d2": 2.0, "d1": 1.0}}, "RR")
+    found = diagnose(Experiment(qrels, {"run": same, "other": {**same, "3": {"d2": 2.0, "d1": 1.0}}}), "RR")
     assert found.difference == pytest.approx(0.1)
-    found = diagnose(qrels, {**same, "2": {"x": 2.0, "d1": 1.0}}, {**same, "3": {f"x{n}": 9.0 for n in range(9)}}, "RR")
+    found = diagnose(
+        Experiment(
+            qrels,
+            {"run": {**same, "2": {"x": 2.0, "d1": 1.0}}, "other": {**same, "3": {f"x{n}": 9.0 for n in range(9)}}},
+        ),
+        "RR",
+    )
     assert [part.topic for part in found.deciding] == ["3"]
 
 
 def test_unknown_topics_and_too_few_are_refused() -> None:
     with pytest.raises(UsageError, match="no topic 999 among those compared"):
-        diagnose(QRELS, RUNS["good"], RUNS["fair"], "AP", topics=["999"])
+        diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "AP", topics=["999"])
     with pytest.raises(UsageError, match=r"one measure is explained at a time; 'P\.5,10' names P@5, P@10"):
-        diagnose(QRELS, RUNS["good"], RUNS["fair"], "P.5,10")
+        diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "P.5,10")
     with pytest.raises(UsageError, match="GMAP: means over topics are compared; take AP instead"):
-        diagnose(QRELS, RUNS["good"], RUNS["fair"], "gm_map")
+        diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "gm_map")
     with pytest.raises(DataError, match="a diagnosis needs 3"):
-        diagnose({"1": {"d1": 1}}, {"1": {"d1": 1.0}}, {"1": {"d1": 1.0}}, "AP")
+        diagnose(Experiment({"1": {"d1": 1}}, {"run": {"1": {"d1": 1.0}}, "other": {"1": {"d1": 1.0}}}), "AP")
 
 
 def test_slices_are_compared_on_their_own() -> None:

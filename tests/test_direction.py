@@ -20,9 +20,10 @@ from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.comparison_tables import pairs_grid, systems_grid
 from cranfield.comparison.diagnosis import diagnose
 from cranfield.comparison.panels import Evaluated
-from cranfield.comparison.question import Question
+from cranfield.comparison.question import Details, Question
 from cranfield.comparison.standing import standings, tiers
 from cranfield.comparison.systems import compare_results
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.fusion import train_fusion
 from cranfield.judged import Floats, Judged
@@ -173,8 +174,8 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
     qrels = {topic: {"d1": 1} for topic in TOPICS}
     runs = {"a": {topic: {"d1": 1.0} for topic in TOPICS}, "b": {topic: {"d2": 1.0, "d1": 0.5} for topic in TOPICS}}
     refused: list[Callable[[], Any]] = [
-        lambda: cranfield.compare(qrels, runs, "NumRet", baseline="a", risk=1.0),
-        lambda: correlate_systems(qrels, runs, ["NumRet", "AP"]),
+        lambda: cranfield.compare(Experiment(qrels, runs), "NumRet", baseline="a", details=Details(risk=1.0)),
+        lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
         lambda: analyse(qrels, runs, measure="NumRet"),
         lambda: train_fusion(runs, qrels, measure="NumRet"),
         lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), grid=GRID, measure="NumRet"),
@@ -190,7 +191,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
 
 def picture(kind: str, results: Results, *, theme: str = "screen") -> dict[str, Any]:
     costs = {system: float(cost) for cost, system in enumerate(results.runs)}
-    subject = Subject(lambda: NotImplemented, evaluated=results, costs=costs, theme=theme)
+    subject = Subject(experiment=Experiment({}), evaluated=results, costs=costs, theme=theme)
     object.__setattr__(subject, "results", results)  # whatever the measures are called
     made: dict[str, Any] = find_picture(kind).draw(subject).to_dict()
     return made
@@ -288,7 +289,7 @@ GRID = {"b": (0.0, 0.5, 1.0), "k1": (0.1, 2.0)}
 
 
 def reported(measure: Measure) -> Report:
-    return gather(QRELS, RUNS, [measure])
+    return gather(Experiment(QRELS, RUNS), [measure])
 
 
 @pytest.mark.parametrize("name", ["nDCG@5", "E@5"])
@@ -308,7 +309,7 @@ def test_a_report_says_the_same_of_a_measure_and_its_twin(name: str) -> None:
 
 
 def test_a_report_on_a_measure_without_a_better_side_says_so() -> None:
-    report = gather(QRELS, RUNS, ["NumRet"])
+    report = gather(Experiment(QRELS, RUNS), ["NumRet"])
     assert report.verdict(report.results.measures[0]) == (
         "NumRet says nothing of which system is better: from 6.0000 to 6.0000 on 9 topics."
     )
@@ -337,17 +338,20 @@ def test_tuning_training_and_pool_analysis_follow_the_direction(name: str, named
 
 def test_correlations_of_systems_follow_the_direction(named_twin: Callable[[str], str]) -> None:
     turned = named_twin("AP")
-    assert correlate_systems(QRELS, RUNS, ["AP", turned], "kendall").of("AP", turned, "kendall")["value"] == 1.0
-    found = correlate_systems(QRELS, RUNS, ["AP", "E@5"])
+    assert (
+        correlate_systems(Experiment(QRELS, RUNS), ["AP", turned], "kendall").of("AP", turned, "kendall")["value"]
+        == 1.0
+    )
+    found = correlate_systems(Experiment(QRELS, RUNS), ["AP", "E@5"])
     assert all(row.values[0] == 1.0 for row in found.rows)
     assert any("E@5: good, fair, poor" in note for note in found.notes)
-    halves = [correlate_halves(QRELS, RUNS, measure, "tau_ap_b") for measure in ("AP", turned)]
+    halves = [correlate_halves(Experiment(QRELS, RUNS), measure, "tau_ap_b") for measure in ("AP", turned)]
     assert halves[0].rows[0].values == halves[1].rows[0].values
 
 
 def test_a_diagnosis_begins_with_the_largest_gain() -> None:
     measure = parse_measure("RR")
-    here, there = (diagnose(QRELS, RUNS["good"], RUNS["poor"], one) for one in (measure, twin(measure)))
+    here, there = (diagnose(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), one) for one in (measure, twin(measure)))
     assert [part.topic for part in here.topics] == [part.topic for part in there.topics]
     assert here.topics[0].difference > here.topics[-1].difference
 
@@ -357,33 +361,35 @@ def test_tables_mark_a_loss_with_an_arrow_and_json_names_the_direction() -> None
     assert str(results).splitlines()[0].split() == ["run", "AP", "E@5", "↓", "NumRet"]
     better = {"AP": "higher", "E@5": "lower", "NumRet": "neither"}
     assert results.to_dict()["better"] == better
-    found = cranfield.compare(QRELS, RUNS, ["AP", "E@5", "NumRet"])
+    found = cranfield.compare(Experiment(QRELS, RUNS), ["AP", "E@5", "NumRet"])
     assert [entry["better"] for entry in found.to_dict()["means"]] == list(better.values())
     assert found.grid().header[2:5] == ["AP", "E@5 ↓", "NumRet a topic"]
 
 
 def test_a_measure_without_a_better_side_weakens_no_other() -> None:
-    alone, beside = (cranfield.compare(QRELS, RUNS, ["AP", *more]) for more in ([], ["NumRet", "NumRel", "Judged@2"]))
+    alone, beside = (
+        cranfield.compare(Experiment(QRELS, RUNS), ["AP", *more]) for more in ([], ["NumRet", "NumRel", "Judged@2"])
+    )
     assert beside.comparisons == alone.comparisons == 3
     assert beside.level == alone.level
     assert beside.panels[0].adjusted.tolist() == alone.panels[0].adjusted.tolist()
     assert beside.panels[0].effects.low.tolist() == alone.panels[0].effects.low.tolist()
     for pair in beside.rows():  # and what is shown of it does not contradict itself
         assert (pair.adjusted_p < beside.alpha) == (pair.low > 0 or pair.high < 0), pair
-    assert cranfield.compare(QRELS, RUNS, "NumRet").comparisons == 3
+    assert cranfield.compare(Experiment(QRELS, RUNS), "NumRet").comparisons == 3
     warned = [str(warning) for warning in beside.warnings if str(warning).startswith(("NumRet", "NumRel"))]
     assert not [text for text in warned if "same run twice" in text or "equal" in text]
 
 
 def test_the_head_of_a_count_says_that_its_mean_is_compared() -> None:
-    assert [panel.heading for panel in cranfield.compare(QRELS, RUNS, ["NumRelRet", "AP"]).panels] == [
+    assert [panel.heading for panel in cranfield.compare(Experiment(QRELS, RUNS), ["NumRelRet", "AP"]).panels] == [
         *("NumRelRet a topic", "AP"),
     ]
 
 
 def test_what_few_topics_could_find_says_whether_it_is_corrected() -> None:
     def told(measures: list[str]) -> str:
-        found = cranfield.compare(QRELS, {name: RUNS[name] for name in ("good", "fair")}, measures)
+        found = cranfield.compare(Experiment(QRELS, {name: RUNS[name] for name in ("good", "fair")}), measures)
         return next(str(warning) for warning in found.warnings if warning.code == "few-topics")
 
     assert "would be found with a chance of 80%" in told(["AP"])

@@ -16,6 +16,7 @@ from test_cases import Outcome
 from test_cases import cranfield as command_line
 
 from cranfield import Measure, Policy, UsageError, evaluate, read_qrels, read_run
+from cranfield.formats.reading import Reading
 from cranfield.judged import Judged, judge
 from cranfield.measures import all_measures, parse_measure
 from cranfield.measures.diversified import best_gain, greedy_gains
@@ -152,7 +153,7 @@ def reference(measure: Measure, judgements: dict[str, dict[str, float]], scores:
 
 
 def judged_by_subtopics(qrels: Subtopics, run: Run) -> Judged:
-    return judge(read_run(run), read_qrels(qrels, kind="subtopics"))
+    return judge(read_run(run), read_qrels(qrels, reading=Reading(judgements="subtopics")))
 
 
 JUDGED = [judged_by_subtopics(qrels, run) for qrels, run in COLLECTIONS]

@@ -14,10 +14,12 @@ from test_cases import cranfield as command
 
 import cranfield
 from cranfield import DataError, UsageError
+from cranfield.comparison.question import Details
 from cranfield.efficiency import Efficiency, costs_of, measure_system, read_metadata
 from cranfield.efficiency.metadata import figures_of, header, metadata_path, run_metadata, write_metadata
 from cranfield.efficiency.resources import FIGURES
 from cranfield.efficiency.timing import Indexing, machine, peak_memory, queries_of, timed_answers, tracking
+from cranfield.evaluation.experiment import Experiment
 from cranfield.texts.texts import Topics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -341,7 +343,7 @@ def test_figures_of_compared_systems(costed: list[Path], tmp_path: Path) -> None
     assert rows[0].endswith(",p99 ms,other p99 ms")
     assert rows[1].endswith(",2.0,4.0")
     found = cranfield.compare(
-        qrels, {"seeds": costed[:2], "partly": costed[1:]}, "RR", read={"figures": ["p99", "index"]}
+        Experiment(qrels, {"seeds": costed[:2], "partly": costed[1:]}), "RR", details=Details(figures=["p99", "index"])
     )
     assert [(each.collection, each.figure, each.values) for each in found.figures] == [
         ("", "p99", (3.0, None)),
@@ -357,17 +359,17 @@ def test_figures_of_compared_systems(costed: list[Path], tmp_path: Path) -> None
 
 
 def test_figures_draw_the_picture_of_costs(costed: list[Path]) -> None:
-    found = cranfield.evaluate(QRELS, costed[:2], "RR", figures=["throughput", "p99"])
+    found = Experiment(QRELS, costed[:2]).evaluate("RR", figures=["throughput", "p99"])
     drawn = found.plot.pareto().to_dict()["layer"][0]
     assert drawn["encoding"]["x"]["title"] == FIGURES["p99"].title
     with pytest.raises(UsageError, match="no cost is known of bare"):
-        cranfield.evaluate(QRELS, costed, "RR", figures="p99").plot.pareto()
+        Experiment(QRELS, costed).evaluate("RR", figures="p99").plot.pareto()
 
 
 def test_figures_that_cannot_be_shown_are_refused(costed: list[Path]) -> None:
     qrels = costed[0].with_name("qrels.txt")
     with pytest.raises(UsageError, match="no figure 'price'; there are latency"):
-        cranfield.evaluate(QRELS, costed[0], "RR", figures="price")
+        Experiment(QRELS, costed[0]).evaluate("RR", figures="price")
     for arguments, exit, message in (
         (("--figure", "price"), 2, "'price' is not one of 'latency'"),
         (("--figure", "memory"), 3, "no memory is known of fast"),

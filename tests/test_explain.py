@@ -18,10 +18,11 @@ from test_cases import cranfield as command
 from test_worked_examples import GRADES_Q1, GRADES_Q2, Q1, Q2, TEN_RELEVANT, ranked, relevant
 
 from cranfield import DataError, Measure, Policy, UsageError, evaluate, read_qrels, read_run
-from cranfield.evaluation.evaluation import needed_kind
+from cranfield.evaluation.experiment import Experiment, needed_kind
 from cranfield.explanation.accounts import explain
 from cranfield.explanation.explanation import Account, Explanation
 from cranfield.explanation.explanation_tables import FORMATS, render
+from cranfield.formats.reading import Reading
 from cranfield.judged import judge
 from cranfield.measures import all_measures
 from cranfield.measures.explained import Working
@@ -36,7 +37,7 @@ def account(grades: str, measure: str, *, missed: str = "", **given: Any) -> Acc
     documents = [f"d{rank}" for rank in range(1, len(grades) + 1)]
     judged = {d: float(g) for d, g in zip(documents, grades, strict=True) if g != "-"}
     judged |= {f"m{i}": float(g) for i, g in enumerate(missed)}
-    return explain({"1": judged}, {"1": ranked(documents)}, "1", measure, **given).accounts[0]
+    return explain(Experiment({"1": judged}, {"1": ranked(documents)}), "1", measure, **given).accounts[0]
 
 
 # Examples worked in lecture notes; their figures are checked in test_worked_examples, here what is written of them.
@@ -85,7 +86,7 @@ def test_lecture_examples_are_written_as_on_a_board(grades: str, measure: str, t
 
 
 def test_average_precision_of_the_lectures_rankings() -> None:
-    found = explain({"1": relevant(TEN_RELEVANT)}, {"1": ranked(Q1)}, "1", "AP").accounts[0]
+    found = explain(Experiment({"1": relevant(TEN_RELEVANT)}, {"1": ranked(Q1)}), "1", "AP").accounts[0]
     assert found.text == "AP = (1/1 + 2/3 + 3/6 + 4/10 + 5/15) / 10 = 2.9 / 10 = 0.2900"
     hits = [line for line in found.lines if line.counts]
     assert [line.document for line in hits] == ["d123", "d56", "d9", "d25", "d3"]
@@ -105,11 +106,11 @@ def test_gains_and_their_ideals_stand_beside_each_other() -> None:
     assert column(found, "ideal gain") == [3, 3, 2, 1, 0]
     assert column(found, "ideal DCG") == [3, 4.893, 5.893, 6.323, 6.323]
     qrels, run = {"1": GRADES_Q1, "2": GRADES_Q2}, {"1": ranked(Q1), "2": ranked(Q2)}
-    first, second = (explain(qrels, run, topic, "nDCG(base=2)@15").accounts[0] for topic in ("1", "2"))
+    first, second = (explain(Experiment(qrels, run), topic, "nDCG(base=2)@15").accounts[0] for topic in ("1", "2"))
     assert column(first, "DCG")[5:] == [2.791, 2.791, 2.791, 2.791, 3.394, 3.394, 3.394, 3.394, 3.394, 4.161]
     assert column(first, "ideal DCG")[:10] == [3, 6, 7.893, 8.893, 9.754, 10.528, 10.884, 11.217, 11.533, 11.834]
     assert column(second, "DCG")[-1] == 2.363
-    assert column(explain(qrels, run, "1", "CG@15").accounts[0], "CG")[-6:] == [7, 7, 7, 7, 7, 10]
+    assert column(explain(Experiment(qrels, run), "1", "CG@15").accounts[0], "CG")[-6:] == [7, 7, 7, 7, 7, 10]
 
 
 @pytest.mark.parametrize("made", collections(1), ids=repr)
@@ -161,7 +162,7 @@ def scores(qrels: dict[str, dict[str, float]], made: Collection, topic: str, **g
 def test_values_bounds_and_suppositions_are_those_of_evaluations(whole: Collection) -> None:
     made = Collection(whole.name, dict(list(whole.qrels.items())[:2]), whole.run)
     topic = next(iter(made.qrels))
-    found = explain(made.qrels, made.run, topic, PLAIN, shown=6)
+    found = explain(Experiment(made.qrels, made.run), topic, PLAIN, shown=6)
     plain = scores(made.qrels, made, topic)
     bounds = evaluate(made.qrels, made.run, PLAIN, bounds=True)
     place = bounds.topics.index(topic)
@@ -190,7 +191,7 @@ def test_bounds_are_claimed_only_where_the_table_does_not_refute_them() -> None:
     """Compat is highest if an unjudged document has the topic's grade: above that it would be the ideal's first."""
     qrels = {"1": {"d1": 2, "d2": 2}, "2": {"d1": 4}}
     run = {"1": ranked(["d1", "x", "d2"])}
-    refuted, held = (explain(qrels, run, "1", name, shown=3) for name in ("Compat", "nDCG"))
+    refuted, held = (explain(Experiment(qrels, run), "1", name, shown=3) for name in ("Compat", "nDCG"))
     (one,) = refuted.accounts
     assert one.bounds is not None
     judged = evaluate({**qrels, "1": {**qrels["1"], "x": 2}}, run, "Compat").scores[0, 0, 0]
@@ -231,7 +232,7 @@ def test_ranks_far_down_are_shown_if_they_count() -> None:
 def explain_one(grades: str, measure: str) -> Explanation:
     documents = [f"d{rank}" for rank in range(1, len(grades) + 1)]
     judged = {d: float(g) for d, g in zip(documents, grades, strict=True) if g != "-"}
-    return explain({"1": judged}, {"1": ranked(documents)}, "1", measure)
+    return explain(Experiment({"1": judged}, {"1": ranked(documents)}), "1", measure)
 
 
 @pytest.mark.parametrize("ties", ["docid", "file", "best", "worst"])
@@ -239,7 +240,10 @@ def test_ties_stand_as_the_policy_has_them(ties: str) -> None:
     made = tied(2)
     for topic in made.qrels:
         found = explain(
-            made.qrels, made.run, topic, ["AP", "nDCG", "ESL(wanted=2)"], shown=100, policy=Policy(ties=ties)
+            Experiment(made.qrels, made.run, policy=Policy(ties=ties)),
+            topic,
+            ["AP", "nDCG", "ESL(wanted=2)"],
+            shown=100,
         )
         results = evaluate(made.qrels, made.run, ["AP", "nDCG", "ESL(wanted=2)"], policy=Policy(ties=ties))
         place = results.topics.index(topic)
@@ -260,19 +264,19 @@ def test_ties_stand_as_the_policy_has_them(ties: str) -> None:
 
 def test_depth_and_condensed_lists() -> None:
     qrels, run = {"1": {"d1": 1, "d4": 1, "d5": 0, "d6": 1}}, {"1": ranked(["d1", "d2", "d3", "d4", "d5", "d6"])}
-    cut = explain(qrels, run, "1", "AP", policy=Policy(depth=5)).accounts[0]
+    cut = explain(Experiment(qrels, run, policy=Policy(depth=5)), "1", "AP").accounts[0]
     assert cut.text == "AP = (1/1 + 2/4) / 3 = 1.5 / 3 = 0.5000"
     assert [line.document for line in cut.lines] == ["d1", "d2", "d3", "d4"]
     assert cut.retrieved == 5
     for name, policy in (("AP", Policy(judged_only=True)), ("AP(judged_only=True)", Policy())):
-        one = explain(qrels, run, "1", name, policy=policy).accounts[0]
+        one = explain(Experiment(qrels, run, policy=policy), "1", name).accounts[0]
         assert one.text == f"{name} = (1/1 + 2/2 + 3/4) / 3 = 2.75 / 3 = 0.9167"
         assert [line.document for line in one.lines] == ["d1", "d4", "d5", "d6"]
 
 
 def test_negative_grades_are_no_judgements() -> None:
     qrels, run = {"1": {"d1": 1, "d2": -1, "d3": 1}}, {"1": ranked(["d1", "d2", "d4", "d3"])}
-    found = explain(qrels, run, "1", ["AP", "Judged"]).accounts[0]
+    found = explain(Experiment(qrels, run), "1", ["AP", "Judged"]).accounts[0]
     assert [line.grade for line in found.lines] == [1, None, None, 1]
     assert found.lines[1].if_relevant == pytest.approx((1 + 1 + 3 / 4) / 3)
 
@@ -291,10 +295,12 @@ NEEDED: dict[str, tuple[Any, dict[str, Any]]] = {
 )
 def test_measures_that_need_more_get_it_or_say_so(measure: Measure) -> None:
     source, given = NEEDED[measure.definition.needs or ""]
-    qrels = read_qrels(io.StringIO(source) if isinstance(source, str) else source, kind=needed_kind([measure]))
+    qrels = read_qrels(
+        io.StringIO(source) if isinstance(source, str) else source, reading=Reading(judgements=needed_kind([measure]))
+    )
     run = {"1": ranked(["d1", "d2", "d3", "d4", "d5"])}
     wanted = variants(measure)
-    explanation = explain(qrels, run, "1", wanted, **given)
+    explanation = explain(Experiment(qrels, run), "1", wanted, **given)
     values = evaluate(qrels, run, wanted, **given).scores[0, :, 0]
     for one, value in zip(explanation.accounts, values.tolist(), strict=True):
         assert one.value == value
@@ -307,15 +313,15 @@ def test_measures_that_need_more_get_it_or_say_so(measure: Measure) -> None:
     assert first.adds_up or any(line.worth for line in first.lines)
     assert all(render(explanation, format) for format in FORMATS)
     with pytest.raises((UsageError, DataError)):
-        explain(read_qrels({"1": {"d1": 1}}), run, "1", wanted)
+        explain(Experiment(read_qrels({"1": {"d1": 1}}), run), "1", wanted)
 
 
 def test_a_topic_without_an_answer_or_a_relevant_document() -> None:
     qrels: dict[str, dict[str, float]] = {"1": {"d1": 1}, "2": {"d1": 0}}
-    found = explain(qrels, {"2": {"d1": 1.0}}, "1", PLAIN)
+    found = explain(Experiment(qrels, {"2": {"d1": 1.0}}), "1", PLAIN)
     assert all(not one.lines and "no answer of run" in one.notes[0] for one in found.accounts)
     assert "There is no answer of run for this topic." in render(found, "table")
-    empty = explain(qrels, {"2": {"d1": 1.0}}, "2", PLAIN)
+    empty = explain(Experiment(qrels, {"2": {"d1": 1.0}}), "2", PLAIN)
     expected = evaluate(qrels, {"2": {"d1": 1.0}}, PLAIN).scores[0, :, 1]
     assert [one.value for one in empty.accounts] == expected.tolist()
     assert "0 / 0" in empty.accounts[[str(one) for one in PLAIN].index("AP")].text
@@ -324,7 +330,7 @@ def test_a_topic_without_an_answer_or_a_relevant_document() -> None:
 def test_two_runs_side_by_side() -> None:
     qrels = {"1": {"d1": 2, "d2": 1, "d3": 0}}
     runs = {"a": {"1": ranked(["d1", "d2", "d9"])}, "b": {"1": ranked(["d3", "d1", "d8", "d2"])}}
-    found = explain(qrels, runs, "1", ["AP", "F@4"])
+    found = explain(Experiment(qrels, runs), "1", ["AP", "F@4"])
     assert [(one.measure.name, one.run) for one in found.accounts] == [("AP", "a"), ("AP", "b"), ("F", "a"), ("F", "b")]
     pair, without_sums = found.pairs
     assert [(one.move.document, one.move.change) for one in pair.documents] == [
@@ -370,7 +376,7 @@ class Tags(HTMLParser):
 def test_formats_of_an_explanation() -> None:
     qrels = {"1": {"d<1>": 2, "d|2": 1}}
     runs = {"a": {"1": ranked(["d<1>", "x", "d|2"])}, "b": {"1": ranked(["d|2", "d<1>"])}}
-    found = explain(qrels, runs, "1", ["nDCG@3", "F@3"])
+    found = explain(Experiment(qrels, runs), "1", ["nDCG@3", "F@3"])
     page = render(found, "html")
     tags = Tags()
     tags.feed(page)
@@ -424,6 +430,6 @@ def test_what_has_no_one_ranking_is_refused() -> None:
     qrels, run = {"1": {"d1": 1.0}}, {"1": {"d1": 1.0}}
     for policy in (Policy(ties="expected"), Policy(grades="probabilities"), Policy(judges="mean")):
         with pytest.raises(UsageError, match=r"explain|mean"):
-            explain(qrels, run, "1", "AP", policy=policy)
+            explain(Experiment(qrels, run, policy=policy), "1", "AP")
     with pytest.raises(UsageError, match="one run, or two side by side, not 3"):
-        explain(qrels, {"a": run, "b": run, "c": run}, "1", "AP")
+        explain(Experiment(qrels, {"a": run, "b": run, "c": run}), "1", "AP")

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate, read_run
+from cranfield.formats.reading import Reading
 from cranfield.fusion import all_methods, all_normalisations, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS
 
@@ -526,8 +527,8 @@ def test_threads_and_the_company_of_other_topics_do_not_matter(method: str, monk
     monkeypatch.setattr("cranfield.fusion.fusing.ROWS_AT_ONCE", 60)
     runs = [read_run(run) for run in generated(4, topics=30)]
     parameters = some_parameters(method, 4)
-    alone = fuse(runs, method, parameters=parameters, threads=1).to_dict()
-    assert fuse(runs, method, parameters=parameters, threads=3).to_dict() == alone
+    alone = fuse(runs, method, parameters=parameters, reading=Reading(threads=1)).to_dict()
+    assert fuse(runs, method, parameters=parameters, reading=Reading(threads=3)).to_dict() == alone
     monkeypatch.setattr("cranfield.fusion.fusing.ROWS_AT_ONCE", 10**9)
     assert fuse(runs, method, parameters=parameters).to_dict() == alone
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate, read_run, split
+from cranfield.formats.reading import Reading
 from cranfield.fusion import all_methods, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS, odds_of
 from cranfield.fusion.searching import best_parameters, simplex
@@ -149,7 +150,9 @@ def test_a_useless_run_among_many_loses_its_weight() -> None:
     for fold in trained.folds:
         assert len(fold.parameters["weights"]) == 6
         assert fold.parameters["weights"][5] < 1 / 6
-    assert train_fusion([*runs, noise], qrels, "weighted-sum", folds=2, threads=1).folds == trained.folds
+    assert (
+        train_fusion([*runs, noise], qrels, "weighted-sum", folds=2, reading=Reading(threads=1)).folds == trained.folds
+    )
 
 
 # --- what is learnt of a run ------------------------------------------------------------------------------------------

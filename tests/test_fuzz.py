@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import DataError
+from cranfield.formats.reading import Reading
 
 MUTATIONS = int(os.environ.get("CRANFIELD_FUZZ") or 300)
 THREADS = (1, 2, 5)
@@ -146,9 +147,12 @@ def test_threads_and_order_do_not_count_in_large_files(seed: int) -> None:
     lines, table = large_table(seed, 60_000)
     expected = in_order(table)
     for threads in THREADS:
-        assert entries(cranfield.read_run(io.BytesIO(b"".join(lines)), threads=threads).to_dict()) == expected
+        assert (
+            entries(cranfield.read_run(io.BytesIO(b"".join(lines)), reading=Reading(threads=threads)).to_dict())
+            == expected
+        )
     random.Random(seed).shuffle(lines)
-    assert entries(cranfield.read_run(io.BytesIO(b"".join(lines)), threads=2).to_dict()) == expected
+    assert entries(cranfield.read_run(io.BytesIO(b"".join(lines)), reading=Reading(threads=2)).to_dict()) == expected
 
 
 @pytest.mark.parametrize("ties", ["docid", "file"])
@@ -162,7 +166,9 @@ def test_threads_do_not_change_a_score(ties: str) -> None:
     measures, policy = ["nDCG", "AP", "RR", "P@20", "Bpref"], cranfield.Policy(ties=ties)
     text = b"".join(lines)
     scores = [
-        cranfield.evaluate(qrels, io.BytesIO(text), measures, policy=policy, threads=threads).scores.tolist()
+        cranfield.evaluate(
+            qrels, io.BytesIO(text), measures, policy=policy, reading=Reading(threads=threads)
+        ).scores.tolist()
         for threads in THREADS
     ]
     assert scores[0] == scores[1] == scores[2]

@@ -20,6 +20,7 @@ from cranfield.comparison.gate.decision import Both, as_comparison, gate, measur
 from cranfield.comparison.gate.gate_tables import render
 from cranfield.comparison.gate.rules import Rule, Thresholds
 from cranfield.comparison.gate.verdict import ANSWERS, Answer, Check, Verdict
+from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
 from cranfield.measures import registry as measure_registry
@@ -33,7 +34,7 @@ OPPOSITE = {"higher": "lower", "lower": "higher", "neither": "neither"}
 
 
 def failed(baseline: str, candidate: str, thresholds: Thresholds) -> list[str]:
-    verdict = gate(QRELS, RUNS[baseline], RUNS[candidate], thresholds)
+    verdict = gate(Experiment(QRELS, [RUNS[baseline], RUNS[candidate]]), thresholds)
     assert verdict.passed == all(check.passed for check in verdict.checks)
     return [check.what for check in verdict.checks if not check.passed]
 
@@ -107,10 +108,10 @@ def test_five_topics_that_lose_more_than_half_do_not_pass_and_four_cannot_tell()
     qrels = {str(t): {f"d{n}": 2 for n in range(5)} for t in range(5)}
     good = {t: {f"d{n}": 10.0 - n for n in range(5)} for t in qrels}
     bad = {t: {f"d{n}" if n > 2 else f"x{n}": 10.0 - n for n in range(5)} for t in qrels}
-    five = gate(qrels, good, bad, Thresholds({"DCG": Rule()}))
+    five = gate(Experiment(qrels, [good, bad]), Thresholds({"DCG": Rule()}))
     assert five.answer == "fail"
     assert "p=0.0312 (exact randomisation), 5 of 5 topics changed" in five.checks[0].detail
-    four = gate({t: qrels[t] for t in "0123"}, good, bad, Thresholds({"DCG": Rule()}))
+    four = gate(Experiment({t: qrels[t] for t in "0123"}, [good, bad]), Thresholds({"DCG": Rule()}))
     assert four.answer == "cannot tell"
     assert four.checks[0].detail.endswith(
         "4 of 4 topics changed; 4 topics can never give a p below 0.05: 5 topics that differ are needed at least"
@@ -247,8 +248,9 @@ def test_a_twin_is_gated_from_end_to_end(monkeypatch: pytest.MonkeyPatch) -> Non
     for baseline in RUNS:
         for candidate in RUNS:
             rules = {"tolerance": 0.05, "require": "no-evidence-of-harm"}
+            experiment = Experiment(QRELS, [RUNS[baseline], RUNS[candidate]])
             one, two = (
-                gate(QRELS, RUNS[baseline], RUNS[candidate], Thresholds({name: Rule(**rules)}, {"7": 0.1}))  # type: ignore[arg-type]
+                gate(experiment, Thresholds({name: Rule(**rules)}, {"7": 0.1}))  # type: ignore[arg-type]
                 for name in ("AP", "MinusAP")
             )
             assert [check.answer for check in one.checks] == [check.answer for check in two.checks]
@@ -271,7 +273,7 @@ def test_another_measure_never_turns_fail_into_pass(data: st.DataObject) -> None
     if names[0] == "NumRet":
         names[0], names[1] = names[1], names[0]
     fewer, more = (
-        gate(some, RUNS[baseline], RUNS[candidate], Thresholds(dict.fromkeys(chosen, rule)))
+        gate(Experiment(some, [RUNS[baseline], RUNS[candidate]]), Thresholds(dict.fromkeys(chosen, rule)))
         for chosen in (names[:-1], names)
     )
     assert ANSWERS.index(more.answer) >= ANSWERS.index(fewer.answer)
@@ -280,7 +282,7 @@ def test_another_measure_never_turns_fail_into_pass(data: st.DataObject) -> None
 
 def test_how_often_chance_alone_fails_a_candidate_is_said() -> None:
     def promise(rules: dict[str, Rule], alpha: float = 0.05, test: str = "randomisation") -> str:
-        return gate(QRELS, RUNS["fair"], RUNS["good"], Thresholds(rules, {}, alpha), test=test).promise
+        return gate(Experiment(QRELS, [RUNS["fair"], RUNS["good"]]), Thresholds(rules, {}, alpha), test=test).promise
 
     one = "A candidate that does no harm fails by chance in at most 5% of all cases."
     assert promise({"AP": HARM}) == one
@@ -313,14 +315,14 @@ def test_chance_fails_no_more_candidates_than_said(measures: int) -> None:
 
 
 def test_a_protected_topic_may_get_worse_so_far() -> None:
-    change = gate(QRELS, RUNS["good"], RUNS["poor"]).results.scores[:, 0]
+    change = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]])).results.scores[:, 0]
     fall = float(change[0, 4] - change[1, 4])
     assert fall > 0
     rules = {"nDCG@10": Rule(significant=False)}
     assert failed("good", "poor", Thresholds(rules, {"5": fall})) == []
     assert failed("good", "poor", Thresholds(rules, {"5": fall - 1e-6}))
     with pytest.raises(UsageError, match="no topic 999 among those compared"):
-        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds(rules, {"999": 0}))
+        gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds(rules, {"999": 0}))
     loss = Thresholds({"E@10": Rule(significant=False)}, {"5": 0})
     assert failed("good", "poor", loss) == ["E@10 of topic 5 rises by at most 0"]
     assert failed("poor", "good", loss) == []
@@ -338,13 +340,13 @@ def test_a_loss_gets_worse_when_it_rises() -> None:
 
 
 def test_a_measure_without_a_better_side_counts_against_a_figure_alone() -> None:
-    shown = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"NumRet": HARM, "AP": BETTER}, {"5": 1}))
+    shown = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"NumRet": HARM, "AP": BETTER}, {"5": 1}))
     assert {check.measure for check in shown.checks} == {"AP"}
     assert [str(warning) for warning in shown.warnings if warning.code == "no-direction"] == [
         "NumRet: no value is better than another: it is shown and decides nothing without a minimum or a maximum"
     ]
     assert "NumRet" in render(shown, "table")
-    held = gate(QRELS, RUNS["good"], RUNS["good"], Thresholds({"NumRet": Rule(minimum=31)}))
+    held = gate(Experiment(QRELS, [RUNS["good"], RUNS["good"]]), Thresholds({"NumRet": Rule(minimum=31)}))
     assert [(check.what, check.answer) for check in held.checks] == [("NumRet a topic is at least 31", "fail")]
     assert not [warning for warning in held.warnings if warning.code == "no-direction"]
     for thresholds in ({"rules": {"NumRet": Rule(tolerance=3)}}, {"rules": {"NumRet": HARM}, "topics": {"5": 1}}):
@@ -354,14 +356,14 @@ def test_a_measure_without_a_better_side_counts_against_a_figure_alone() -> None
 
 def test_topics_without_a_score_from_both_are_left_out() -> None:
     half = {topic: answer for topic, answer in RUNS["poor"].items() if int(topic) <= 4}
-    common = gate(QRELS, RUNS["good"], half, Thresholds({"AP": HARM}), policy=Policy(topics="run"))
+    common = gate(Experiment(QRELS, [RUNS["good"], half], policy=Policy(topics="run")), Thresholds({"AP": HARM}))
     assert common.means[0].topics == 4
     assert common.answer == "cannot tell"
     rest = {topic: answer for topic, answer in RUNS["poor"].items() if int(topic) > 4}
     with pytest.raises(DataError, match="AP: there is no topic with a score from both"):
-        gate(QRELS, half, rest, Thresholds({"AP": HARM}), policy=Policy(topics="run"))
+        gate(Experiment(QRELS, [half, rest], policy=Policy(topics="run")), Thresholds({"AP": HARM}))
     with pytest.raises(UsageError, match="no topic 9 among"):
-        gate(QRELS, RUNS["good"], half, Thresholds({"AP": HARM}, {"9": 0}), policy=Policy(topics="run"))
+        gate(Experiment(QRELS, [RUNS["good"], half], policy=Policy(topics="run")), Thresholds({"AP": HARM}, {"9": 0}))
 
 
 @pytest.mark.parametrize(
@@ -443,14 +445,14 @@ def test_a_margin_in_percent_is_of_the_baselines_mean() -> None:
     assert two.evidence.margin == pytest.approx(0.01)
     assert two.what == "AP falls by less than 2% of the baseline (0.01), surely"
     with pytest.raises(UsageError, match="a margin is about the mean, and sign is not: take randomisation or t"):
-        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": NON_INFERIOR}), test="sign")
+        gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": NON_INFERIOR}), test="sign")
 
 
 @pytest.mark.parametrize(("changed", "warned"), [(0, False), (1, True), (9, True), (10, False), (40, False)])
 def test_a_margin_judged_by_few_changed_topics_is_warned_of(changed: int, warned: bool) -> None:
     candidate = {topic: RUNS["poor" if int(topic) <= changed else "good"][topic] for topic in RUNS["good"]}
     for rule in (Rule(require="non-inferior", margin=0.4), HARM):
-        verdict = gate(QRELS, RUNS["good"], candidate, Thresholds({"AP": rule}))
+        verdict = gate(Experiment(QRELS, [RUNS["good"], candidate]), Thresholds({"AP": rule}))
         found = [str(warning) for warning in verdict.warnings if warning.code == "few-changed"]
         assert bool(found) == (warned and rule is not HARM)
         if found:
@@ -464,10 +466,10 @@ def test_a_margin_judged_by_few_changed_topics_is_warned_of(changed: int, warned
 def test_a_p_next_to_alpha_is_warned_of_where_it_is_drawn() -> None:
     def warned(alpha: float) -> list[str]:
         thresholds, sampling = Thresholds({"AP": HARM}, {}, alpha), Sampling(0, 999)
-        verdict = gate(QRELS, RUNS["fair"], RUNS["poor"], thresholds, sampling=sampling)
+        verdict = gate(Experiment(QRELS, [RUNS["fair"], RUNS["poor"]]), thresholds, sampling=sampling)
         return [warning.message for warning in verdict.warnings if warning.code == "near-alpha"]
 
-    found = gate(QRELS, RUNS["fair"], RUNS["poor"], Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
+    found = gate(Experiment(QRELS, [RUNS["fair"], RUNS["poor"]]), Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
     assert found.checks[0].evidence is not None
     p = found.checks[0].evidence.p
     assert warned(0.05) == []
@@ -571,7 +573,7 @@ def test_the_json_form(files: dict[str, str]) -> None:
     assert (evidence["test"], evidence["method"], evidence["topics"]) == ("randomisation", "drawn", 40)
     assert evidence["low"] is None
     assert evidence["high"] < 0
-    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": HARM}))
+    verdict = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": HARM}))
     (means,) = found["measures"]
     assert means["better"] + means["same"] + means["worse"] == 40
     scores = verdict.results.scores[:, 0]
@@ -616,7 +618,7 @@ def test_the_junit_form(files: dict[str, str]) -> None:
 def test_junit_holds_any_topic_id() -> None:
     qrels = {'a<b>&"\x07\x1b\udcff]]>': {"d1": 1.0}}
     run = {topic: {"d1": 1.0} for topic in qrels}
-    verdict = gate(qrels, run, run, Thresholds({"RR": Rule()}, dict.fromkeys(qrels, 0.0)))
+    verdict = gate(Experiment(qrels, [run, run]), Thresholds({"RR": Rule()}, dict.fromkeys(qrels, 0.0)))
     text = render(verdict, "junit")
     names = [case.attrib["name"] for case in ElementTree.fromstring(text.encode()).iter("testcase")]
     assert names[1] == 'RR of topic a<b>&"\\x07\\x1b\\udcff]]> falls by at most 0'
@@ -624,7 +626,7 @@ def test_junit_holds_any_topic_id() -> None:
 
 def test_the_table_says_the_same_as_the_verdict() -> None:
     rules = {"AP": Rule(tolerance=0.01), "E@10": HARM, "NumRet": Rule(maximum=50)}
-    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds(rules))
+    verdict = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds(rules))
     text = render(verdict, "table")
     lines = text.splitlines()
     assert lines[0] == "The candidate fails 3 of 4 checks."
@@ -655,7 +657,7 @@ def test_the_table_says_the_same_as_the_verdict() -> None:
 )
 def test_the_headline_counts(gains: dict[str, list[float]], headline: str) -> None:
     checks = tuple(check_of(each, measure=parse_measure(name)) for name, each in gains.items())
-    some = gate(QRELS, RUNS["good"], RUNS["good"])
+    some = gate(Experiment(QRELS, [RUNS["good"], RUNS["good"]]))
     assert Verdict(checks, (), some.thresholds, some.test, some.sampling, some.results, ()).headline == headline
 
 
@@ -706,11 +708,13 @@ def test_a_threshold_that_is_met_exactly_passes() -> None:
     for fallen, fall in ((3, 0.15), (6, 0.3), (7, 0.35)):  # 0.7 - 1 is a bit below -0.3
         after = {topic: second[topic] if int(topic) < fallen else first[topic] for topic in qrels}
         rule = Rule(tolerance=fall, minimum=1 - fall, maximum=1 - fall, significant=False)
-        assert gate(qrels, first, after, Thresholds({"RR": rule})).passed
+        assert gate(Experiment(qrels, [first, after]), Thresholds({"RR": rule})).passed
 
 
 def test_a_check_says_what_it_found() -> None:
-    verdict = gate(QRELS, RUNS["poor"], RUNS["good"], Thresholds({"AP": Rule(minimum=0.1, significant=False)}))
+    verdict = gate(
+        Experiment(QRELS, [RUNS["poor"], RUNS["good"]]), Thresholds({"AP": Rule(minimum=0.1, significant=False)})
+    )
     mean = verdict.means[0].candidate
     assert verdict.checks == (Check("AP", "minimum", "AP is at least 0.1", "pass", f"{mean:.4f}"),)
 
@@ -732,17 +736,17 @@ def test_a_ledger_counts_one_sided_significance() -> None:
     """Of 5 topics all the worse, p is .031 on one side and .062 on both."""
     qrels = {str(t): {"d1": 1} for t in range(5)}
     good, bad = ({t: {"d1": score, "d2": 2.0} for t in qrels} for score in (3.0, 1.0))
-    verdict = gate(qrels, good, bad, Thresholds({"RR": HARM}))
+    verdict = gate(Experiment(qrels, [good, bad]), Thresholds({"RR": HARM}))
     made = as_comparison(verdict, [parse_measure("RR")], "randomisation")
     assert made is not None
     assert [pair.significant for pair in made.rows()] == [True]
-    one = gate({"0": qrels["0"]}, good, bad, Thresholds({"RR": HARM}))
+    one = gate(Experiment({"0": qrels["0"]}, [good, bad]), Thresholds({"RR": HARM}))
     assert as_comparison(one, [parse_measure("RR")], "randomisation") is None
 
 
 def test_a_candidate_that_shows_more_unjudged_documents_is_warned_of() -> None:
     def warned(candidate: Any) -> list[str]:
-        verdict = gate(QRELS, RUNS["good"], candidate, Thresholds({"P@10": HARM}))
+        verdict = gate(Experiment(QRELS, [RUNS["good"], candidate]), Thresholds({"P@10": HARM}))
         return [warning.message for warning in verdict.warnings if warning.code == "uneven-judging"]
 
     unjudged = {topic: {f"x{n}": 100.0 - n for n in range(5)} | answer for topic, answer in RUNS["good"].items()}
@@ -763,14 +767,19 @@ def test_a_candidate_that_shows_more_unjudged_documents_is_warned_of() -> None:
 )
 def test_a_margin_that_nothing_could_fail_is_refused(margin: float | str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": Rule(require="non-inferior", margin=margin)}))
+        gate(
+            Experiment(QRELS, [RUNS["good"], RUNS["poor"]]),
+            Thresholds({"AP": Rule(require="non-inferior", margin=margin)}),
+        )
     wide = Thresholds({"ESL": Rule(require="non-inferior", margin=2)})
-    assert gate(QRELS, RUNS["good"], RUNS["good"], wide).passed
+    assert gate(Experiment(QRELS, [RUNS["good"], RUNS["good"]]), wide).passed
 
 
 def test_a_limit_on_the_good_side_is_warned_of() -> None:
     rule = Rule(significant=False, minimum=0.1, maximum=0.9)
-    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": rule, "E@5": rule, "NumRet": rule}))
+    verdict = gate(
+        Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": rule, "E@5": rule, "NumRet": rule})
+    )
     told = {warning.source: warning.message for warning in verdict.warnings if warning.code == "turned-limit"}
     assert told == {
         "AP": "higher values are better, and a maximum refuses those: was a minimum meant (--minimum)?",
@@ -781,31 +790,31 @@ def test_a_limit_on_the_good_side_is_warned_of() -> None:
 def test_with_too_few_topics_the_reason_is_told_and_nothing_is_promised_that_cannot_be() -> None:
     better, worse = ({topic: RUNS[name][topic] for topic in list(QRELS)[:4]} for name in ("good", "poor"))
     few = {topic: QRELS[topic] for topic in list(QRELS)[:4]}
-    gained = gate(few, worse, better, Thresholds({"AP": HARM}))
+    gained = gate(Experiment(few, [worse, better]), Thresholds({"AP": HARM}))
     assert (gained.answer, gained.checks[0].detail.endswith("; no topic got worse")) == ("pass", True)
     assert gained.promise == "With so few topics nothing can fail for harm by chance."
-    assert gate(few, better, worse, Thresholds({"AP": HARM})).answer == "cannot tell"
+    assert gate(Experiment(few, [better, worse]), Thresholds({"AP": HARM})).answer == "cannot tell"
     margin = Thresholds({"AP": Rule(require="non-inferior", margin=0.1)})
-    assert not [w for w in gate(few, better, worse, margin).warnings if w.code == "few-changed"]
+    assert not [w for w in gate(Experiment(few, [better, worse]), margin).warnings if w.code == "few-changed"]
 
 
 def test_one_check_is_spoken_of_as_one() -> None:
     few = {topic: QRELS[topic] for topic in list(QRELS)[:4]}
     one = Thresholds({"AP": HARM})
-    assert gate(few, RUNS["good"], RUNS["poor"], one).headline == "The check cannot tell."
-    assert gate(QRELS, RUNS["good"], RUNS["poor"], one).headline == "The candidate fails the check."
-    assert gate(QRELS, RUNS["good"], RUNS["good"], one).headline == "The candidate passes the check."
+    assert gate(Experiment(few, [RUNS["good"], RUNS["poor"]]), one).headline == "The check cannot tell."
+    assert gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), one).headline == "The candidate fails the check."
+    assert gate(Experiment(QRELS, [RUNS["good"], RUNS["good"]]), one).headline == "The candidate passes the check."
 
 
 def test_means_over_topics_are_gated_and_what_decides_nothing_is_a_note() -> None:
     with pytest.raises(UsageError, match="means over topics are compared"):
-        gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"GMAP": HARM}))
-    verdict = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": HARM, "NumRet": HARM}))
+        gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"GMAP": HARM}))
+    verdict = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": HARM, "NumRet": HARM}))
     assert [(w.source, w.doubtful) for w in verdict.warnings if w.code == "no-direction"] == [("NumRet", False)]
 
 
 def test_the_error_of_p_is_told_where_p_is_a_number_from_draws() -> None:
-    tiny = gate(QRELS, RUNS["good"], RUNS["poor"], Thresholds({"AP": HARM}), sampling=Sampling(0, 99_999))
+    tiny = gate(Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": HARM}), sampling=Sampling(0, 99_999))
     assert "p<0.0001 (" in tiny.checks[0].detail
-    near = gate(QRELS, RUNS["fair"], RUNS["good"], Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
+    near = gate(Experiment(QRELS, [RUNS["fair"], RUNS["good"]]), Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
     assert " ± " in near.checks[0].detail

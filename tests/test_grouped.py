@@ -17,6 +17,7 @@ from test_cases import cranfield as command_line
 from cranfield import DataError, Qrels, UsageError, evaluate, read_qrels
 from cranfield.errors import DuplicateError
 from cranfield.formats.grouped import in_order, trec_lines
+from cranfield.formats.reading import Reading
 
 TEXT = "q1 2 d1 1\nq1 10 d1 2\nq1 2 d2 0\nq2 b d1 -2\nq2 a d1 3\nq2 0 d9 0\n"
 NESTED = {"q1": {"d1": {"2": 1, "10": 2}, "d2": {"2": 0}}, "q2": {"d1": {"b": -2, "a": 3}, "d9": {"0": 0}}}
@@ -101,7 +102,7 @@ def as_dict(qrels: Qrels, kind: str) -> dict[str, dict[str, dict[str, float]]]:
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_input_gives_the_same_judgements(source: str) -> None:
-    qrels = read_qrels(SOURCES[source](), kind="subtopics", name="mine")
+    qrels = read_qrels(SOURCES[source](), name="mine", reading=Reading(judgements="subtopics"))
     assert as_dict(qrels, "subtopics") == NESTED
     assert qrels.groups == {"q1": ("2", "10"), "q2": ("0", "a", "b")}
     assert qrels.to_dict() == {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 3, "d9": 0}}
@@ -113,19 +114,19 @@ def test_every_input_gives_the_same_judgements(source: str) -> None:
 def test_a_file_is_known_by_its_name_and_its_path(tmp_path: Path) -> None:
     path = tmp_path / "web.qrels.gz"
     path.write_bytes(gzip.compress(TEXT.encode()))
-    qrels = read_qrels(path, kind="judges")
+    qrels = read_qrels(path, reading=Reading(judgements="judges"))
     assert (qrels.name, qrels.origin.path) == ("web", str(path))
 
 
 @pytest.mark.parametrize("source", ["text", "dict", "records"])
 def test_a_judge_has_the_same_place_in_every_topic(source: str) -> None:
     """And a grade is the mean over those who judged; where nobody did, it stays negative."""
-    qrels = read_qrels(SOURCES[source](), kind="judges")
+    qrels = read_qrels(SOURCES[source](), reading=Reading(judgements="judges"))
     names = ("0", "10", "2", "a", "b")
     assert qrels.groups == {"q1": names, "q2": names}
     assert as_dict(qrels, "judges") == NESTED
     assert qrels.to_dict() == {"q1": {"d1": 1.5, "d2": 0}, "q2": {"d1": 3, "d9": 0}}
-    alone = read_qrels({"q1": {"d1": {"a": -2, "b": -1}, "d2": {"a": 1}}}, kind="judges")
+    alone = read_qrels({"q1": {"d1": {"a": -2, "b": -1}, "d2": {"a": 1}}}, reading=Reading(judgements="judges"))
     assert alone.of("q1") == {"d2": 1, "d1": -1}
 
 
@@ -135,13 +136,15 @@ def test_names_are_in_the_order_of_numbers_where_all_are() -> None:
 
 
 def test_ids_of_any_bytes_survive() -> None:
-    qrels = read_qrels(io.BytesIO(b"q\xe9 s\xff d\xe9 1\nq\xe9 s\xff d\xf0 0\n"), kind="subtopics")
+    qrels = read_qrels(
+        io.BytesIO(b"q\xe9 s\xff d\xe9 1\nq\xe9 s\xff d\xf0 0\n"), reading=Reading(judgements="subtopics")
+    )
     run = io.BytesIO(b"q\xe9 Q0 d\xe9 1 1 x\n")
     assert evaluate(qrels, run, "StRecall@1").scores.ravel().tolist() == [1]
 
 
 def test_lines_that_repeat_another_count_once_and_are_told() -> None:
-    qrels = read_qrels(io.StringIO(TEXT + "q1 2 d1 1\nq1 2 d1 1.0\n"), kind="subtopics")
+    qrels = read_qrels(io.StringIO(TEXT + "q1 2 d1 1\nq1 2 d1 1.0\n"), reading=Reading(judgements="subtopics"))
     assert as_dict(qrels, "subtopics") == NESTED
     results = evaluate(qrels, {"q1": {"d1": 1.0}}, "StRecall@1")
     assert "2 lines repeat another with the same value" in "\n".join(map(str, results.warnings))
@@ -173,7 +176,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_what_is_wrong_in_a_text_is_said_with_its_line(name: str) -> None:
     text, message = REFUSED[name]
     with pytest.raises(DataError, match=f"(?s){message}"):
-        read_qrels(io.StringIO(text), kind="subtopics")
+        read_qrels(io.StringIO(text), reading=Reading(judgements="subtopics"))
 
 
 @pytest.mark.parametrize(
@@ -192,23 +195,23 @@ def test_what_is_wrong_in_a_text_is_said_with_its_line(name: str) -> None:
 )
 def test_what_is_wrong_in_memory_is_said(source: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        read_qrels(source, kind="subtopics")
+        read_qrels(source, reading=Reading(judgements="subtopics"))
 
 
 @pytest.mark.parametrize("source", [{"q1": {"d1": 1}}, {"q1": [1]}, 7, b"q1 1 d1 1", [1]])
 def test_what_is_no_judgements_at_all_is_a_type_error(source: Any) -> None:
     with pytest.raises(TypeError, match="expected"):
-        read_qrels(source, kind="subtopics")
+        read_qrels(source, reading=Reading(judgements="subtopics"))
 
 
 def test_a_second_grade_is_a_duplicate() -> None:
     with pytest.raises(DuplicateError):
-        read_qrels([Judgement("1", "a", 1, "x"), Judgement("1", "a", 2, "x")], kind="judges")
+        read_qrels([Judgement("1", "a", 1, "x"), Judgement("1", "a", 2, "x")], reading=Reading(judgements="judges"))
 
 
 def test_an_unknown_kind_is_answered_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"unknown kind of judgements 'groups'; there are plain, .*subtopics, judges"):
-        read_qrels(NESTED, kind="groups")
+        read_qrels(NESTED, reading=Reading(judgements="groups"))
 
 
 def test_lines_of_five_fields_serve_formats_with_groups_of_groups() -> None:
@@ -246,7 +249,7 @@ def test_the_command_reads_the_kind_that_a_measure_needs_whatever_the_format(tmp
 
 
 def test_a_matrix_has_no_number_where_a_group_says_nothing() -> None:
-    matrix = read_qrels(NESTED, kind="subtopics").columns["subtopics"]
+    matrix = read_qrels(NESTED, reading=Reading(judgements="subtopics")).columns["subtopics"]
     assert np.isnan(matrix).sum() == 12 - len(ROWS)
 
 

@@ -17,9 +17,10 @@ from test_compare import QRELS, RUNS, TOPICS, system, write
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.comparison_tables import legend, pairs_grid, render, systems_grid
 from cranfield.comparison.panels import Evaluated
-from cranfield.comparison.question import Question
+from cranfield.comparison.question import Details, Question
 from cranfield.comparison.standing import level_groups, mean_ranks, standings, tiers
 from cranfield.comparison.systems import compare, compare_collections, compare_results
+from cranfield.evaluation.experiment import Experiment
 from cranfield.planning.splits import split
 from cranfield.report.contents import gather
 from cranfield.statistics.effects import sure_interval
@@ -203,22 +204,22 @@ def unjudged_run(share: float, topics: list[str]) -> dict[str, dict[str, float]]
 def test_uneven_judging_names_the_system_with_more_unjudged_documents() -> None:
     for names in (("a", "b", "c"), ("c", "b", "a")):
         runs = {name: unjudged_run({"a": 0.2, "b": 0.6, "c": 0.3}[name], TOPICS) for name in names}
-        found = compare(QRELS, runs, "P@10")
+        found = compare(Experiment(QRELS, runs), "P@10")
         assert said(found, "uneven-judging") == [
             "unjudged documents are 60% of what b shows and 20% for a: the first may be better than it looks "
             "(`cranfield evaluate --bounds`)"
         ]
     close = {"a": unjudged_run(0.2, TOPICS), "b": unjudged_run(0.3, TOPICS)}
-    assert not said(compare(QRELS, close, "P@10"), "uneven-judging")
+    assert not said(compare(Experiment(QRELS, close), "P@10"), "uneven-judging")
     apart = {"a": unjudged_run(0.2, TOPICS), "b": unjudged_run(0.4, TOPICS)}
-    assert said(compare(QRELS, apart, "P@10"), "uneven-judging")
-    assert not said(compare(QRELS, apart, "NumRet"), "uneven-judging")
+    assert said(compare(Experiment(QRELS, apart), "P@10"), "uneven-judging")
+    assert not said(compare(Experiment(QRELS, apart), "NumRet"), "uneven-judging")
 
 
 def test_unjudged_documents_are_of_what_is_shown() -> None:
     """A run without an answer to a third of the topics shows nothing there, and nothing unjudged."""
     runs = {"a": unjudged_run(0.1, TOPICS[: len(TOPICS) * 2 // 3]), "b": unjudged_run(0.1, TOPICS)}
-    found = compare(QRELS, runs, "P@10")
+    found = compare(Experiment(QRELS, runs), "P@10")
     assert not said(found, "uneven-judging")
     unjudged = found.panels[0].unjudged
     assert unjudged is not None
@@ -234,11 +235,11 @@ def test_unjudged_documents_are_of_what_is_shown() -> None:
 
 def test_one_run_alone_of_a_system_is_told() -> None:
     seeds = {"fair": [system(0.4, seed) for seed in range(3)], "good": system(1.0, 1), "best": system(2.0, 2)}
-    found = compare(QRELS, seeds, "AP")
+    found = compare(Experiment(QRELS, seeds), "AP")
     assert said(found, "one-seed") == [
         "one run alone of good, best: the result is about that run, not the method under other seeds"
     ]
-    only = compare(QRELS, {"fair": [system(0.4, 1)], "good": [system(1.0, 1)]}, "AP")
+    only = compare(Experiment(QRELS, {"fair": [system(0.4, 1)], "good": [system(1.0, 1)]}), "AP")
     assert said(only, "one-seed") == [
         "one run of each system (fair, good): the result is about these runs, not the methods"
     ]
@@ -252,21 +253,30 @@ def test_seeds_that_never_vary_are_decided_by_randomisation() -> None:
     """Three runs the same of each of two systems that differ by the same on ten topics."""
     qrels = {str(t): {"d1": 1} for t in range(10)}
     first, second = ({t: {"d1": rank, "d2": 2.0} for t in qrels} for rank in (3.0, 1.0))
-    (pair,) = compare(qrels, {"a": [first] * 3, "b": [second] * 3}, "RR").rows()
+    (pair,) = compare(Experiment(qrels, {"a": [first] * 3, "b": [second] * 3}), "RR").rows()
     assert np.isnan(pair.p["seeds"])
     assert (pair.decided_by, pair.adjusted_p, pair.low, pair.high) == ("randomisation", 2.0**-9, 0.5, 0.5)
 
 
 def test_p_values_that_nothing_corrects_say_so() -> None:
     runs = {name: RUNS[name] for name in ("fair", "good", "poor")}
-    found = compare(QRELS, runs, "AP", splits=split(TOPICS, folds=4), margin=0.1, baseline="poor", risk=1.0)
+    found = compare(
+        Experiment(QRELS, runs),
+        "AP",
+        baseline="poor",
+        details=Details(splits=split(TOPICS, folds=4), margin=0.1, risk=1.0),
+    )
     text = render(found, "markdown")
     assert "p (t over folds), uncorrected" in text
     assert "p equivalent, uncorrected" in text
     assert "| p, uncorrected |" in text
-    one = compare(QRELS, {"fair": runs["fair"], "good": runs["good"]}, "AP", splits=split(TOPICS, folds=4), margin=0.1)
+    one = compare(
+        Experiment(QRELS, {"fair": runs["fair"], "good": runs["good"]}),
+        "AP",
+        details=Details(splits=split(TOPICS, folds=4), margin=0.1),
+    )
     assert "uncorrected" not in render(one, "markdown")
-    held = compare(QRELS, runs, "AP", splits=split(TOPICS, test_share=0.5))
+    held = compare(Experiment(QRELS, runs), "AP", details=Details(splits=split(TOPICS, test_share=0.5)))
     assert "p (t on the test topics), uncorrected" in render(held, "markdown")
 
 
@@ -430,7 +440,7 @@ def verdict(scores: dict[str, float], spread: float = 0.0, **question: Any) -> s
         name: {t: {"r": -rank - (spread * chance.random())} | {f"x{n}": -n - 0.5 for n in range(1, 30)} for t in qrels}
         for name, rank in scores.items()
     }
-    report = gather(qrels, runs, "RR", **question)
+    report = gather(Experiment(qrels, runs), "RR", **question)
     return report.verdict(report.results.measures[0])
 
 
@@ -452,7 +462,7 @@ def report_on(scores: Floats, measure: str = "AP") -> tuple[str, Comparison]:
     from dataclasses import replace
 
     qrels = {str(t): {"r": 1} for t in range(3)}
-    small = gather(qrels, {name: {t: {"r": 1.0} for t in qrels} for name in "abcd"[: len(scores)]}, measure)
+    small = gather(Experiment(qrels, {name: {t: {"r": 1.0} for t in qrels} for name in "abcd"[: len(scores)]}), measure)
     comparison = compared({measure: scores})
     report = replace(small, comparison=comparison)
     return report.verdict(comparison.panels[0].measure), comparison
@@ -508,10 +518,10 @@ def test_options_are_written_down() -> None:
 
 
 def test_collections_that_only_score_alike_are_not_one_collection() -> None:
-    def collection(prefix: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    def collection(prefix: str) -> Experiment:
         topics = [f"{prefix}{number}" for number in range(8)]
         good, poor = ({topic: {"d1": rank, "d2": 2.0} for topic in topics} for rank in (3.0, 1.0))
-        return {topic: {"d1": 1} for topic in topics}, {"a": good, "b": poor}
+        return Experiment({topic: {"d1": 1} for topic in topics}, {"a": good, "b": poor})
 
     assert not said(compare_collections({"web": collection("w"), "news": collection("n")}, "RR"), "twice")
     assert said(compare_collections({"web": collection("w"), "news": collection("w")}, "RR"), "twice")

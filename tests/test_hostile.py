@@ -25,6 +25,7 @@ from test_cases import Outcome, cranfield
 
 from cranfield import evaluate
 from cranfield.cli import COMMANDS, cli, main
+from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.saving import WRITERS as PICTURES
 from cranfield.plot.saving import drawn
 from cranfield.plot.subject import Subject, all_pictures, find_picture
@@ -459,7 +460,7 @@ def many_topics() -> Subject:
         for name in ("one", "other")
     }
     results = evaluate(qrels, runs, "AP")
-    return Subject(lambda: pytest.fail("nothing is to be read"), ("AP",), evaluated=results)
+    return Subject(experiment=Experiment({}), measures=("AP",), evaluated=results)
 
 
 def test_seven_thousand_topics_are_drawn_and_said(many_topics: Subject) -> None:
@@ -490,10 +491,10 @@ def test_of_a_hundred_runs_the_highest_are_named() -> None:
         f"run {number}": {topic: dict(zip("abcd", chance.random(4).tolist(), strict=True)) for topic in topics}
         for number in range(100)
     }
-    from cranfield.plot.curves import by_cutoff, collect
+    from cranfield.plot.curves import by_cutoff
     from cranfield.plot.lines import lines
 
-    found = by_cutoff(collect(qrels, runs), "nDCG", [1, 2, 3])
+    found = by_cutoff(Experiment(qrels, runs), "nDCG", [1, 2, 3])
     chart = lines(found).to_dict()
     *_, names = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
     means = evaluate(qrels, runs, "nDCG@3").mean()
@@ -502,7 +503,7 @@ def test_of_a_hundred_runs_the_highest_are_named() -> None:
     assert all(-means[row["label"]]["nDCG@3"] <= last[20][0] for row in names)
     assert chart["title"] == "the 20 of 100 that end highest are named"
     assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(runs)
-    few = lines(by_cutoff(collect(qrels, dict(list(runs.items())[:28])), "nDCG", [1, 2])).to_dict()
+    few = lines(by_cutoff(Experiment(qrels, dict(list(runs.items())[:28])), "nDCG", [1, 2])).to_dict()
     assert few.get("title", "") == ""
-    rows = find_picture("ranks").draw(Subject(lambda: collect(qrels, runs), (), ("1",))).to_dict()
+    rows = find_picture("ranks").draw(Subject(experiment=Experiment(qrels, runs), topics=("1",))).to_dict()
     assert rows["title"] == "the first 12 of 100 runs"

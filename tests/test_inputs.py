@@ -27,6 +27,7 @@ import pytest
 import cranfield
 from cranfield._core import CoreError, TextLayout, read_arrow
 from cranfield.errors import DataError
+from cranfield.formats.reading import Reading
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -91,7 +92,7 @@ def test_file_formats_are_recognised_by_content_name_or_word(tmp_path: Path, for
     name, content = FILES[format]
     path = tmp_path / (name if how == "named" else "a")
     path.write_bytes(content())
-    run = cranfield.read_run(path, format=format if how == "said" else None)
+    run = cranfield.read_run(path, reading=Reading(format=format if how == "said" else None))
     assert run.to_dict() == cranfield.read_run(RUN).to_dict()
     assert run.name == "a"
 
@@ -220,7 +221,7 @@ def test_mappings_that_are_not_dicts() -> None:
 def test_msmarco_runs_have_ranks_for_scores(tmp_path: Path) -> None:
     path = tmp_path / "run.tsv"
     path.write_text("1\tp2\t2\n1\tp1\t1\n1\tp3\t3\n")
-    run = cranfield.read_run(path, format="msmarco")
+    run = cranfield.read_run(path, reading=Reading(format="msmarco"))
     assert list(run.of("1")) == ["p1", "p2", "p3"]
     with pytest.raises(DataError, match="msmarco"):
         cranfield.read_run(path)
@@ -235,7 +236,7 @@ def test_msmarco_is_a_layout_of_runs_beside_judgements_of_any_format(tmp_path: P
     trec.write_text("1 0 p2 1\n")
     run.write_text("1\tp1\t1\n1\tp2\t2\n")
     for qrels in (beir, trec):
-        assert cranfield.evaluate(qrels, run, "RR", format="msmarco").mean() == {"run": {"RR": 0.5}}
+        assert cranfield.evaluate(qrels, run, "RR", reading=Reading(format="msmarco")).mean() == {"run": {"RR": 0.5}}
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     path.write_text("needle,hay,how much\nq1,d1,0.5\n")
     with pytest.raises(DataError, match=r"no columns for topic, document and score among 'needle', 'hay', 'how much'"):
         cranfield.read_run(path)
-    run = cranfield.read_run(path, columns={"topic": "needle", "document": "hay", "score": "how much"})
+    run = cranfield.read_run(path, reading=Reading(columns={"topic": "needle", "document": "hay", "score": "how much"}))
     assert run.to_dict() == {"q1": {"d1": 0.5}}
 
 

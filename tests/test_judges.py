@@ -13,6 +13,7 @@ from generate import Judgements, Rankings, all_variants
 
 from cranfield import Policy, UsageError, evaluate, read_qrels
 from cranfield.evaluation.opinions import agreement, majority, of_judges, quadratic_kappa
+from cranfield.formats.reading import Reading
 
 VARIANTS = list(all_variants())
 HIGHEST = 3
@@ -62,7 +63,7 @@ def alone(judge: str, policy: Policy) -> dict[str, list[float]]:
 )
 def test_the_mean_is_that_of_an_evaluation_for_each_judge(policy: Policy) -> None:
     asked = Policy(**vars(policy) | {"judges": "mean"})
-    results = evaluate(OPINIONS, RUN, VARIANTS, judgements="judges", policy=asked)
+    results = evaluate(OPINIONS, RUN, VARIANTS, policy=asked, reading=Reading(judgements="judges"))
     each = [alone(judge, policy) for judge in JUDGES]
     for t, topic in enumerate(results.topics):
         expected = np.mean([scores[topic] for scores in each if topic in scores], axis=0)
@@ -90,7 +91,9 @@ def test_the_mean_is_that_of_trec_eval(tmp_path: Path) -> None:
     asked = ("-m", "map_avgjg", "-m", "P_avgjg.5", "-m", "Rprec_mult_avgjg.0.40")
     printed = cranfield("trec_eval", "-q", "-c", "-R", "qrels_jg", *asked, qrels, run)
     rows = [line.split() for line in printed.stdout.splitlines()]
-    found = evaluate(qrels, run, list(names.values()), judgements="judges", policy=Policy(judges="mean"))
+    found = evaluate(
+        qrels, run, list(names.values()), policy=Policy(judges="mean"), reading=Reading(judgements="judges")
+    )
     per_topic, means = found.per_topic()["a"], found.mean()["a"]
     assert len(rows) == 18
     for name, topic, value in rows:
@@ -100,7 +103,7 @@ def test_the_mean_is_that_of_trec_eval(tmp_path: Path) -> None:
 
 def test_the_default_is_one_evaluation_under_the_mean_grades() -> None:
     grades = {t: {d: float(np.mean(list(said.values()))) for d, said in ds.items()} for t, ds in OPINIONS.items()}
-    one = evaluate(OPINIONS, RUN, VARIANTS, judgements="judges")
+    one = evaluate(OPINIONS, RUN, VARIANTS, reading=Reading(judgements="judges"))
     assert one.scores.tolist() == evaluate(grades, RUN, VARIANTS).scores.tolist()
 
 
@@ -113,7 +116,7 @@ def test_the_majority_is_one_evaluation_under_grades_that_more_than_half_reach()
             grades[topic][document] = max(reached)
     expected = evaluate(grades, RUN, VARIANTS)
     opinions = OPINIONS | {"top": {"z": {"ann": float(HIGHEST)}}}
-    found = evaluate(opinions, RUN, VARIANTS, judgements="judges", policy=Policy(judges="majority"))
+    found = evaluate(opinions, RUN, VARIANTS, policy=Policy(judges="majority"), reading=Reading(judgements="judges"))
     assert found.topics == expected.topics
     assert found.scores.tolist() == expected.scores.tolist()
 
@@ -127,7 +130,9 @@ def test_half_is_not_a_majority_and_a_negative_grade_is_no_judgement() -> None:
 
 def test_topics_where_the_majority_finds_nothing_are_told() -> None:
     qrels = {"q1": {"d1": {"a": 1, "b": 0}}, "q2": {"d1": {"a": 1}}}
-    results = evaluate(qrels, {"q1": {"d1": 1.0}}, "AP", judgements="judges", policy=Policy(judges="majority"))
+    results = evaluate(
+        qrels, {"q1": {"d1": 1.0}}, "AP", policy=Policy(judges="majority"), reading=Reading(judgements="judges")
+    )
     assert [w.message for w in results.warnings if w.code == "no-relevant"] == [
         "1 topic without a relevant document, scored 0 for every run: q1"
     ]
@@ -174,7 +179,9 @@ def test_a_judge_who_contradicts_the_others_has_no_weight() -> None:
     }
     run = {"q1": {f"d{i}": -float(i) for i in range(8)}, "q2": {"d0": 2.0, "d1": 1.0}}
     trusted = {"q1": {f"d{i}": i % 2 for i in range(8)}}
-    results = evaluate(qrels, run, ["AP", "P@3"], judgements="judges", policy=Policy(judges="agreement"))
+    results = evaluate(
+        qrels, run, ["AP", "P@3"], policy=Policy(judges="agreement"), reading=Reading(judgements="judges")
+    )
     assert results.scores[0, :, 0].tolist() == evaluate(trusted, run, ["AP", "P@3"]).scores[0, :, 0].tolist()
     assert results.scores[0, 0, 1] == 0.5  # nobody with a weight judged the second topic: all count alike
     (told,) = (w for w in results.warnings if w.code == "judge-weights")
@@ -184,7 +191,7 @@ def test_a_judge_who_contradicts_the_others_has_no_weight() -> None:
 
 
 def test_agreement_weights_the_scores_of_judges() -> None:
-    qrels = read_qrels(OPINIONS, kind="judges")
+    qrels = read_qrels(OPINIONS, reading=Reading(judgements="judges"))
     trust = agreement(qrels.columns["judges"].T)
     assert trust[0] > trust[2]
     results = evaluate(qrels, RUN, VARIANTS, policy=Policy(judges="agreement"))
@@ -196,7 +203,7 @@ def test_agreement_weights_the_scores_of_judges() -> None:
 
 
 def test_how_far_judges_are_apart_is_told() -> None:
-    results = evaluate(OPINIONS, RUN, "AP", judgements="judges", policy=Policy(judges="mean"))
+    results = evaluate(OPINIONS, RUN, "AP", policy=Policy(judges="mean"), reading=Reading(judgements="judges"))
     means = [evaluate(of_judge(judge), RUN, "AP") for judge in JUDGES]
     own = [m.scores[0, 0, [t for t, topic in enumerate(m.topics) if topic != "top"]].mean() for m in means]
     (told,) = (w.message for w in results.warnings if w.code == "judges")
@@ -207,13 +214,17 @@ def test_how_far_judges_are_apart_is_told() -> None:
 
 
 def test_judges_go_with_bounds_ties_and_probabilities() -> None:
-    bounded = evaluate(OPINIONS, RUN, ["AP", "nDCG"], judgements="judges", policy=Policy(judges="mean"), bounds=True)
+    bounded = evaluate(
+        OPINIONS, RUN, ["AP", "nDCG"], policy=Policy(judges="mean"), bounds=True, reading=Reading(judgements="judges")
+    )
     assert bounded.lower is not None
     assert bounded.upper is not None
     assert np.all(bounded.lower <= bounded.scores + 1e-12)
     assert np.all(bounded.scores <= bounded.upper + 1e-12)
     tied = {topic: {d: round(s / 4) for d, s in scores.items()} for topic, scores in RUN.items()}
-    results = evaluate(OPINIONS, tied, "P@5", judgements="judges", policy=Policy(judges="mean", ties="expected"))
+    results = evaluate(
+        OPINIONS, tied, "P@5", policy=Policy(judges="mean", ties="expected"), reading=Reading(judgements="judges")
+    )
     each = [evaluate(of_judge(j), tied, "P@5", policy=Policy(ties="expected")).per_topic()["run"] for j in JUDGES]
     expected = np.mean([scores["1"]["P@5"] for scores in each])
     assert results.per_topic()["run"]["1"]["P@5"] == pytest.approx(expected, rel=1e-12)
@@ -222,8 +233,8 @@ def test_judges_go_with_bounds_ties_and_probabilities() -> None:
         chances,
         {"q": {"a": 2, "b": 1}},
         "RR",
-        judgements="judges",
         policy=Policy(judges="mean", grades="probabilities"),
+        reading=Reading(judgements="judges"),
     )
     assert found.scores[0, 0, 0] == pytest.approx((0.5 + 0.5 * 0.25 / 2 + 0.25) / 2, rel=1e-12)
 
@@ -231,7 +242,9 @@ def test_judges_go_with_bounds_ties_and_probabilities() -> None:
 def test_judgements_of_each_judge_can_be_put_together() -> None:
     together = of_judges({judge: of_judge(judge) for judge in JUDGES})
     results = evaluate(together, RUN, "AP", policy=Policy(judges="mean"))
-    expected = evaluate(OPINIONS, RUN, "AP", judgements="judges", policy=Policy(judges="mean")).per_topic()["run"]
+    expected = evaluate(
+        OPINIONS, RUN, "AP", policy=Policy(judges="mean"), reading=Reading(judgements="judges")
+    ).per_topic()["run"]
     assert {t: v for t, v in results.per_topic()["run"].items() if t != "top"} == expected
 
 
@@ -241,13 +254,15 @@ def test_a_choice_of_judges_needs_judges() -> None:
     with pytest.raises(UsageError, match="judges must be one of"):
         Policy(judges="all")
     with pytest.raises(UsageError, match="ratio of means"):
-        evaluate(OPINIONS, RUN, "AP(agg='ratio')", judgements="judges", policy=Policy(judges="mean"))
+        evaluate(OPINIONS, RUN, "AP(agg='ratio')", policy=Policy(judges="mean"), reading=Reading(judgements="judges"))
 
 
 def test_the_command_line_takes_judges(tmp_path: Path) -> None:
     qrels, run = written(tmp_path)
     done = cranfield("evaluate", qrels, run, "--judgements", "judges", "--judges", "mean", "-m", "AP", "-f", "csv")
-    expected = evaluate(OPINIONS, RUN, "AP", judgements="judges", policy=Policy(judges="mean")).mean()["run"]["AP"]
+    expected = evaluate(OPINIONS, RUN, "AP", policy=Policy(judges="mean"), reading=Reading(judgements="judges")).mean()[
+        "run"
+    ]["AP"]
     assert float(done.stdout.splitlines()[1].split(",")[1]) == pytest.approx(expected, rel=1e-12)
     assert "note: a: AP under one judge alone" in done.stderr
     assert (

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 import cranfield
 from cranfield import DataError, UsageError
 from cranfield.cli import cli
+from cranfield.evaluation.experiment import Experiment
 from cranfield.planning import Aims, power_analysis, read_splits
 from cranfield.planning.plan_tables import FORMATS, MOST_PAIRS
 from cranfield.statistics.generalisability import dependability, generalisability, variance_components
@@ -30,7 +31,9 @@ def run(*arguments: str) -> Result:
 
 
 def test_plan_from_data_is_the_formulas_on_the_scores() -> None:
-    plan = cranfield.plan(QRELS, [BM25, DENSE], ["nDCG@10", "AP"], aims=Aims([0.05], power=0.9, comparisons=2))
+    plan = cranfield.plan(
+        Experiment(QRELS, [BM25, DENSE]), ["nDCG@10", "AP"], aims=Aims([0.05], power=0.9, comparisons=2)
+    )
     results = cranfield.evaluate(QRELS, [BM25, DENSE], ["nDCG@10", "AP"])
     assert [one.measure for one in plan.measures] == ["nDCG@10", "AP"]
     for m, one in enumerate(plan.measures):
@@ -49,7 +52,9 @@ def test_plan_from_data_is_the_formulas_on_the_scores() -> None:
 
 
 def test_planned_topics_replace_the_present_ones() -> None:
-    now, later = (cranfield.plan(QRELS, [BM25, DENSE], "AP", aims=Aims(topics=topics)) for topics in (None, 60))
+    now, later = (
+        cranfield.plan(Experiment(QRELS, [BM25, DENSE]), "AP", aims=Aims(topics=topics)) for topics in (None, 60)
+    )
     assert (now.topics, now.planned, later.topics, later.planned) == (6, 6, 6, 60)
     assert later.measures[0].pairs[0].detectable < now.measures[0].pairs[0].detectable
     assert later.measures[0].generalisability.value > now.measures[0].generalisability.value
@@ -57,7 +62,7 @@ def test_planned_topics_replace_the_present_ones() -> None:
 
 
 def test_runs_that_never_differ_are_named_and_not_planned_for() -> None:
-    plan = cranfield.plan(QRELS, {"a": BM25, "b": BM25, "c": DENSE}, "AP")
+    plan = cranfield.plan(Experiment(QRELS, {"a": BM25, "b": BM25, "c": DENSE}), "AP")
     same = plan.measures[0].pairs[0]
     assert (same.a, same.b, same.sd, same.topics) == ("a", "b", 0, (None, None, None))
     assert {"identical-scores", "comparisons"} <= {warning.code for warning in plan.warnings}
@@ -70,21 +75,21 @@ def test_runs_that_never_differ_are_named_and_not_planned_for() -> None:
 
 def test_plan_refuses_what_cannot_be_planned() -> None:
     with pytest.raises(UsageError, match="2 runs or more"):
-        cranfield.plan(QRELS, BM25, "AP")
+        cranfield.plan(Experiment(QRELS, BM25), "AP")
     with pytest.raises(UsageError, match="GMAP is not a mean"):
-        cranfield.plan(QRELS, [BM25, DENSE], "GMAP")
+        cranfield.plan(Experiment(QRELS, [BM25, DENSE]), "GMAP")
     with pytest.raises(UsageError, match="difference must be"):
-        cranfield.plan(QRELS, [BM25, DENSE], "AP", aims=Aims(differences=[0.0]))
+        cranfield.plan(Experiment(QRELS, [BM25, DENSE]), "AP", aims=Aims(differences=[0.0]))
     with pytest.raises(DataError, match="1 topic: a standard deviation needs 2"):
-        cranfield.plan({"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}, "b": {"q": {"e": 1.0}}}, "AP")
+        cranfield.plan(Experiment({"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}, "b": {"q": {"e": 1.0}}}), "AP")
     runs = {"a": {"1": {"d": 1.0}}, "b": {"2": {"d": 1.0}}}
     with pytest.raises(UsageError, match="same topics"):
-        cranfield.plan({"1": {"d": 1}, "2": {"d": 1}}, runs, "AP", policy=cranfield.Policy(topics="run"))
+        cranfield.plan(Experiment({"1": {"d": 1}, "2": {"d": 1}}, runs, policy=cranfield.Policy(topics="run")), "AP")
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_shows_every_number(format: str) -> None:
-    plan = cranfield.plan(QRELS, [BM25, DENSE], "AP", aims=Aims(differences=[0.05]))
+    plan = cranfield.plan(Experiment(QRELS, [BM25, DENSE]), "AP", aims=Aims(differences=[0.05]))
     done = run("plan", QRELS, BM25, DENSE, "--difference", "0.05", "-f", format)
     assert done.exit_code == 0, done.output
     (one,) = plan.measures
@@ -96,7 +101,7 @@ def test_every_format_shows_every_number(format: str) -> None:
 
 
 def test_csv_is_a_row_a_number_with_full_precision() -> None:
-    plan = cranfield.plan(QRELS, [BM25, DENSE], "AP")
+    plan = cranfield.plan(Experiment(QRELS, [BM25, DENSE]), "AP")
     rows = list(csv.DictReader(io.StringIO(run("plan", QRELS, BM25, DENSE, "-f", "csv").stdout)))
     (sd,) = (row for row in rows if row["quantity"] == "sd")
     assert (float(sd["value"]), sd["a"], sd["b"], sd["at"]) == (plan.measures[0].pairs[0].sd, "bm25", "dense", "6")
@@ -127,7 +132,9 @@ def test_many_pairs_are_summed_up_in_a_table_and_complete_in_csv() -> None:
     def drawn() -> dict[str, dict[str, float]]:
         return {topic: {f"x{r}": 9.0 - r for r in range(random.integers(0, 5))} | {"d": 1.0} for topic in qrels}
 
-    plan = cranfield.plan(qrels, {f"run{n}": drawn() for n in range(12)}, "RR", aims=Aims(differences=[0.1]))
+    plan = cranfield.plan(
+        Experiment(qrels, {f"run{n}": drawn() for n in range(12)}), "RR", aims=Aims(differences=[0.1])
+    )
     pairs = plan.measures[0].pairs
     assert len(pairs) == 66 > MOST_PAIRS
     spreads = sorted(pair.sd for pair in pairs)

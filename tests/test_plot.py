@@ -16,7 +16,8 @@ from test_compare import QRELS, RUNS, system, write
 
 import cranfield
 from cranfield import UsageError
-from cranfield.plot.curves import by_cutoff, collect, gains, normalised_gains
+from cranfield.evaluation.experiment import Experiment
+from cranfield.plot.curves import by_cutoff, gains, normalised_gains
 from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
@@ -32,7 +33,7 @@ def subject(picture: Picture, **chosen: Any) -> Subject:
     runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
     topics = ("3",) if picture.name in ONE_TOPIC else ()
     costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
-    return Subject(lambda: collect(QRELS, runs), picture.measures, topics, costs=costs, **chosen)
+    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, costs=costs, **chosen)
 
 
 @pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
@@ -70,7 +71,7 @@ def test_a_histogram_shows_the_differences_of_the_library() -> None:
 def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
     specification = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()
     rows = next(layer["data"]["values"] for layer in specification["layer"] if "pair" in str(layer["data"]))
-    expected = sorted(cranfield.compare(QRELS, RUNS, "nDCG@10").rows(), key=lambda pair: -pair.difference)
+    expected = sorted(cranfield.compare(Experiment(QRELS, RUNS), "nDCG@10").rows(), key=lambda pair: -pair.difference)
     assert [(row["pair"], row["low"], row["high"]) for row in rows] == [
         (f"{pair.system} − {pair.other}", pair.low, pair.high) for pair in expected
     ]
@@ -79,7 +80,7 @@ def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
 def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
     runs = {f"system {number}": system(0.1 * number, number) for number in range(11)}
     picture = find_picture("forest")
-    chart = picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures)).to_dict()
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures)).to_dict()
     rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
     means = cranfield.evaluate(QRELS, runs, "nDCG@10").mean()
     best = max(means, key=lambda run: means[run]["nDCG@10"])
@@ -88,14 +89,14 @@ def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
     assert chart["title"] == f"nDCG@10, against the best, {best} (55 compared)"
     family = {
         frozenset((pair.system, pair.other)): pair.adjusted_p
-        for pair in cranfield.compare(QRELS, runs, "nDCG@10").rows()
+        for pair in cranfield.compare(Experiment(QRELS, runs), "nDCG@10").rows()
     }
     assert all(row["adjusted_p"] == family[frozenset((row["system"], row["other"]))] for row in rows)
 
 
 def test_a_forest_has_a_panel_a_measure() -> None:
     picture = find_picture("forest")
-    chart = picture.draw(Subject(lambda: collect(QRELS, RUNS), ("nDCG@10", "AP"))).to_dict()
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, RUNS), measures=("nDCG@10", "AP"))).to_dict()
     assert [panel["title"] for panel in chart["vconcat"]] == ["nDCG@10", "AP"]
     for panel in chart["vconcat"]:
         rows = next(layer["data"]["values"] for layer in panel["layer"] if "pair" in str(layer["data"]))
@@ -140,7 +141,7 @@ def test_a_scatter_names_the_topics_that_differ_most() -> None:
 
 
 def test_gain_curves_take_parameters() -> None:
-    collected = collect({"1": {"a": 1, "b": 3}}, {"run": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
+    collected = Experiment({"1": {"a": 1, "b": 3}}, {"run": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
     found = gains(collected, "DCG(base=2)", depth=3)
     assert found.of("run") == [(1, 1), (2, 1), (3, pytest.approx(1 + 3 / log2(3)))]
     assert found.of("run", series="ideal")[1] == (2, 4)
@@ -154,7 +155,7 @@ def test_gain_curves_take_parameters() -> None:
 
 def test_labels_of_twenty_systems_do_not_touch() -> None:
     runs = {f"system {number}": system(0.05 * number, number) for number in range(20)}
-    chart = lines(by_cutoff(collect(QRELS, runs), "nDCG", range(1, 31))).to_dict()
+    chart = lines(by_cutoff(Experiment(QRELS, runs), "nDCG", range(1, 31))).to_dict()
     labels = [row for layer in chart["layer"] if layer["mark"]["type"] == "text" for row in layer["data"]["values"]]
     assert len(labels) == 20
     look = find_theme("screen")
@@ -170,7 +171,7 @@ def test_labels_of_twenty_systems_do_not_touch() -> None:
 def test_a_picture_of_many_runs_is_high_enough_for_their_names(kind: str) -> None:
     runs = {f"run {i}": RUNS["good"] for i in range(60)}
     picture = find_picture(kind)
-    chart = picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures, depth=3)).to_dict()
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, depth=3)).to_dict()
     *_, names = (layer for layer in chart["layer"] if layer["mark"]["type"] == "text")
     places = sorted(row["y"] for row in names["data"]["values"])
     low, high = next(layer["encoding"]["y"] for layer in chart["layer"] if "scale" in layer["encoding"]["y"])["scale"][
@@ -186,7 +187,9 @@ def test_names_that_differ_in_their_ends_alone_are_not_cut() -> None:
     runs = {f"{'a very long name indeed, ' * 4}{end}": RUNS[name] for end, name in zip(ends, RUNS, strict=False)}
     for kind in ("heatmap", "p-values", "stability", "forest", "histogram"):
         picture = find_picture(kind)
-        text = drawn(picture.draw(Subject(lambda: collect(QRELS, runs), picture.measures)), "svg").decode()
+        text = drawn(
+            picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures)), "svg"
+        ).decode()
         shown = re.sub(r'aria-label="[^"]*"', "", text)
         assert all(re.search(rf">[^<]*{end}\b[^<]*<", shown) for end in ends), kind
         assert "…" not in shown, kind
@@ -197,23 +200,27 @@ def test_systems_that_tie_share_their_ranks() -> None:
     assert rank_shares(scores).tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     one_topic = {"3": QRELS["3"]}
     with pytest.raises(UsageError, match="from 2 that all runs have a score on or more, not 1"):
-        find_picture("stability").draw(Subject(lambda: collect(one_topic, RUNS), ("AP",)))
+        find_picture("stability").draw(Subject(experiment=Experiment(one_topic, RUNS), measures=("AP",)))
 
 
 def test_where_nothing_differs_pictures_say_so() -> None:
     same = dict.fromkeys(("a", "b", "c"), RUNS["good"])
-    chart = find_picture("agreement").draw(Subject(lambda: collect(QRELS, same), ("AP", "RR")))
+    chart = find_picture("agreement").draw(Subject(experiment=Experiment(QRELS, same), measures=("AP", "RR")))
     assert {row["shown"] for row in chart.to_dict()["data"]["values"]} == {"–"}
     assert b"NaN" not in drawn(chart, "json")
     two = dict.fromkeys(("a", "b"), RUNS["good"])
-    histogram = find_picture("histogram").draw(Subject(lambda: collect(QRELS, two), ("AP",))).to_dict()
+    histogram = find_picture("histogram").draw(Subject(experiment=Experiment(QRELS, two), measures=("AP",))).to_dict()
     assert histogram["title"] == "no difference on any topic"
 
 
 def test_of_many_runs_by_cost_the_front_is_named() -> None:
     runs = {f"run {i}": RUNS[("good", "fair", "poor")[i % 3]] for i in range(21)}
     costs = {name: float(i) for i, name in enumerate(runs)}
-    chart = find_picture("pareto").draw(Subject(lambda: collect(QRELS, runs), ("AP",), costs=costs)).to_dict()
+    chart = (
+        find_picture("pareto")
+        .draw(Subject(experiment=Experiment(QRELS, runs), measures=("AP",), costs=costs))
+        .to_dict()
+    )
     *_, names = chart["layer"]
     assert {row["label"] for row in names["data"]["values"]} == {"run 0"}
     assert chart["title"] == "21 runs; those on the front are named"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.pools import curves
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import LeftOut, LeftOutRun, PoolAnalysis, analyse
@@ -343,10 +344,9 @@ def test_picture_shows_what_was_found(simulation: Simulation) -> None:
         points = dict(made.of(method))
         assert points[40.0] == simulation.of(method, 40).recall
         assert points[0.0] == 0.0
-    from cranfield.plot.curves import collect
 
     runs, truth = systems(6, runs=3, topics=3)
-    chart = find_picture("pooling").draw(Subject(lambda: collect(truth, runs), depth=10))
+    chart = find_picture("pooling").draw(Subject(experiment=Experiment(truth, runs), depth=10))
     assert chart.to_dict()["layer"]
 
 

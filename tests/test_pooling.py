@@ -17,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cranfield import DataError, UsageError, evaluate, read_qrels
+from cranfield.formats.reading import Reading
 from cranfield.pooling.candidates import Candidates, Share, pooled_runs
 from cranfield.pooling.files import filled, pool_text, read_groups, read_plan, sample_text
 from cranfield.pooling.judging import Judging, replayed
@@ -390,7 +391,7 @@ def test_a_sample_can_be_read_back_with_its_chances(tmp_path: Path) -> None:
     assert made.sample is not None
     text = filled(io.StringIO(sample_text(made)), {t: {d: qrels[t][d] for d in of} for t, of in made.documents.items()})
     (tmp_path / "sampled").write_text(text)
-    judgements = read_qrels(tmp_path / "sampled", kind="sampled")
+    judgements = read_qrels(tmp_path / "sampled", reading=Reading(judgements="sampled"))
     rows = iter(judgements.columns["sampled"].tolist())
     for topic, grades in judgements.to_dict().items():
         assert {d for d, grade in grades.items() if grade >= 0} == set(made.documents[topic])
@@ -409,7 +410,7 @@ def test_estimates_from_samples_are_those_of_the_whole_pool(tmp_path: Path) -> N
     def estimated(strata: str, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         made = make_pool(runs, "stratified", strata=parse_strata(strata), seed=seed)
         (tmp_path / "sampled").write_text(filled(io.StringIO(sample_text(made)), full))
-        found = evaluate(tmp_path / "sampled", runs, ["statAP", "xinfAP"], judgements="sampled")
+        found = evaluate(tmp_path / "sampled", runs, ["statAP", "xinfAP"], reading=Reading(judgements="sampled"))
         assert found.topics == truth.topics
         assert made.sample is not None
         relevant = [sum(full[t][d] / of.chance for d, of in made.sample[t].items() if of.drawn) for t in truth.topics]
@@ -616,7 +617,7 @@ def test_command_makes_samples_that_evaluate_reads(tmp_path: Path) -> None:
     )
     text = command("--fill", str(grades), "--strata", f"{output}.strata")
     (tmp_path / "sampled").write_text(text)
-    judgements = read_qrels(tmp_path / "sampled", kind="sampled")
+    judgements = read_qrels(tmp_path / "sampled", reading=Reading(judgements="sampled"))
     assert 0 < judgements.columns["sampled"].min() < judgements.columns["sampled"].max() == 1
     for where in ([], ["-o", "-"]):
         assert "of no use without its strata" in command("bm25.run", "--method", "stratified", *where, fails=True)

@@ -21,6 +21,7 @@ from test_bounds import RANKINGS, every_guess
 
 import cranfield
 from cranfield import DataError, Measure, UsageError, evaluate, read_qrels
+from cranfield.formats.reading import Reading
 from cranfield.judged import relstring
 from cranfield.measures.preferences import pairs
 
@@ -84,7 +85,7 @@ def slowly(measure: Measure, of_topic: list[tuple[str, str]], scores: dict[str, 
 def test_measures_are_those_of_every_pair(measure: Measure) -> None:
     for seed in range(8):
         preferences, run = drawn(seed)
-        found = evaluate(preferences, run, measure, judgements="preferences").per_topic()["run"]
+        found = evaluate(preferences, run, measure, reading=Reading(judgements="preferences")).per_topic()["run"]
         for topic, of_topic in preferences.items():
             expected = slowly(measure, with_what_follows(of_topic), run.get(topic, {}))
             assert found[topic][str(measure)] == pytest.approx(expected, rel=1e-12, abs=1e-12), (seed, topic)
@@ -99,7 +100,7 @@ def test_grades_imply_the_preferences_between_them(measure: Measure) -> None:
         }
         written = {topic: of_topic for topic, of_topic in written.items() if of_topic}
         by_grades = evaluate(made.qrels, made.run, measure).per_topic()["run"]
-        by_pairs = evaluate(written, made.run, measure, judgements="preferences").per_topic()["run"]
+        by_pairs = evaluate(written, made.run, measure, reading=Reading(judgements="preferences")).per_topic()["run"]
         for topic in written:
             assert by_pairs[topic] == pytest.approx(by_grades[topic], rel=1e-12, abs=1e-12), (made, topic)
 
@@ -127,7 +128,7 @@ def test_the_drop_in_of_trec_eval_agrees(tmp_path: Path, subgroups: int) -> None
         command = [sys.executable, "-m", "cranfield", *asked.split()]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
         printed = {tuple(line.split()[:2]): float(line.split()[2]) for line in done.stdout.splitlines()}
-        ours = evaluate(tmp_path / "prefs", run, ["Rpref", "Ppref"], judgements="preferences")
+        ours = evaluate(tmp_path / "prefs", run, ["Rpref", "Ppref"], reading=Reading(judgements="preferences"))
         for topic in ("1", "2", "3", "all"):
             values = ours.mean()["run"] if topic == "all" else ours.per_topic()["run"][topic]
             assert values["Rpref"] == pytest.approx(printed["prefs_simp", topic], abs=5.0001e-5)
@@ -136,7 +137,9 @@ def test_the_drop_in_of_trec_eval_agrees(tmp_path: Path, subgroups: int) -> None
 
 def test_a_topic_has_its_pairs_wherever_it_stands() -> None:
     preferences, run = drawn(3)
-    judged = cranfield.judged.judge(cranfield.read_run(run), read_qrels(preferences, kind="preferences"))
+    judged = cranfield.judged.judge(
+        cranfield.read_run(run), read_qrels(preferences, reading=Reading(judgements="preferences"))
+    )
     for measure in VARIANTS:
         together = measure.per_topic(judged)
         backwards = np.arange(len(judged.topics))[::-1]
@@ -146,7 +149,7 @@ def test_a_topic_has_its_pairs_wherever_it_stands() -> None:
 def test_a_document_without_a_grade_leaves_its_pairs() -> None:
     judged = cranfield.judged.judge(
         cranfield.read_run({"q": {"b": 3, "a": 2, "c": 1}}),
-        read_qrels({"q": [("a", "b"), ("b", "c")]}, kind="preferences"),
+        read_qrels({"q": [("a", "b"), ("b", "c")]}, reading=Reading(judgements="preferences")),
     )
     grades = judged.pool.grades.copy()
     grades[1] = np.nan
@@ -159,24 +162,28 @@ def test_an_example_by_hand() -> None:
     """The ranking b, a, x with d missing; preferred are a to b, a to c, b to c and c to d: b to d and a to d follow."""
     preferences = {"q": [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]}
     run = {"q": {"b": 3.0, "a": 2.0, "x": 1.0}}
-    found = evaluate(preferences, run, ["Ppref", "Ppref@1", "Rpref", "APpref"], judgements="preferences").mean()["run"]
+    found = evaluate(
+        preferences, run, ["Ppref", "Ppref@1", "Rpref", "APpref"], reading=Reading(judgements="preferences")
+    ).mean()["run"]
     # At b: over c and d right, a over it wrong. At a: over c and d right. c over d is not ordered.
     assert found == pytest.approx({"Ppref": 4 / 5, "Ppref@1": 2 / 3, "Rpref": 4 / 6, "APpref": (2 / 3 + 4 / 5) / 2})
 
 
 def notes_of(source: Any) -> dict[str, str]:
-    return dict(read_qrels(source, kind="preferences").origin.notes)
+    return dict(read_qrels(source, reading=Reading(judgements="preferences")).origin.notes)
 
 
 def test_grades_are_the_levels_of_worse_documents() -> None:
-    qrels = read_qrels({"q": [("a", "b"), ("b", "c"), ("a", "d"), ("e", "f")]}, kind="preferences")
+    qrels = read_qrels(
+        {"q": [("a", "b"), ("b", "c"), ("a", "d"), ("e", "f")]}, reading=Reading(judgements="preferences")
+    )
     assert qrels.of("q") == {"a": 2, "b": 1, "e": 1, "c": 0, "d": 0, "f": 0}
     assert "grades are made from preferences" in dict(qrels.origin.notes)["grades-from-preferences"]
 
 
 def test_a_circle_has_no_order_and_is_told() -> None:
     circle = {"q": [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]}
-    qrels = read_qrels(circle, kind="preferences")
+    qrels = read_qrels(circle, reading=Reading(judgements="preferences"))
     assert qrels.of("q") == {"a": 1, "b": 1, "c": 1, "d": 0}
     assert sorted(len(entry) - 1 for entry in qrels.columns["preferences"]) == [0, 1, 1, 1]
     assert notes_of(circle)["preferences-in-circles"].startswith("3 pairs of documents")
@@ -184,15 +191,15 @@ def test_a_circle_has_no_order_and_is_told() -> None:
 
 def test_judges_may_disagree_and_each_preference_counts() -> None:
     said = {"q": [("a", "b", "x"), ("a", "b", "y"), ("b", "a", "z"), ("b", "c", "z")]}
-    qrels = read_qrels(said, kind="preferences")
+    qrels = read_qrels(said, reading=Reading(judgements="preferences"))
     assert qrels.of("q") == {"a": 2, "b": 1, "c": 0}  # a over b by two to one
     assert notes_of(said)["disputed-preferences"].startswith("judges disagree on 1 pair of documents:")
-    results = evaluate(said, {"q": {"a": 3, "b": 2, "c": 1}}, "Rpref", judgements="preferences")
+    results = evaluate(said, {"q": {"a": 3, "b": 2, "c": 1}}, "Rpref", reading=Reading(judgements="preferences"))
     assert results.scores[0, 0, 0] == 3 / 4  # a over b twice and b over c, against b over a
 
 
 def test_what_was_said_twice_by_one_judge_counts_once() -> None:
-    qrels = read_qrels([("q", "a", "b"), ("q", "a", "b")], kind="preferences")
+    qrels = read_qrels([("q", "a", "b"), ("q", "a", "b")], reading=Reading(judgements="preferences"))
     assert [entry.tolist() for entry in qrels.columns["preferences"]] == [[0, 1], [1]]
 
 
@@ -207,11 +214,11 @@ def test_what_was_said_twice_by_one_judge_counts_once() -> None:
     ids=["pairs", "judge", "levels", "tabs"],
 )
 def test_text_in_either_form_and_compressed(source: str, tmp_path: Path) -> None:
-    expected = read_qrels({"q": [("a", "b"), ("b", "c")]}, kind="preferences")
+    expected = read_qrels({"q": [("a", "b"), ("b", "c")]}, reading=Reading(judgements="preferences"))
     path = tmp_path / "p.txt.gz"
     path.write_bytes(gzip.compress(source.encode()))
     for given in (io.BytesIO(source.encode()), path):
-        found = read_qrels(given, kind="preferences")
+        found = read_qrels(given, reading=Reading(judgements="preferences"))
         assert found.to_dict() == expected.to_dict()
         entries, wanted = found.columns["preferences"], expected.columns["preferences"]
         assert [entry.tolist() for entry in entries] == [entry.tolist() for entry in wanted]
@@ -219,7 +226,9 @@ def test_text_in_either_form_and_compressed(source: str, tmp_path: Path) -> None
 
 
 def test_topics_without_a_difference_stay() -> None:
-    qrels = read_qrels(io.StringIO("1 j 0 a 1\n1 j 0 b 1\n2 j 0 a 2\n2 j 0 b 1\n"), kind="preferences")
+    qrels = read_qrels(
+        io.StringIO("1 j 0 a 1\n1 j 0 b 1\n2 j 0 a 2\n2 j 0 b 1\n"), reading=Reading(judgements="preferences")
+    )
     assert qrels.to_dict() == {"1": {"a": 0, "b": 0}, "2": {"a": 1, "b": 0}}
 
 
@@ -241,7 +250,7 @@ def test_text_that_holds_no_preferences_is_refused(text: str, fragment: str, tmp
     path = tmp_path / "prefs.txt"
     path.write_text(text)
     with pytest.raises(DataError) as error:
-        read_qrels(path, kind="preferences")
+        read_qrels(path, reading=Reading(judgements="preferences"))
     assert fragment in str(error.value)
     assert "prefs.txt" in str(error.value)
 
@@ -249,7 +258,7 @@ def test_text_that_holds_no_preferences_is_refused(text: str, fragment: str, tmp
 @pytest.mark.parametrize("source", [5, {"q": [("a",)]}, [("q", "a", "b", "c", "d")], [("q", "a", None)], ["qab"]])
 def test_objects_that_are_no_preferences_are_refused(source: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a path|ids are text"):
-        read_qrels(source, kind="preferences")
+        read_qrels(source, reading=Reading(judgements="preferences"))
 
 
 @pytest.mark.parametrize("name", ["Ppref", "Rpref", "Wpref", "Ppref@2", "Rpref@3", "Wpref@2"])
@@ -274,7 +283,9 @@ def test_bounds_that_would_take_too_long_are_refused() -> None:
 
 def test_preferences_have_no_bounds() -> None:
     with pytest.raises(UsageError, match="preferences have no bounds"):
-        evaluate({"q": [("a", "b")]}, {"q": {"a": 1.0}}, "Ppref", judgements="preferences", bounds=True)
+        evaluate(
+            {"q": [("a", "b")]}, {"q": {"a": 1.0}}, "Ppref", bounds=True, reading=Reading(judgements="preferences")
+        )
 
 
 def test_the_command_line_takes_preferences(tmp_path: Path) -> None:

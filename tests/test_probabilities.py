@@ -14,6 +14,7 @@ import pytest
 from generate import Judgements, Rankings, all_variants
 
 from cranfield import DataError, Measure, Policy, UsageError, evaluate
+from cranfield.formats.reading import Reading
 from cranfield.judged import relstring
 from cranfield.measures import parse_measure
 
@@ -138,7 +139,13 @@ def test_certain_probabilities_are_binary_judgements() -> None:
 def test_every_run_meets_the_same_draws_whatever_the_threads() -> None:
     runs = {"a": LONG, "b": {"5": {d: -s for d, s in LONG["5"].items()}}, "c": LONG}
     one, again, other = (
-        evaluate(MANY, runs, ["AP", "RR"], policy=Policy(grades="probabilities", samples=20, seed=s), threads=t).scores
+        evaluate(
+            MANY,
+            runs,
+            ["AP", "RR"],
+            policy=Policy(grades="probabilities", samples=20, seed=s),
+            reading=Reading(threads=t),
+        ).scores
         for s, t in ((1, 1), (1, 3), (2, 1))
     )
     assert one.tolist() == again.tolist()
@@ -159,7 +166,7 @@ def test_what_probabilities_do_not_have_is_refused() -> None:
     with pytest.raises(UsageError, match="ratio of means"):
         evaluate(CHANCES, RUN, "AP(agg='ratio')", policy=policy)
     with pytest.raises(UsageError, match="preferences are judgements of another kind"):
-        evaluate({"q": [("a", "b")]}, RUN, "AP", policy=policy, judgements="preferences")
+        evaluate({"q": [("a", "b")]}, RUN, "AP", policy=policy, reading=Reading(judgements="preferences"))
     with pytest.raises(UsageError, match="grades must be one of grades, probabilities"):
         Policy(grades="chances")
 

@@ -16,11 +16,13 @@ from test_compare import QRELS, RUNS, system, write
 
 import cranfield
 from cranfield import Policy, UsageError, evaluate
+from cranfield.comparison.question import Question
 from cranfield.comparison.standing import against, tiers
 from cranfield.comparison.systems import compare
+from cranfield.evaluation.experiment import Experiment
 from cranfield.explanation.accounts import explain
 from cranfield.judged import judge
-from cranfield.plot.curves import by_cutoff, collect, interpolated, ranked
+from cranfield.plot.curves import by_cutoff, interpolated, ranked
 from cranfield.report import page, page_pdf
 from cranfield.report.contents import Report, gather, rankings
 from cranfield.report.figures import figures
@@ -78,7 +80,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return gather(QRELS, FOUR, MEASURES, command="cranfield report …")
+    return gather(Experiment(QRELS, FOUR), MEASURES, command="cranfield report …")
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def test_every_score_in_the_data_is_that_of_evaluate(data: Any) -> None:
 
 
 def test_every_comparison_in_the_data_is_that_of_compare(data: Any) -> None:
-    found = compare(QRELS, FOUR, MEASURES)
+    found = compare(Experiment(QRELS, FOUR), MEASURES)
     pairs = iter(found.rows())
     for panel, one in zip(found.panels, data["measures"], strict=True):
         for k, (i, j) in enumerate(data["pairs"]):
@@ -157,7 +159,7 @@ def test_systems_are_joined_by_the_decision_of_letters_and_tiers(data: Any) -> N
 
 
 def test_curves_in_the_data_are_those_of_the_library(data: Any) -> None:
-    collected = collect(QRELS, FOUR)
+    collected = Experiment(QRELS, FOUR)
     expected = {"interpolated": interpolated(collected), "cutoff": by_cutoff(collected, "nDCG")}
     for name, curves in expected.items():
         made = data["curves"][name]
@@ -167,7 +169,7 @@ def test_curves_in_the_data_are_those_of_the_library(data: Any) -> None:
 
 
 def test_documents_in_the_data_are_the_first_of_each_ranking(data: Any) -> None:
-    collected = collect(QRELS, FOUR)
+    collected = Experiment(QRELS, FOUR)
     made = data["rankings"]
     for t, topic in enumerate(data["topics"]):
         for s, name in enumerate(data["systems"]):
@@ -184,14 +186,14 @@ def test_explanations_in_the_data_are_those_of_explain(data: Any) -> None:
         for t, topic in enumerate(data["topics"]):
             assert topics[t]["board"].endswith(f"{of['scores'][s][t]:.4f}"), (of["name"], topic)
     first = carried[0, data["systems"].index("good")][0]
-    account = explain(QRELS, FOUR["good"], data["topics"][0], "nDCG@10").accounts[0]
+    account = explain(Experiment(QRELS, FOUR["good"]), data["topics"][0], "nDCG@10").accounts[0]
     column = first["header"].index("contribution")
     given = [row[column] for row in first["rows"]]
     assert given == [f"{line.contribution:.4f}" if line.contribution else "" for line in account.lines]
 
 
 def test_the_tables_of_systems_show_the_comparison(reader: Reader) -> None:
-    found = compare(QRELS, FOUR, MEASURES)
+    found = compare(Experiment(QRELS, FOUR), MEASURES)
     for panel in found.panels:
         header, *rows = reader.tables[f"Systems by {panel.measure}"]
         assert panel.best is not None
@@ -215,7 +217,7 @@ def test_the_tables_of_systems_show_the_comparison(reader: Reader) -> None:
 
 
 def test_every_pair_is_listed_with_the_p_of_every_test(reader: Reader) -> None:
-    found = compare(QRELS, FOUR, MEASURES)
+    found = compare(Experiment(QRELS, FOUR), MEASURES)
     for panel in found.panels:
         name = next(name for name in reader.tables if name.startswith(f"Every pair by {panel.measure};"))
         header, *rows = reader.tables[name]
@@ -263,14 +265,14 @@ def test_a_page_is_the_same_whenever_it_is_made(monkeypatch: pytest.MonkeyPatch)
     matrices = ("p-values", "stability")  # pictures with ids of their own, which Vega counts on
     monkeypatch.setattr(page, "figures", lambda report: [one for one in figures(report) if one.name in matrices])
     monkeypatch.setattr(explained, "MOST_EXPLAINED", len(QRELS))
-    assert page.render(gather(QRELS, FOUR, "AP")) == page.render(gather(QRELS, FOUR, "AP"))
+    assert page.render(gather(Experiment(QRELS, FOUR), "AP")) == page.render(gather(Experiment(QRELS, FOUR), "AP"))
 
 
 def test_ids_cannot_break_out_of_the_page(no_pictures: None) -> None:
     bad = "</script><img src=x onerror=alert(1)>&\"'"
     qrels = {bad: {bad: 1, "b": 0}, "2": {"b": 1}, "3": {"b": 1}}
     one, other = ({topic: {bad: 1.0, "b": score} for topic in qrels} for score in (0.5, 2.0))
-    made = page.render(gather(qrels, {bad: one, "other": other}, "RR", title=bad, command=bad))
+    made = page.render(gather(Experiment(qrels, {bad: one, "other": other}), "RR", title=bad, command=bad))
     reader = Reader(made)
     assert len(reader.scripts) == 2
     assert not any(tag == "img" for tag, _ in reader.tags)
@@ -284,12 +286,12 @@ def test_ids_that_are_no_text_are_shown_as_escapes(tmp_path: Path, no_pictures: 
     qrels, run = tmp_path / "qrels", tmp_path / "a.run"
     qrels.write_bytes(b"1 0 d\xff 1\n2 0 d1 1\n")
     run.write_bytes(b"1 Q0 d\xff 1 2 a\n2 Q0 d1 1 2 a\n")
-    write_report(gather(str(qrels), str(run), "RR"), str(tmp_path / "report.html"))
+    write_report(gather(Experiment(str(qrels), str(run)), "RR"), str(tmp_path / "report.html"))
     assert json.loads(Reader((tmp_path / "report.html").read_text("utf-8")).scripts[0])["rankings"]["documents"]
 
 
 def test_one_system_alone(no_pictures: None) -> None:
-    made = gather(QRELS, {"good": RUNS["good"]}, MEASURES)
+    made = gather(Experiment(QRELS, {"good": RUNS["good"]}), MEASURES)
     reader = Reader(page.render(made))
     mean = evaluate(QRELS, RUNS["good"], MEASURES).means[0]
     assert reader.tables["Systems by AP"] == [["system", "AP"], ["good", f"{mean[1]:.4f}"]]
@@ -298,13 +300,13 @@ def test_one_system_alone(no_pictures: None) -> None:
 
 def test_systems_that_are_level_share_the_first_place(no_pictures: None) -> None:
     same = {"a": RUNS["good"], "b": RUNS["good"], "c": RUNS["poor"]}
-    report = gather(QRELS, same, ["AP"])
+    report = gather(Experiment(QRELS, same), ["AP"])
     assert report.verdict(report.results.measures[0]).startswith("a and b share the highest AP, ")
     assert "-0.0000" not in str(standings_grid(report, report.results.measures[0]))
 
 
 def test_a_baseline_is_what_systems_are_set_against(no_pictures: None) -> None:
-    made = gather(QRELS, FOUR, MEASURES, baseline="fair")
+    made = gather(Experiment(QRELS, FOUR), MEASURES, Question(baseline="fair"))
     found = embedded(made)
     assert {one["reference"] for one in found["measures"]} == {found["systems"].index("fair")}
     assert "p-values" not in [figure.name for figure in figures(made)]
@@ -314,11 +316,11 @@ def test_a_baseline_is_what_systems_are_set_against(no_pictures: None) -> None:
 
 def test_topics_that_do_not_count_have_no_number(no_pictures: None) -> None:
     short = {topic: documents for topic, documents in RUNS["fair"].items() if topic not in ("3", "5")}
-    made = gather(QRELS, {**RUNS, "fair": short}, MEASURES, policy=Policy(topics="run"))
+    made = gather(Experiment(QRELS, {**RUNS, "fair": short}, policy=Policy(topics="run")), MEASURES)
     found = embedded(made)
     s, t = found["systems"].index("fair"), found["topics"].index("3")
     assert found["measures"][0]["scores"][s][t] is None
-    expected = compare(QRELS, {**RUNS, "fair": short}, MEASURES, policy=Policy(topics="run"))
+    expected = compare(Experiment(QRELS, {**RUNS, "fair": short}, policy=Policy(topics="run")), MEASURES)
     assert found["measures"][0]["means"] == expected.panels[0].means.tolist()
     assert "on 38 topics" in made.verdict(made.results.measures[0])
 
@@ -339,7 +341,7 @@ def test_topics_that_do_not_count_have_no_number(no_pictures: None) -> None:
 def test_documents_stand_where_measures_see_them(policy: Policy) -> None:
     qrels = {topic: {f"d{i}": i % 3 for i in range(0, 12, 2)} for topic in "1234"}
     rounded = {t: {f"d{i * 5 % 12}": float(12 - i * int(t)) // 4 for i in range(12)} for t in qrels}
-    collected = collect(qrels, {"a": rounded}, policy=policy)
+    collected = Experiment(qrels, {"a": rounded}, policy=policy)
     made = rankings(collected, tuple(qrels))
     judged = judge(collected.runs[0], collected.qrels, policy)
     for t, topic in enumerate(judged.topics):
@@ -356,7 +358,7 @@ def test_documents_stand_where_measures_see_them(policy: Policy) -> None:
 
 
 def test_a_mean_over_orders_has_nothing_to_explain(no_pictures: None) -> None:
-    found = embedded(gather(QRELS, FOUR, "AP", policy=Policy(ties="expected")))
+    found = embedded(gather(Experiment(QRELS, FOUR, policy=Policy(ties="expected")), "AP"))
     assert found["explanations"] == []
     assert found["explain"] is None
 
@@ -366,7 +368,7 @@ def test_what_does_not_fit_is_left_out_and_said(
 ) -> None:
     monkeypatch.setattr(explained, "MOST_CARRIED", 70_000)
     monkeypatch.setattr("cranfield.report.MOST_LISTED", 4 * 40 * 3)
-    made = gather(QRELS, FOUR, MEASURES)
+    made = gather(Experiment(QRELS, FOUR), MEASURES)
     found = embedded(made)
     assert found["rankings"]["depth"] == 3
     assert 1 <= len(found["explanations"]) < 4
@@ -386,13 +388,15 @@ def test_a_large_report_stays_below_three_megabytes(monkeypatch: pytest.MonkeyPa
         for number in range(20)
     }
     monkeypatch.setattr(page, "explanations", lambda report: [])
-    made = page.render(gather(qrels, runs, ["nDCG@10", "AP", "RR", "P@10", "R@100"], tests=("t",)))
+    made = page.render(
+        gather(Experiment(qrels, runs), ["nDCG@10", "AP", "RR", "P@10", "R@100"], Question(tests=("t",)))
+    )
     assert len(made.encode()) + explained.MOST_CARRIED < 3_000_000
 
 
 def test_tiers_are_led_by_systems_that_differ() -> None:
     runs = {f"s{number}": system(0.15 * number, number) for number in range(8)}
-    found = compare(QRELS, runs, "nDCG@10")
+    found = compare(Experiment(QRELS, runs), "nDCG@10")
     panel = found.panels[0]
     tier = tiers(found, panel)
     order = np.argsort(-panel.means).tolist()
@@ -406,7 +410,7 @@ def test_tiers_are_led_by_systems_that_differ() -> None:
 
 
 def test_pairs_against_one_system_are_those_of_the_comparison() -> None:
-    found = compare(QRELS, FOUR, ["nDCG@10", "AP"])
+    found = compare(Experiment(QRELS, FOUR), ["nDCG@10", "AP"])
     pairs = {(p.measure, p.system, p.other): p for p in found.rows()}
     for pair in against(found, 1).rows():
         assert pair.other == "fair"
@@ -424,7 +428,7 @@ def test_pairs_against_one_system_are_those_of_the_comparison() -> None:
 
 
 def test_pictures_show_p_values_of_the_whole_family(report: Report) -> None:
-    found = compare(QRELS, FOUR, MEASURES)
+    found = compare(Experiment(QRELS, FOUR), MEASURES)
     chart = next(figure for figure in figures(report) if figure.name == "p-values").draw().to_dict()
     rows = chart["data"]["values"]
     shown = {(row["a"], row["b"]): row["value"] for row in rows}
@@ -522,4 +526,4 @@ def test_advice_and_decisions_are_about_what_there_is() -> None:
 
 def test_measures_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(UsageError, match="means over topics are compared"):
-        gather(QRELS, FOUR, "GMAP")
+        gather(Experiment(QRELS, FOUR), "GMAP")

@@ -15,6 +15,7 @@ import pytest
 from test_compare import QRELS, RUNS, system
 
 from cranfield import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.report.contents import Report, gather
 from cranfield.report.page import explained_topics as explained
 from cranfield.report.page_pdf import find_browser, printed
@@ -36,7 +37,7 @@ CUT_OFF = """svg => Math.max(...[...svg.querySelectorAll("text")].map(
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return gather(QRELS, RUNS_HERE, MEASURES, command="cranfield report …")
+    return gather(Experiment(QRELS, RUNS_HERE), MEASURES, command="cranfield report …")
 
 
 @pytest.fixture(scope="module")

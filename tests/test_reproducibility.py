@@ -10,6 +10,7 @@ import pytest
 
 from cranfield import DataError, UsageError, evaluate
 from cranfield.agreement import reproduction
+from cranfield.evaluation.experiment import Experiment
 from cranfield.statistics.reproducibility import (
     Effect,
     delta_relative_improvement,
@@ -151,7 +152,7 @@ def run(*tops: str) -> dict[str, dict[str, float]]:
 
 def test_reproduction_of_two_runs() -> None:
     originals, copies = {"old": run("x"), "new": run("d1", "d2")}, {"old2": run("x", "y"), "new2": run("d1")}
-    found = reproduction(QRELS, originals, copies, ["AP", "RR"], sampling=Sampling(0, 50))
+    found = reproduction(Experiment(QRELS, originals), copies, ["AP", "RR"], sampling=Sampling(0, 50))
     scores = evaluate(QRELS, originals | copies, ["AP", "RR"])
     for measure in ("AP", "RR"):
         old, new, old2, new2 = (scores.of(measure, name) for name in ("old", "new", "old2", "new2"))
@@ -168,7 +169,7 @@ def test_reproduction_of_two_runs() -> None:
 
 
 def test_a_perfect_copy() -> None:
-    found = reproduction(QRELS, run("d1", "y"), run("d1", "y"), "AP", sampling=Sampling(0, 20))
+    found = reproduction(Experiment(QRELS, run("d1", "y")), run("d1", "y"), "AP", sampling=Sampling(0, 20))
     for row in found.rows:
         value, low, high, perfect = row.values
         assert (value, low, high) == pytest.approx((perfect,) * 3), row.names
@@ -178,16 +179,16 @@ def test_another_collection() -> None:
     others = {f"t{i}": {"d1": 1} for i in range(5)}
     base, better = ({t: {"x": 2.0 - flip, "d1": 1.5} for t in others} for flip in (0, 1))
     originals, copies = {"old": run("x"), "new": run("d1")}, {"old2": base, "new2": better}
-    found = reproduction(QRELS, originals, copies, "RR", other_qrels=others, sampling=Sampling(0, 20))
+    found = reproduction(Experiment(QRELS, originals), copies, "RR", other_qrels=others, sampling=Sampling(0, 20))
     assert [row.names[2] for row in found.rows] == ["effect ratio", "delta relative improvement"]
     assert found.of("new on old", "RR", "effect ratio")["value"] == pytest.approx(1)
     with pytest.raises(UsageError, match="only an improvement"):
-        reproduction(QRELS, run("x"), base, "RR", other_qrels=others)
+        reproduction(Experiment(QRELS, run("x")), base, "RR", other_qrels=others)
 
 
 def test_doubts_are_named() -> None:
     originals, copies = {"old": run("x", "d1"), "new": run("d1", "x")}, {"old2": run("x"), "new2": run("d1")}
-    found = reproduction(QRELS, originals, copies, "RR", p=0.95, sampling=Sampling(0, 100))
+    found = reproduction(Experiment(QRELS, originals), copies, "RR", p=0.95, sampling=Sampling(0, 100))
     codes = {warning.code for warning in found.warnings if warning.doubtful}
     assert {"unsure-effect", "large-residual"} <= codes
     assert math.isnan(found.of("new on old", "RR", "effect ratio")["value"])
@@ -195,8 +196,8 @@ def test_doubts_are_named() -> None:
 
 def test_wrong_requests() -> None:
     with pytest.raises(UsageError, match="2 originals and 1 reproduction"):
-        reproduction(QRELS, {"a": run("x"), "b": run("d1")}, {"c": run("x")}, "AP")
+        reproduction(Experiment(QRELS, {"a": run("x"), "b": run("d1")}), {"c": run("x")}, "AP")
     with pytest.raises(UsageError, match="arithmetic means"):
-        reproduction(QRELS, run("x"), run("x"), "NumRelRet")
+        reproduction(Experiment(QRELS, run("x")), run("x"), "NumRelRet")
     with pytest.raises(DataError, match="no topic in common"):
-        reproduction(QRELS, run("x"), {"other": {"d1": 1.0}}, "AP")
+        reproduction(Experiment(QRELS, run("x")), {"other": {"d1": 1.0}}, "AP")

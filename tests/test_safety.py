@@ -28,8 +28,10 @@ from cranfield import DataError, UsageError
 from cranfield.cli import COMMANDS, cli, plain_numbers
 from cranfield.cli.options import OutputFile
 from cranfield.errors import ArgumentError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats import sources, touched
 from cranfield.formats.output import check_place, save
+from cranfield.formats.reading import Reading
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -645,24 +647,44 @@ class TestCalls:
     @pytest.mark.parametrize(
         ("call", "told"),
         [
-            (lambda: api.evaluate(QRELS, RUN, "AP", threads=0), "threads must be a whole number from 1"),
-            (lambda: api.evaluate(QRELS, RUN, "AP", threads="2"), "threads must be a whole number or None"),
-            (lambda: api.evaluate(QRELS, RUN, "AP", threads=True), "threads must be a whole number or None"),
-            (lambda: api.evaluate(QRELS, RUN, "AP", thread=2), "did you mean threads"),
+            (
+                lambda: api.evaluate(QRELS, RUN, "AP", reading=Reading(threads=0)),
+                "threads must be a whole number from 1",
+            ),
+            (
+                lambda: api.evaluate(
+                    QRELS,
+                    RUN,
+                    "AP",
+                    reading=Reading(threads="2"),  # type: ignore[arg-type]
+                ),
+                "threads must be a whole number from 1",
+            ),
+            (
+                lambda: api.evaluate(QRELS, RUN, "AP", reading=Reading(threads=True)),
+                "threads must be a whole number from 1",
+            ),
+            (lambda: api.evaluate(QRELS, RUN, "AP", threads=2), r"reading=Reading\(threads=…\)"),
+            (lambda: api.evaluate(QRELS, RUN, "AP", bound=True), "did you mean bounds"),
+            (lambda: api.evaluate(QRELS, RUN, "AP", reading="csv"), "reading must be of the class Reading"),
+            (
+                lambda: api.compare(QRELS, [RUN, RUN], "AP"),
+                r"make one of judgements and runs: cranfield.Experiment\(qrels, runs\)",
+            ),
             (lambda: api.evaluate(QRELS, RUN, "AP", ties="file"), r"policy=Policy\(ties=…\)"),
             (lambda: api.evaluate(QRELS, RUN, "AP", policy="file"), "policy must be of the class Policy or None"),
             (lambda: api.evaluate(QRELS, RUN, 5), "measures must be text"),
-            (lambda: api.explain(QRELS, RUN, 1, "AP"), "topic must be text, not 1"),
-            (lambda: api.compare(QRELS, [RUN, RUN], "AP", test="t"), "did you mean tests"),
-            (lambda: api.compare(QRELS, [RUN, RUN], "AP", threads=2), "read={'threads'"),
-            (lambda: api.compare(QRELS, [RUN, RUN], "AP", read={"x": 2}), "read: "),
-            (lambda: api.gate(QRELS, RUN, RUN, tests=["t"]), "did you mean test"),
+            (lambda: api.explain(Experiment(QRELS, RUN), 1, "AP"), "topic must be text, not 1"),
+            (lambda: api.compare(Experiment(QRELS, [RUN, RUN]), "AP", test="t"), "did you mean tests"),
+            (lambda: api.compare(Experiment(QRELS, [RUN, RUN]), "AP", format="csv"), r"reading=Reading\(format=…\)"),
+            (lambda: api.compare(Experiment(QRELS, [RUN, RUN]), "AP", risk=1.0), r"details=Details\(risk=…\)"),
+            (lambda: api.gate(Experiment(QRELS, [RUN, RUN]), tests=["t"]), "did you mean test"),
             (lambda: api.split(["1", "2"], folds="2"), "folds must be a whole number or None, not '2'"),
             (lambda: api.split(["1", "2"], fold=2), "did you mean folds"),
             (lambda: api.read_run(RUN, nmae="x"), "did you mean name"),
             (lambda: api.read_run(5), "expected a path"),
             (lambda: api.read_splits(5), "expected a path"),
-            (lambda: api.diagnose(QRELS, RUN, RUN, "AP", topics=[1]), "topics must be a series of text"),
+            (lambda: api.diagnose(Experiment(QRELS, [RUN, RUN]), "AP", topics=[1]), "topics must be a series of text"),
         ],
     )
     def test_wrong_names_and_types(self, call: Callable[[], object], told: str) -> None:

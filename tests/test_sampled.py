@@ -19,6 +19,7 @@ import pytest
 
 from cranfield import DataError, Policy, UsageError, evaluate, read_qrels, read_run
 from cranfield.errors import DuplicateError
+from cranfield.formats.reading import Reading
 from cranfield.judged import Judged, judge
 from cranfield.measures import parse_measure
 from cranfield.measures.sampled import _estimated_relevant
@@ -56,7 +57,7 @@ def sampled(seed: int) -> dict[str, Sampled]:
 
 def judged_by_strata(topics: dict[str, Sampled]) -> Judged:
     lines = [f"{t} 0 {d} {of.stratum} {of.grade}\n" for t, (pool, _) in topics.items() for d, of in pool.items()]
-    return judge(run_of(topics), read_qrels(io.StringIO("".join(lines)), kind="sampled"))
+    return judge(run_of(topics), read_qrels(io.StringIO("".join(lines)), reading=Reading(judgements="sampled")))
 
 
 def run_of(topics: dict[str, Sampled]) -> Any:
@@ -186,7 +187,9 @@ def run_text() -> str:
     ],
 )
 def test_known_figures_of_the_programs_of_trec(measure: str, text: str, expected: list[float]) -> None:
-    judged = judge(read_run(io.StringIO(run_text())), read_qrels(io.StringIO(text), kind="sampled"))
+    judged = judge(
+        read_run(io.StringIO(run_text())), read_qrels(io.StringIO(text), reading=Reading(judgements="sampled"))
+    )
     assert parse_measure(measure).per_topic(judged).tolist() == pytest.approx(expected, abs=1e-12)
 
 
@@ -247,7 +250,7 @@ def test_the_mean_over_samples_is_the_value_of_the_whole_pool() -> None:
         for name, of, found in zip(names, stratum.tolist(), row, strict=True)
     ]
     run = read_run({str(topic): ranking for topic in range(samples)})
-    judged = judge(run, read_qrels(io.StringIO("".join(lines)), kind="sampled"))
+    judged = judge(run, read_qrels(io.StringIO("".join(lines)), reading=Reading(judgements="sampled")))
 
     def off(name: str, truth: float, of: Judged = judged) -> float:
         """How many standard errors the mean is off."""
@@ -266,7 +269,7 @@ def test_the_mean_over_samples_is_the_value_of_the_whole_pool() -> None:
         str(topic): {names[i]: (int(grade[i]), float(chance[i])) for i in np.flatnonzero(row)}
         for topic, row in enumerate(lots)
     }
-    judged = judge(run, read_qrels(chances, kind="sampled"))
+    judged = judge(run, read_qrels(chances, reading=Reading(judgements="sampled")))
     number = _estimated_relevant(judged, 1)
     total = parse_measure("statAP").per_topic(judged) * number
     for values, truth in ((number, relevant.sum()), (total, average_precision * relevant.sum())):
@@ -274,7 +277,9 @@ def test_the_mean_over_samples_is_the_value_of_the_whole_pool() -> None:
 
 
 def columns_of(source: Any) -> tuple[dict[str, dict[str, float]], dict[str, list[float]]]:
-    qrels = read_qrels(io.StringIO(source) if isinstance(source, str) else source, kind="sampled")
+    qrels = read_qrels(
+        io.StringIO(source) if isinstance(source, str) else source, reading=Reading(judgements="sampled")
+    )
     return qrels.to_dict(), {name: column.tolist() for name, column in qrels.columns.items()}
 
 
@@ -301,7 +306,7 @@ def test_judgements_in_memory() -> None:
 
 def test_what_is_left_out_or_doubtful_is_told() -> None:
     text = "# of 2009\n1 a 1 1 0.5\n1 a 1 1 0.5\n1 b 0 1 NA\n2 a 1 0 1.0\n"
-    notes = dict(read_qrels(io.StringIO(text), kind="sampled").origin.notes)
+    notes = dict(read_qrels(io.StringIO(text), reading=Reading(judgements="sampled")).origin.notes)
     assert notes.keys() == {"comments", "duplicates-collapsed", "not-judged", "no-lots"}
     assert "2; statAP_MQ_eval leaves them out" in notes["no-lots"]
 
@@ -368,7 +373,7 @@ def test_records_say_how_a_document_was_drawn(records: Any) -> None:
 def test_what_a_measure_needs_is_said() -> None:
     run = {"1": {"a": 1.0}}
     with pytest.raises(UsageError, match="statAP needs judgements of a sample"):
-        evaluate({"1": {"a": 1}}, run, "statAP", judgements="plain")
+        evaluate({"1": {"a": 1}}, run, "statAP", reading=Reading(judgements="plain"))
     with pytest.raises(UsageError, match="need the strata"):
         evaluate({"1": {"a": (1, 0.5)}}, run, "xinfAP")
     with pytest.raises(UsageError, match="has no bounds"):

@@ -18,6 +18,7 @@ from generate import all_variants, collections
 from cranfield import Policy, UsageError, evaluate, read_qrels, read_run
 from cranfield.cli import cli
 from cranfield.formats.format import Judging
+from cranfield.formats.reading import Reading
 from cranfield.judged import judge
 
 THREADS = [1, 2, 3, 8]
@@ -53,7 +54,9 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def document(qrels: Any, runs: Any, threads: int | None, **policy: Any) -> dict[str, Any]:
     """Everything that an evaluation says."""
-    return evaluate(qrels, runs, MEASURES, threads=threads, policy=Policy(**policy), digest="xxh3_128").to_dict()
+    return evaluate(
+        qrels, runs, MEASURES, policy=Policy(**policy), reading=Reading(threads=threads, digest="xxh3_128")
+    ).to_dict()
 
 
 def test_the_file_is_read_in_several_pieces(files: tuple[Path, Path]) -> None:
@@ -71,7 +74,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
 
 def test_results_do_not_depend_on_the_order_of_the_lines(tmp_path: Path) -> None:
     by_topic, interleaved = (write_collection(tmp_path, order) for order in ("by topic", "interleaved"))
-    one, other = (evaluate(*files, MEASURES, threads=3) for files in (by_topic, interleaved))
+    one, other = (evaluate(*files, MEASURES, reading=Reading(threads=3)) for files in (by_topic, interleaved))
     assert one.topics == other.topics
     assert one.scores.tolist() == other.scores.tolist()
     assert one.means.tolist() == other.means.tolist()

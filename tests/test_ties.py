@@ -16,6 +16,7 @@ from generate import Judgements, Rankings, all_variants, cut_inside, variants
 
 import cranfield
 from cranfield import Policy, evaluate
+from cranfield.formats.reading import Reading
 from cranfield.judged import relstring
 from cranfield.measures import all_measures, parse_measure
 
@@ -254,7 +255,9 @@ def test_the_same_seed_gives_the_same_numbers_whatever_the_threads() -> None:
     wanted = list(all_variants())
     runs = {"a": TIED, "b": {topic: TIED[topic] for topic in ("1", "2")}}
     one, two, other = (
-        evaluate(QRELS, runs, wanted, policy=Policy(ties="expected", seed=seed, samples=5), threads=threads).scores
+        evaluate(
+            QRELS, runs, wanted, policy=Policy(ties="expected", seed=seed, samples=5), reading=Reading(threads=threads)
+        ).scores
         for seed, threads in ((1, 1), (1, 4), (2, 1))
     )
     assert one.tolist() == two.tolist()

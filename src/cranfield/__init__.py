@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from cranfield.errors import UsageError as UsageError
     from cranfield.evaluation.checking import check as check
     from cranfield.evaluation.evaluation import evaluate as evaluate
+    from cranfield.evaluation.experiment import Experiment as Experiment
     from cranfield.evaluation.results import Results as Results
     from cranfield.explanation.accounts import explain as explain
     from cranfield.formats import read_qrels as read_qrels
     from cranfield.formats import read_run as read_run
+    from cranfield.formats.reading import Reading as Reading
     from cranfield.fusion import fuse as fuse
     from cranfield.measures import Measure as Measure
     from cranfield.measures import measure as measure
@@ -50,6 +52,8 @@ PUBLIC = {
     "errors": "CranfieldError DataError UsageError",
     "evaluation.checking": "check",
     "evaluation.evaluation": "evaluate",
+    "evaluation.experiment": "Experiment",
+    "formats.reading": "Reading",
     "evaluation.results": "Results",
     "explanation.accounts": "explain",
     "formats": "read_qrels read_run",
@@ -65,4 +69,3 @@ PUBLIC = {
     "agreement.rankings.runs": "correlate",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)
-__all__ = __dir__()

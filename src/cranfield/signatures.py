@@ -35,23 +35,12 @@ def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
             if accepted and not any(_fits(value, kind) for kind in accepted):
                 wanted = " or ".join(dict.fromkeys(map(_told, accepted)))
                 given = shorten(repr(value), 60)
-                hint = _reader(accepted, given) if isinstance(value, str) else ""
+                hint = _hint(accepted, given, value)
                 raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {given}{hint}")
-        try:
-            return function(*values, **named)
-        except TypeError as error:
-            if named.get("read") and "keyword" in str(error):  # names that it passes on
-                raise ArgumentError(f"{function.__name__}: read: {error}") from None
-            raise
+        return function(*values, **named)
 
     call.__module__ = module
     return call
-
-
-def built(kind: Callable[..., Made], given: Mapping[str, Any], where: str) -> Made:
-    """A dataclass from names and values that a caller gave to a function besides `policy` and `read`."""
-    check_names(where, given, (*kind.__dataclass_fields__, "policy", "read"))  # type: ignore[attr-defined]
-    return kind(**given)
 
 
 def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -67,13 +56,15 @@ def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
         return
     from difflib import get_close_matches
 
-    from cranfield.policy import Policy
-
     near = get_close_matches(unknown, taken, n=1, cutoff=0.5)
-    if unknown in Policy.__dataclass_fields__ and "policy" in taken:
-        told = f"it is part of the policy: policy=Policy({unknown}=…)"
-    elif "read" in taken and unknown in ("format", "threads", "digest", "progress", "columns"):
-        told = f"how files are read is told by read={{'{unknown}': …}}"
+    if unknown in _fields_of("policy", "Policy") and {"policy", "experiment"} & {*taken}:
+        of = "the policy" if "policy" in taken else "the policy of an experiment"
+        told = f"it is part of {of}: policy=Policy({unknown}=…)"
+    elif unknown in _fields_of("formats.reading", "Reading") and {"reading", "experiment"} & {*taken}:
+        of = "inputs" if "reading" in taken else "an experiment's inputs"
+        told = f"how {of} are read is told by reading=Reading({unknown}=…)"
+    elif "details" in taken and unknown in _fields_of("comparison.question", "Details"):
+        told = f"it is one of the details: details=Details({unknown}=…)"
     else:
         told = f"did you mean {near[0]}?" if near else f"it has {', '.join(taken)}"
     raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {told}")
@@ -125,10 +116,21 @@ def _told(kind: Any) -> str:
     return "a path" if hasattr(origin, "__fspath__") else f"of the class {origin.__name__}"
 
 
-def _reader(accepted: Sequence[Any], given: str) -> str:
-    """What to do with a path given where something read from it is wanted."""
+def _fields_of(module: str, record: str) -> tuple[str, ...]:
+    """The names that a record of options has."""
+    from importlib import import_module
+
+    return tuple(getattr(import_module(f"cranfield.{module}"), record).__dataclass_fields__)
+
+
+def _hint(accepted: Sequence[Any], given: str, value: Any) -> str:
+    """What to do with judgements given where an experiment is wanted, or a path where what is read from it is."""
+    if any(getattr(kind, "__name__", "") == "Experiment" for kind in accepted):
+        return "; make one of judgements and runs: cranfield.Experiment(qrels, runs)"
+    if not isinstance(value, str):
+        return ""
     import cranfield
 
     readers = [f"read_{kind.__name__.lower()}" for kind in accepted if isinstance(kind, type)]
-    reader = next((name for name in readers if name in cranfield.__all__), None)
+    reader = next((name for name in readers if name in dir(cranfield)), None)
     return "" if reader is None else f"; of a file, cranfield.{reader}({given})"

@@ -45,6 +45,7 @@ class Origin(NamedTuple):
     digest: str | None = None
     tag: str = ""
     notes: tuple[tuple[str, str], ...] = ()
+    format: str = "memory"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

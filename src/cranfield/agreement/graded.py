@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -12,8 +12,11 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.opinions import of_judges
 from cranfield.formats import distinct_names, read_qrels
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Qrels
+
+JUDGES = Reading(judgements="judges")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ def graded_by(judgements: Any) -> Graded:
     >>> graded_by({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": -1, "d2": 2}}}).grades.tolist()
     [[1.0, nan], [0.0, 2.0]]
     """
-    qrels = of_judges(judgements) if isinstance(judgements, Mapping) else read_qrels(judgements, kind="judges")
+    qrels = of_judges(judgements) if isinstance(judgements, Mapping) else read_qrels(judgements, reading=JUDGES)
     if "judges" not in qrels.columns:
         raise UsageError("one grade a document says nothing of agreement: give the judgements of several assessors")
     grades = np.where(qrels.columns["judges"] >= 0, qrels.columns["judges"], np.nan)
@@ -85,14 +88,14 @@ def graded_by(judgements: Any) -> Graded:
     return Graded(judges, tuple(qrels.topics), topic, documents, grades, np.unique(grades[~np.isnan(grades)]))
 
 
-def judges_of(sources: Sequence[Any], **read: Any) -> Qrels | dict[str, Qrels]:
+def judges_of(sources: Sequence[Any], reading: Reading = DEFAULT) -> Qrels | dict[str, Qrels]:
     """Judgements to assess: one source with a judge for each grade, or one a judge, named after its file.
 
     >>> list(judges_of([read_qrels({"q1": {"d1": 1}}, name="ann"), read_qrels({"q1": {"d1": 0}}, name="bob")]))
     ['ann', 'bob']
     """
     if len(sources) == 1:
-        return read_qrels(sources[0], kind="judges", **read)
-    tables = [read_qrels(source, **read) for source in sources]
+        return read_qrels(sources[0], reading=replace(reading, judgements="judges"))
+    tables = [read_qrels(source, reading=reading) for source in sources]
     names = distinct_names([(table.name, table.origin.path) for table in tables])
     return dict(zip(names, tables, strict=True))

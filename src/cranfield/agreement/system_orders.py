@@ -13,8 +13,10 @@ from cranfield.agreement.graded import Graded
 from cranfield.agreement.rankings.correlation import Correlation
 from cranfield.agreement.rankings.system_correlation import correlate_systems
 from cranfield.errors import DataError
-from cranfield.evaluation.evaluation import evaluate, read_runs
+from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
+from cranfield.formats.runs import read_runs
 from cranfield.measures import Measure
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.mixing import mixed_agreement
@@ -50,7 +52,9 @@ def orderings(graded: Graded, runs: Any, measure: str | Measure, sampling: Sampl
     for pair in graded.pairs:
         if graded.find_something(pair):
             one, other = graded.alone(pair)
-            made.append(correlate_systems(one, systems, measure, COEFFICIENTS, other_qrels=other, sampling=sampling))
+            made.append(
+                correlate_systems(Experiment(one, systems), measure, COEFFICIENTS, other_qrels=other, sampling=sampling)
+            )
         else:
             both = " and ".join(graded.judges[judge] for judge in pair)
             warnings.append(_unordered(both, "among the documents that both judged, one finds nothing relevant"))

@@ -6,7 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
 from cranfield.pooling.pool_tables import FORMATS
 
 
@@ -19,8 +19,7 @@ from cranfield.pooling.pool_tables import FORMATS
 @click.option("--resamples", type=click.IntRange(100), default=1000, show_default=True, help="Draws for intervals.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
 @options.output_format(FORMATS)
-@options.input_format
-@options.threads
+@options.reading()
 def command(
     judgements: tuple[str, ...],
     runs: tuple[str, ...],
@@ -30,8 +29,7 @@ def command(
     resamples: int,
     seed: int,
     output_format: str,
-    input_format: Layout | str | None,
-    threads: int | None,
+    reading: Reading,
 ) -> None:
     """How far do assessors agree, and does their disagreement change the ordering of systems?
 
@@ -47,7 +45,7 @@ def command(
     """
     if measure is not None and not runs:
         raise UsageError("--measure orders runs: name them with --run")
-    if input_format is not None and len(judgements) == 1 and not runs:
+    if not reading.says_nothing and len(judgements) == 1 and not runs:
         raise UsageError("--format is for one file an assessor, and for runs: of one for all, the content tells")
     from cranfield.agreement.assessment import assess
     from cranfield.agreement.assessor_tables import render
@@ -56,8 +54,8 @@ def command(
     from cranfield.statistics.significance import Sampling
 
     found = assess(
-        judges_of(judgements, format=input_format, threads=threads),
-        runs=[read_run(run, format=input_format, threads=threads) for run in runs] or None,
+        judges_of(judgements, reading),
+        runs=[read_run(run, reading=reading) for run in runs] or None,
         measure=measure or "AP",
         rel=rel,
         sampling=Sampling(seed, resamples),

@@ -6,7 +6,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.formats.kinds import KINDS
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
 
 
 @click.command("check")
@@ -19,11 +19,9 @@ from cranfield.formats.layout import Layout
     show_default=True,
     help="Kind of judgements in QRELS.",
 )
-@options.input_format
+@options.reading("threads")
 @click.pass_context
-def command(
-    context: click.Context, qrels: str, runs: tuple[str, ...], judgements: str, input_format: Layout | str | None
-) -> None:
+def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: Reading) -> None:
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.
 
@@ -34,13 +32,14 @@ def command(
       $ cranfield check qrels.txt bm25.run dense.run
     """
     from cranfield.evaluation.checking import check
+    from cranfield.evaluation.experiment import Experiment
 
-    found = check(qrels, list(runs) or (), judgements=judgements, format=input_format)
-    for finding in found:
+    findings = check(Experiment(qrels, list(runs) or (), reading=reading, rows=False))
+    for finding in findings:
         click.echo(f"{'doubtful' if finding.doubtful else 'note':<8}  {finding.code:<20}  {finding}")
-    doubtful = sum(finding.doubtful for finding in found)
-    if not found:
+    doubtful = sum(finding.doubtful for finding in findings)
+    if not findings:
         click.echo("nothing odd")
     elif doubtful:
-        click.echo(f"\n{doubtful} of {len(found)} findings make a number doubtful")
+        click.echo(f"\n{doubtful} of {len(findings)} findings make a number doubtful")
         context.exit(1)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
 from cranfield.comparison.comparison_tables import FORMATS, render
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import UsageError
+from cranfield.formats.topic_ids import read_topic_ids
 
 if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison
     from cranfield.evaluation.findings import Finding
-    from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -82,29 +83,30 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     help="Keep a list of all comparisons made, and say how many were made before.",
 )
 @options.output_format(list(FORMATS))
-@options.policy
 @options.figures
-@options.judgements
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     output_format: str,
+    baseline: str | None,
     seeds: tuple[str, ...],
     splits: str | None,
     tuned_on: str | None,
     collections: str | None,
     tests: tuple[str, ...],
+    correction: str,
+    alpha: float,
+    power: float,
     resamples: int,
     seed: int,
     equivalence: float | None,
-    input_format: Layout | str | None,
-    threads: int | None,
+    risk: float | None,
+    figures: tuple[str, ...],
     ledger: str | None,
     simultaneous: bool,
-    **given: Any,
+    inputs: options.Inputs,
 ) -> None:
     """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
 
@@ -122,41 +124,60 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
-    if "list" in tests or given["correction"] == "list":
+    if "list" in tests or correction == "list":
         click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return
-    policy = options.taken_policy(given)
-    digest = output_format == "json" or ledger or collections  # to know judgements again, under whatever name
-    read = options.taken_inputs(given) | {"digest": "xxh3_128" if digest else None}
+    digest = output_format == "json" or ledger is not None or collections is not None  # to know judgements again
     with watched("reading") as progress:
+        from cranfield.comparison.question import Details
+        from cranfield.comparison.sources import Systems, listed_collections, named_run, seeded_systems
         from cranfield.comparison.systems import compare_collections
+        from cranfield.planning.splits import read_splits
         from cranfield.statistics.significance import Sampling
 
-        sources = _collections(collections, qrels, runs, seeds)
-        found = compare_collections(
-            sources,
+        if collections is not None:
+            if qrels is not None or seeds:
+                given = "QRELS and RUNS" if qrels is not None else "--seeds"
+                raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
+            sources: dict[str, tuple[str, Systems | list[str]]] = {**listed_collections(collections)}
+        elif qrels is None or not (runs or seeds):
+            raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
+        else:
+            sources = {"": (qrels, seeded_systems(runs, seeds) if seeds else list(runs))}
+        if splits is not None and len(sources) > 1:
+            raise UsageError("splits belong to one collection")
+        comparison = compare_collections(
+            {
+                name: replace(inputs.experiment(judged, [], digest=digest, progress=progress), runs=systems)
+                for name, (judged, systems) in sources.items()
+            },
             measures or DEFAULT_MEASURES,
-            policy=policy,
-            read=read | {"format": input_format, "threads": threads, "progress": progress},
+            baseline=named_run(baseline, runs),
             tests=tests or None,
-            margin=equivalence,
-            splits=_read_splits(splits, sources),
-            tuned_on=_topics_of(tuned_on, input_format),
-            sampling=Sampling(seed, resamples, threads),
-            **given | {"baseline": _named(given["baseline"], runs)},
+            correction=correction,
+            alpha=alpha,
+            sampling=Sampling(seed, resamples, inputs.reading.threads),
+            details=Details(
+                power=power,
+                margin=equivalence,
+                splits=None if splits is None else read_splits(splits),
+                tuned_on=() if tuned_on is None else read_topic_ids(tuned_on, inputs.reading),
+                risk=risk,
+                figures=figures,
+            ),
         )
-    options.warn([*found.warnings, *_entered(ledger, found)])
-    click.echo(render(found, output_format, simultaneous=simultaneous), nl=False)
+    options.warn([*comparison.warnings, *_entered(ledger, comparison)])
+    click.echo(render(comparison, output_format, simultaneous=simultaneous), nl=False)
 
 
-def _entered(path: str | None, found: Comparison) -> list[Finding]:
+def _entered(path: str | None, comparison: Comparison) -> list[Finding]:
     if path is None:
         return []
     from datetime import UTC, datetime
 
     from cranfield.comparison.ledger import entered
 
-    told = entered(path, found, datetime.now(UTC).isoformat(timespec="seconds"))
+    told = entered(path, comparison, datetime.now(UTC).isoformat(timespec="seconds"))
     return [] if told is None else [told]
 
 
@@ -181,117 +202,3 @@ def listed_corrections() -> str:
     from cranfield.statistics.corrections import all_corrections
 
     return "".join(f"{each.name}\n    Keeps down {each.controls}.\n" for each in all_corrections())
-
-
-def _collections(
-    path: str | None, qrels: str | None, runs: tuple[str, ...], patterns: tuple[str, ...]
-) -> dict[str, tuple[Any, Any]]:
-    """{name: (qrels, runs)}; one without a name unless a file lists several."""
-    if path is not None:
-        if qrels is not None or patterns:
-            given = "QRELS and RUNS" if qrels is not None else "--seeds"
-            raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
-        return _listed_collections(path)
-    if qrels is None or not (runs or patterns):
-        raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
-    if not patterns:
-        return {"": (qrels, list(runs))}
-    systems: dict[str, Any] = dict(zip(_names(runs), runs, strict=True))
-    for pattern in patterns:
-        name = _system_of(pattern)
-        if name in systems:
-            raise UsageError(f"--seeds '{pattern}' is a second system called {name}: rename its files")
-        systems[name] = _matching(pattern)
-    return {"": (qrels, systems)}
-
-
-def _listed_collections(path: str) -> dict[str, tuple[Any, Any]]:
-    from pathlib import Path
-
-    from cranfield.formats.sources import read_toml
-
-    document, folder = read_toml(path), Path(path).parent
-    found: dict[str, tuple[Any, Any]] = {}
-    for name, entry in document.items():
-        if not _is_collection(entry):
-            raise UsageError(
-                f"{path}: [{name}] must have qrels = 'file' and a table [{name}.runs] with system = 'file', or a list "
-                "of files, and nothing else"
-            )
-        runs = {
-            system: [str(folder / one) for one in files] if isinstance(files, list) else str(folder / files)
-            for system, files in entry["runs"].items()
-        }
-        found[name] = (str(folder / entry["qrels"]), runs)
-    if not found:
-        raise UsageError(f"{path}: no collection in it; write [NAME] with qrels = 'file' and [NAME.runs]")
-    return found
-
-
-def _is_collection(entry: Any) -> bool:
-    if not isinstance(entry, dict) or set(entry) != {"qrels", "runs"} or not isinstance(entry["runs"], dict):
-        return False
-    files = [each for given in entry["runs"].values() for each in (given if isinstance(given, list) else [given])]
-    return all(isinstance(file, str) for file in [entry["qrels"], *files])
-
-
-def _matching(pattern: str) -> list[str]:
-    from glob import glob
-
-    found = sorted(glob(pattern))
-    if not found:
-        raise UsageError(f"no file matches --seeds '{pattern}'")
-    return found
-
-
-def _system_of(pattern: str) -> str:
-    """A system's name from the pattern of its runs.
-
-    >>> _system_of("runs/dense-*.run")
-    'dense'
-    """
-    from cranfield.formats import stem
-
-    return "".join(c for c in stem(pattern) if c not in "*?[]").strip("-_.# ") or pattern
-
-
-def _names(runs: tuple[str, ...]) -> list[str]:
-    """What runs are called, which is their path where two have the same name."""
-    from cranfield.formats import distinct_names, stem
-
-    return distinct_names([(stem(run), run) for run in runs])
-
-
-def _named(wanted: str | None, runs: tuple[str, ...]) -> str | None:
-    """The name of one of the runs, which may be given as its path."""
-    import os
-
-    for name, run in zip(_names(runs), runs, strict=True):
-        if wanted is not None and wanted != name and os.path.abspath(run) == os.path.abspath(wanted):
-            return name
-    return wanted
-
-
-def _read_splits(path: str | None, sources: dict[str, tuple[Any, Any]]) -> Any:
-    if path is None:
-        return None
-    if len(sources) > 1:
-        raise UsageError("splits belong to one collection")
-    from cranfield.planning.splits import read_splits
-
-    return read_splits(path)
-
-
-def _topics_of(path: str | None, format: Layout | str | None) -> tuple[str, ...]:
-    """Topics of a judgement file, or of a list with one id a line."""
-    if path is None:
-        return ()
-    from cranfield.formats import read_qrels
-    from cranfield.formats.sources import open_source
-
-    lines = bytes(open_source(path).data).decode("utf-8-sig", "surrogateescape").split("\n")
-    ids = [line.strip() for line in lines if line.strip()]
-    if not ids:
-        raise DataError("no topic in it", source=path, remedy="Write a topic id on each line, or name judgements.")
-    a_list = all(len(line.split()) == 1 for line in ids) and not any("," in line for line in ids)
-    return tuple(ids) if a_list else tuple(read_qrels(path, format=format).topics)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from cranfield.cli import options
+from cranfield.formats.reading import Reading
 
 
 @click.command("convert")
@@ -27,9 +29,11 @@ from cranfield.cli import options
 @click.option("--from", "from_", metavar="FORMAT", help="Format of INPUT, where its content does not tell.")
 @click.option("--to", metavar="FORMAT", help="Format of OUTPUT, where its suffix does not tell.")
 @click.option("--lossy", is_flag=True, help="Write even if something is lost on the way, and say what.")
-@options.columns
+@options.reading("format", "threads")
 @options.topic_ids
-def command(source: str, output: str, kind: Any, from_: str | None, to: str | None, lossy: bool, ids: Any) -> None:
+def command(
+    source: str, output: str, kind: Any, from_: str | None, to: str | None, lossy: bool, ids: Any, reading: Reading
+) -> None:
     """Write a run, judgements, topics or documents in another format.
 
     \b
@@ -54,7 +58,7 @@ def command(source: str, output: str, kind: Any, from_: str | None, to: str | No
     from cranfield.texts.conversion import convert
 
     for told in convert(
-        source, output, kind=kind, from_format=options.layout(from_), to_format=to, lossy=lossy, ids=ids
+        source, output, kind=kind, reading=replace(reading, format=from_), to_format=to, lossy=lossy, ids=ids
     ):
         click.echo(f"cranfield: warning: {told}", err=True)
     if output != "-":

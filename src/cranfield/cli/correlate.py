@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from cranfield.agreement.rankings.correlation_tables import FORMATS, render
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 QUESTIONS = {
@@ -123,7 +123,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of resamples and halves.")
 @options.output_format(FORMATS)
 @click.option("-q", "--per-topic", is_flag=True, help="For two runs, show every topic as well as the mean.")
-@options.input_format
+@options.reading("threads")
 @click.pass_context
 def command(
     context: click.Context,
@@ -142,7 +142,7 @@ def command(
     seed: int,
     output_format: str,
     per_topic: bool,
-    input_format: Layout | str | None,
+    reading: Reading,
 ) -> None:
     """How far do rankings agree?
 
@@ -164,6 +164,7 @@ def command(
     from cranfield.agreement.rankings.reproduced import reproduction
     from cranfield.agreement.rankings.runs import correlate
     from cranfield.agreement.rankings.system_correlation import correlate_halves, correlate_systems
+    from cranfield.evaluation.experiment import Experiment
     from cranfield.policy import Policy
     from cranfield.statistics.significance import Sampling
 
@@ -176,19 +177,19 @@ def command(
     systems, wanted = list(runs), measures or DEFAULT_MEASURES
     sampling, policy = Sampling(seed, halves or resamples), Policy(depth=depth)
     asked: dict[str, Any] = {"coefficients": coefficients} if coefficients else {}
-    lists: dict[str, Any] = {"p": persistence, "ties": ties, "overlap_depth": overlap_depth, "format": input_format}
-    scores: dict[str, Any] = {"sampling": sampling, "policy": policy, "format": input_format}
+    lists: dict[str, Any] = {"p": persistence, "ties": ties, "overlap_depth": overlap_depth}
+    experiment = Experiment(first, systems, policy, reading, rows=False)
     if question == "runs":
         if len(runs) != 2:
             raise UsageError(f"the documents of two runs are compared, not of {len(runs)}; for systems, give --qrels")
-        found = correlate(runs[0], runs[1], depth=depth, **asked, **lists)
+        found = correlate(runs[0], runs[1], depth=depth, reading=reading, **asked, **lists)
     elif question == "reproduction":
-        found = reproduction(first, systems, list(reproduced), wanted, other_qrels=second, **lists | scores)
+        found = reproduction(experiment, list(reproduced), wanted, other_qrels=second, sampling=sampling, **lists)
     elif question == "halves":
-        found = correlate_halves(first, systems, wanted, **asked, **scores)
+        found = correlate_halves(experiment, wanted, sampling=sampling, **asked)
     else:
         sets = [_topics(path) for path in topic_sets]
-        found = correlate_systems(first, systems, wanted, other_qrels=second, topic_sets=sets, **asked, **scores)
+        found = correlate_systems(experiment, wanted, other_qrels=second, topic_sets=sets, sampling=sampling, **asked)
     text = render(found, output_format, per_topic=per_topic)
     options.warn(found.warnings)
     click.echo(text, nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from cranfield.cli import options
 from cranfield.description.description_tables import FORMATS
 from cranfield.formats.kinds import KINDS
+from cranfield.formats.reading import Reading
 
 
 @click.command("describe")
@@ -24,15 +26,14 @@ from cranfield.formats.kinds import KINDS
     "--judgements", type=click.Choice(["plain", *KINDS]), default="plain", help="Kind of judgements in a file of them."
 )
 @click.option("--run-format", metavar="FORMAT", help="Format of RUNS, where their content does not tell, as msmarco.")
-@options.columns
+@options.reading("format", "threads")
 @options.topic_ids
 @options.output_format(list(FORMATS))
 def command(
     collection: str,
     runs: tuple[str, ...],
     kind: Any,
-    input_format: str | None,
-    judgements: str,
+    reading: Reading,
     run_format: str | None,
     ids: Any,
     output_format: str,
@@ -57,9 +58,8 @@ def command(
         collection,
         list(runs) or (),
         kind=kind,
-        format=options.layout(input_format),
-        run_format=options.layout(run_format),
-        judgements=judgements,
+        reading=reading,
+        run_reading=replace(reading, format=run_format),
         ids=ids,
     )
     click.echo(render(found, output_format), nl=False)

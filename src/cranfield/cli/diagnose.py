@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from cranfield.cli import options
 from cranfield.comparison.diagnosis_tables import FORMATS, render
-from cranfield.formats.layout import Layout
 
 
 @click.command("diagnose")
@@ -30,9 +27,7 @@ from cranfield.formats.layout import Layout
 )
 @click.option("--every-topic", is_flag=True, help="Show every topic, not only those at both ends.")
 @options.output_format(list(FORMATS))
-@options.policy
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str,
     run: str,
@@ -43,9 +38,7 @@ def command(
     shown: int | None,
     every_topic: bool,
     output_format: str,
-    input_format: Layout | str | None,
-    threads: int | None,
-    **given: Any,
+    inputs: options.Inputs,
 ) -> None:
     """Where does the difference between RUN and OTHER come from?
 
@@ -57,19 +50,14 @@ def command(
       $ cranfield diagnose qrels.txt dense.run bm25.run
       $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
     """
-    policy = options.taken_policy(given)
     from cranfield.comparison.diagnosis import diagnose, read_attributes
 
-    found = diagnose(
-        qrels,
-        run,
-        other,
+    diagnosis = diagnose(
+        inputs.experiment(qrels, [run, other], rows=True),
         measure,
         slices=read_attributes(slices) if slices else None,
         topics=looked_at,
         depth=shown,
-        policy=policy,
-        read={"format": input_format, "threads": threads},
     )
-    options.warn(found.warnings)
-    click.echo(render(found, output_format, every_topic=every_topic), nl=False)
+    options.warn(diagnosis.warnings)
+    click.echo(render(diagnosis, output_format, every_topic=every_topic), nl=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import replace
 
 import click
 
@@ -13,7 +13,8 @@ from cranfield.errors import DataError, UsageError
 from cranfield.evaluation.result_tables import FORMATS, render
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.format import Judging
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
+from cranfield.tables import Qrels, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -25,7 +26,6 @@ SHOW_DIGESTS = ("json",)
 @options.measures
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean (topic all).")
 @options.output_format(list(FORMATS))
-@options.policy
 @click.option(
     "--samples",
     type=click.IntRange(2),
@@ -41,27 +41,22 @@ SHOW_DIGESTS = ("json",)
     help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
 )
 @options.figures
-@options.judgements
 @click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
 )
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     per_topic: bool,
     output_format: str,
+    samples: int,
+    seed: int,
     bounds: bool,
     figures: tuple[str, ...],
-    judgements: str | None,
-    known: str | None,
-    lengths: str | None,
     digest: str | None,
-    input_format: Layout | str | None,
-    threads: int | None,
-    **given: Any,
+    inputs: options.Inputs,
 ) -> None:
     """Evaluate RUNS against the judgements in QRELS.
 
@@ -79,34 +74,20 @@ def command(
     _check_runs(runs)
     if digest is None and output_format in SHOW_DIGESTS:
         digest = "xxh3_128"
+    inputs = inputs._replace(
+        policy=replace(inputs.policy, samples=samples, seed=seed), reading=replace(inputs.reading, digest=digest)
+    )
     with watched("reading") as progress:
         # NumPy takes longer to load than most files take to read: both are done at once.
         with loading("numpy"):
-            read: dict[str, Any] = {"format": input_format, "digest": digest, "threads": threads, "progress": progress}
-            judged_by, sources = _read_early(
-                qrels, runs, judgements, given["ties"], read, keep_rows=lengths is not None
-            )
-        from cranfield.evaluation.evaluation import evaluate, needed_kind
+            early = _read_early(qrels, runs, inputs, inputs.read(progress=progress))
         from cranfield.measures import as_measures
 
         wanted = as_measures(measures or DEFAULT_MEASURES)
-        if judgements is None and needed_kind(wanted) != "plain":
-            judged_by, sources = qrels, list(runs)
-        results = evaluate(
-            judged_by,
-            sources,
-            wanted,
-            policy=options.taken_policy(given),
-            bounds=bounds,
-            judgements=judgements,
-            known=known,
-            lengths=lengths,
-            figures=figures,
-            format=input_format,
-            digest=digest,
-            threads=threads,
-            progress=progress,
-        )
+        experiment = inputs.experiment(qrels, runs, progress=progress)
+        if early is not None:
+            experiment.take(*early, wanted)
+        results = experiment.evaluate(wanted, bounds=bounds, figures=figures)
     text = render(results, output_format, per_topic=per_topic)
     options.warn(results.warnings)
     click.echo(text, nl=False)
@@ -127,18 +108,18 @@ def _check_runs(runs: tuple[str, ...]) -> None:
 
 
 def _read_early(
-    qrels: str, runs: tuple[str, ...], judgements: str | None, ties: str, read: dict[str, Any], *, keep_rows: bool
-) -> tuple[Any, list[Any]]:
-    """What can be read before measures are known; paths where that is not to be, or where reading fails.
+    qrels: str, runs: tuple[str, ...], inputs: options.Inputs, reading: Reading
+) -> tuple[Qrels, Run | None] | None:
+    """What can be read before measures are known: plain judgements, and a run alone as it is judged against them.
 
     Measures may need the judgements read otherwise. A pipe can't be read twice: it waits until they are known.
     """
-    if judgements not in (None, "plain") or not all(map(os.path.isfile, (qrels, *runs))):
-        return qrels, list(runs)
+    if reading.judgements not in (None, "plain") or not all(map(os.path.isfile, (qrels, *runs))):
+        return None
     try:
-        judged_by = read_qrels(qrels, **read)
+        judgements = read_qrels(qrels, reading=reading)
     except DataError:
-        return qrels, list(runs)
-    if len(runs) > 1 or keep_rows:
-        return judged_by, list(runs)
-    return judged_by, [read_run(runs[0], judging=Judging(judged_by.table, ties), **read)]
+        return None  # another kind may be what it is
+    if len(runs) > 1 or inputs.lengths is not None or inputs.known is not None:
+        return judgements, None
+    return judgements, read_run(runs[0], reading=reading, judging=Judging(judgements.table, inputs.policy.ties))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from cranfield.cli import options
 from cranfield.explanation.explanation_tables import FORMATS, render
-from cranfield.formats.kinds import KINDS
-from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -28,18 +24,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     "counts, at most 20, and below that only documents that count.",
 )
 @options.output_format(list(FORMATS))
-@options.policy
-@click.option(
-    "--judgements",
-    type=click.Choice(["plain", *KINDS]),
-    help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
-)
-@click.option(
-    "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
-)
-@click.option("--lengths", metavar="FILE", help="Lengths of all documents retrieved, for TBG and U.")
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str,
     run: str,
@@ -48,12 +33,7 @@ def command(
     measures: tuple[str, ...],
     shown: int | None,
     output_format: str,
-    judgements: str | None,
-    known: str | None,
-    lengths: str | None,
-    input_format: Layout | str | None,
-    threads: int | None,
-    **given: Any,
+    inputs: options.Inputs,
 ) -> None:
     """How does the score of RUN on a topic arise?
 
@@ -67,20 +47,9 @@ def command(
       $ cranfield explain qrels.txt bm25.run --topic 1 -m nDCG@5
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
     """
-    policy = options.taken_policy(given)
     from cranfield.explanation.accounts import explain
 
-    found = explain(
-        qrels,
-        [run] if other_run is None else [run, other_run],
-        topic,
-        measures or DEFAULT_MEASURES,
-        shown=shown,
-        policy=policy,
-        judgements=judgements,
-        known=known,
-        lengths=lengths,
-        read={"format": input_format, "threads": threads},
-    )
-    options.warn(found.warnings)
-    click.echo(render(found, output_format), nl=False)
+    runs = [run] if other_run is None else [run, other_run]
+    explanation = explain(inputs.experiment(qrels, runs, rows=True), topic, measures or DEFAULT_MEASURES, shown=shown)
+    options.warn(explanation.warnings)
+    click.echo(render(explanation, output_format), nl=False)

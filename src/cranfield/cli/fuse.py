@@ -12,7 +12,7 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
 
 LIST = "list"
 
@@ -54,8 +54,7 @@ LIST = "list"
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
 @click.option("--learnt", type=options.OutputFile(), metavar="FILE", help="Write what was learnt, as JSON.")
-@options.input_format
-@options.threads
+@options.reading()
 def command(
     runs: tuple[str, ...],
     method: str,
@@ -71,8 +70,7 @@ def command(
     seed: int | None,
     same_topics: bool,
     learnt: str | None,
-    input_format: Layout | str | None,
-    threads: int | None,
+    reading: Reading,
 ) -> None:
     """Fuse several runs into one.
 
@@ -101,8 +99,7 @@ def command(
         "parameters": read_parameters(given),
         "depth": depth,
         "name": name,
-        "format": input_format,
-        "threads": threads,
+        "reading": reading,
     }
     from cranfield.errors import plural
     from cranfield.formats.writers import format_of

@@ -9,7 +9,6 @@ from click.core import ParameterSource
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Layout
 
 if TYPE_CHECKING:
     from cranfield.comparison.gate.rules import Thresholds
@@ -85,9 +84,7 @@ EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
     help="Keep a list of all comparisons made, and say how many were made before.",
 )
 @options.output_format(("table", "markdown", "junit", "json"))
-@options.policy
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str,
     baseline: str,
@@ -99,8 +96,7 @@ def command(
     seed: int,
     summary: str | None,
     ledger: str | None,
-    input_format: Layout | str | None,
-    threads: int | None,
+    inputs: options.Inputs,
     **given: Any,
 ) -> None:
     """May CANDIDATE replace BASELINE? For continuous integration.
@@ -122,7 +118,6 @@ def command(
       $ cranfield gate qrels.txt bm25.run dense.run --require non-inferior --margin 2%
       $ cranfield gate qrels.txt bm25.run dense.run --topic 1=0.2 -f markdown
     """
-    policy = options.taken_policy(given)
     if config is not None:
         _only_config(click.get_current_context())
     from cranfield.comparison.gate.decision import gate
@@ -131,18 +126,10 @@ def command(
     from cranfield.statistics.significance import Sampling
 
     verdict = gate(
-        qrels,
-        baseline,
-        candidate,
+        inputs.experiment(qrels, [baseline, candidate], digest=output_format == "json" or ledger is not None),
         _thresholds(config, **given),
-        policy=policy,
-        read={
-            "format": input_format,
-            "threads": threads,
-            "digest": "xxh3_128" if output_format == "json" or ledger else None,
-        },
         test=test,
-        sampling=Sampling(seed, resamples, threads),
+        sampling=Sampling(seed, resamples, inputs.reading.threads),
     )
     options.warn([*verdict.warnings, *_entered(ledger, verdict)])
     click.echo(render(verdict, output_format), nl=False)

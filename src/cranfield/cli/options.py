@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -12,11 +14,14 @@ from cranfield.efficiency.resources import FIGURES
 from cranfield.errors import UsageError
 from cranfield.formats import FORMATS, touched
 from cranfield.formats.kinds import KINDS
-from cranfield.formats.layout import ROLES, Layout, as_layout
+from cranfield.formats.layout import ROLES
 from cranfield.formats.output import check_place
+from cranfield.formats.reading import Reading
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 
 if TYPE_CHECKING:
+    from cranfield._core import Progress
+    from cranfield.evaluation.experiment import Experiment
     from cranfield.evaluation.findings import Finding
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -30,48 +35,32 @@ measures: Callable[[Command], Command] = click.option(
 )
 
 
-def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
-    """Keeps what columns are called for `layout`."""
+def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What columns are called, by what they are."""
     named: dict[str, tuple[str, ...]] = {}
     for text in given:
         role, equals, name = text.partition("=")
         if not (equals and role and name):
             raise UsageError(f"--columns says what a column is called, as document=mydoc, not '{text}'")
         named[role] = (*named.get(role, ()), name)
-    context.meta[COLUMNS] = as_layout(None, named)
+    Reading(columns=named)  # which knows the roles
+    return named
 
 
-def layout(format: str | None) -> Layout | str | None:
-    """A format, with what the command was told about columns."""
-    told: Layout = click.get_current_context().meta.get(COLUMNS, Layout())
-    return told._replace(format=format) if told.columns else format
-
-
-COLUMNS = f"{__name__}.columns"
 columns: Callable[[Command], Command] = click.option(
     "--columns",
     multiple=True,
     metavar="WHAT=NAME",
-    expose_value=False,
-    is_eager=True,
     callback=_named_columns,
     help=f"What a column of the inputs is called, as document=mydoc, where its name does not tell: {', '.join(ROLES)}; "
     "may be repeated.",
 )
-_format: Callable[[Command], Command] = click.option(
+input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
     type=click.Choice([format.name for format in FORMATS]),
-    callback=lambda context, parameter, name: layout(name),
     help="Format of the inputs, where their content does not tell.",
 )
-
-
-def input_format(command: Command) -> Command:
-    """How the inputs are laid out, as `input_format`: a format, what columns are called, or both."""
-    return _with((_format, columns), command)
-
-
 figures: Callable[[Command], Command] = click.option(
     "--figure",
     "figures",
@@ -87,10 +76,6 @@ topic_ids: Callable[[Command], Command] = click.option(
     help="What topics are called: as they are given; by position, as the judgements of some old collections have it; "
     "or by number, without leading zeros.",
 )
-threads: Callable[[Command], Command] = click.option(
-    "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
-)
-
 correction: Callable[[Command], Command] = click.option(
     "--correction",
     metavar="NAME",
@@ -182,11 +167,6 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def policy(command: Command) -> Command:
-    """The options of a policy."""
-    return _with(_POLICY, command)
-
-
 # What judgements say besides a grade, and what is known besides judgements.
 _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
     click.option(
@@ -213,26 +193,81 @@ _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def judgements(command: Command) -> Command:
-    """The options for judgements that say more than a grade; all but --judges are for `evaluate`."""
-    return _with(_JUDGEMENTS, command)
+DECISIONS = ("ties", "topics", "empty_topics", "depth", "judged_only", "grades", "judges")  # of them, those of a policy
+_KIND = _JUDGEMENTS[0]
+_THREADS = click.option(
+    "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
+)
 
 
-def taken_inputs(given: dict[str, Any]) -> dict[str, Any]:
-    """What `evaluate` is told about the inputs, among a command's options; it is taken out."""
-    return {name: given.pop(name) for name in ("judgements", "known", "lengths", "figures") if name in given}
+class Inputs(NamedTuple):
+    """What a command was told of its inputs: how to read them, what is beside them, and every decision on them."""
+
+    policy: Policy
+    reading: Reading
+    known: str | None
+    lengths: str | None
+
+    def experiment(
+        self,
+        qrels: str,
+        runs: Sequence[str],
+        *,
+        digest: bool = False,
+        progress: Progress | None = None,
+        rows: bool = False,
+    ) -> Experiment:
+        """Judgements and runs under these; `rows` says that all rows of the runs will be needed."""
+        from cranfield.evaluation.experiment import Experiment
+
+        reading = self.read(digest=digest, progress=progress)
+        return Experiment(qrels, list(runs), self.policy, reading, self.known, self.lengths, rows=rows)
+
+    def read(self, *, digest: bool = False, progress: Progress | None = None) -> Reading:
+        """How to read, with digests of the files if they are wanted."""
+        wanted = self.reading.digest or ("xxh3_128" if digest else None)
+        return replace(self.reading, digest=wanted, progress=progress)
+
+
+def inputs(command: Command) -> Command:
+    """Every option about judgements and runs, given to the command as `inputs`."""
+
+    @wraps(command)
+    def called(*arguments: Any, **given: Any) -> Any:
+        policy = Policy(**{name: given.pop(name) for name in DECISIONS})
+        told = Inputs(policy, _taken_reading(given), given.pop("known"), given.pop("lengths"))
+        return command(*arguments, inputs=told, **given)
+
+    return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, _THREADS), called)  # type: ignore[return-value]
+
+
+def reading(*without: str, kind: bool = False) -> Callable[[Command], Command]:
+    """How inputs are read, given to the command as `reading`; `kind` lets it say which judgements they are."""
+    chosen = {"format": input_format, "columns": columns, "threads": _THREADS} | ({"kind": _KIND} if kind else {})
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def called(*arguments: Any, **given: Any) -> Any:
+            return command(*arguments, reading=_taken_reading(given), **given)
+
+        return _with([option for name, option in chosen.items() if name not in without], called)  # type: ignore[return-value]
+
+    return decorate
+
+
+def _taken_reading(given: dict[str, Any]) -> Reading:
+    return Reading(
+        format=given.pop("input_format", None),
+        columns=given.pop("columns", {}),
+        judgements=given.pop("judgements", None),
+        threads=given.pop("threads", None),
+    )
 
 
 def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(chosen):
         command = option(command)
     return command
-
-
-def taken_policy(given: dict[str, Any], **more: Any) -> Policy:
-    """The policy among a command's options; they are taken out."""
-    names = [name for name in Policy.__dataclass_fields__ if name in given]
-    return Policy(**{name: given.pop(name) for name in names}, **more)
 
 
 def warn(warnings: Iterable[Finding]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from cranfield.planning.plan_tables import FORMATS, render
 from cranfield.statistics.power import DESIGNS, Design
 
 if TYPE_CHECKING:
-    from cranfield.formats.layout import Layout
+    from cranfield.formats.reading import Reading
     from cranfield.planning.plans import Plan, PowerAnalysis
 
 
@@ -56,8 +57,7 @@ if TYPE_CHECKING:
     "--target", "targets", type=float, multiple=True, help="With runs: an Eρ² or Φ to reach. [default: 0.9 and 0.95]"
 )
 @options.output_format(list(FORMATS))
-@options.input_format
-@options.threads
+@options.reading()
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -72,8 +72,7 @@ def command(
     design: Design,
     targets: tuple[float, ...],
     output_format: str,
-    input_format: Layout | str | None,
-    threads: int | None,
+    reading: Reading,
 ) -> None:
     """How many topics would show a difference between two systems, and what can the present ones show?
 
@@ -96,6 +95,7 @@ def command(
         for name, given in (("--sd", sd is not None), ("--effect", effects != ()), ("--design", design != "paired")):
             if given:
                 raise UsageError(f"{name} is for plans from numbers; with runs it is what the runs show")
+        from cranfield.evaluation.experiment import Experiment
         from cranfield.planning.plans import POWER, Aims, plan
 
         aims = Aims(
@@ -106,15 +106,8 @@ def command(
             alpha,
             comparisons,
         )
-        made = plan(
-            qrels,
-            list(runs),
-            measures or "AP",
-            aims=aims,
-            format=input_format,
-            digest="xxh3_128" if output_format == "json" else None,
-            threads=threads,
-        )
+        told = replace(reading, digest="xxh3_128" if output_format == "json" else None)
+        made = plan(Experiment(qrels, list(runs), reading=told, rows=False), measures or "AP", aims=aims)
         options.warn(made.warnings)
     else:
         for name, given in (("--measure", measures != ()), ("--target", targets != ())):

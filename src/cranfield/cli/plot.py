@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError, shorten
-from cranfield.formats.layout import Layout
 
 
 @click.command("plot")
@@ -42,9 +39,7 @@ from cranfield.formats.layout import Layout
     show_default=True,
     help="For pareto without --costs: latency, p50, p90, p99, indexing, index or memory, from the runs' metadata.",
 )
-@options.policy
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     kind: str,
     qrels: str | None,
@@ -58,9 +53,7 @@ def command(
     sort: bool,
     costs: str | None,
     cost: str,
-    input_format: Layout | str | None,
-    threads: int | None,
-    **given: Any,
+    inputs: options.Inputs,
 ) -> None:
     """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are.
 
@@ -70,7 +63,6 @@ def command(
       $ cranfield plot interpolated qrels.txt bm25.run dense.run -o curves.svg
       $ cranfield plot histogram qrels.txt dense.run bm25.run -m AP -o histogram.pdf --theme paper
     """
-    policy = options.taken_policy(given)
     from cranfield.plot.subject import Subject, all_pictures, find_picture
 
     if kind == "list":
@@ -81,21 +73,20 @@ def command(
     picture.check_asked(measures, chosen)
     if qrels is None or not runs or output is None:
         raise UsageError(f"what is to be drawn, and where to? cranfield plot {kind} QRELS RUN... -o picture.svg")
-    from cranfield.plot.curves import collect
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
     label, paid = _measured_costs(runs, cost) if kind == "pareto" and costs is None else _costs(costs)
     subject = Subject(
-        lambda: collect(qrels, list(runs), policy=policy, format=input_format, threads=threads),
-        measures or picture.measures,
-        chosen,
-        theme,
-        baseline,
-        down_to,
-        sort,
-        paid,
-        label,
+        experiment=inputs.experiment(qrels, runs, rows=True),
+        measures=measures or picture.measures,
+        topics=chosen,
+        theme=theme,
+        baseline=baseline,
+        depth=down_to,
+        sort=sort,
+        costs=paid,
+        cost_label=label,
     )
     save(picture.draw(subject), output)
     click.echo(output)

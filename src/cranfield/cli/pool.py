@@ -8,7 +8,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
 from cranfield.pooling.pool_tables import FORMATS
 
 # What each way of using the command takes, besides runs and how they are read.
@@ -68,9 +68,8 @@ _TAKES = {
     help="For --simulate: draw it, as .svg, .png, .pdf or .html.",
 )
 @click.option("-f", "--output-format", type=click.Choice(FORMATS), help="How to print. [default: table]")
-@options.input_format
-@options.threads
-def command(runs: tuple[str, ...], input_format: Layout | str | None, threads: int | None, **given: Any) -> None:
+@options.reading()
+def command(runs: tuple[str, ...], reading: Reading, **given: Any) -> None:
     """Which documents of RUNS should be judged? And what came of it?
 
     The pool lists topic and document in the order of document ids: it tells assessors nothing of ranks and systems. A
@@ -98,16 +97,15 @@ def command(runs: tuple[str, ...], input_format: Layout | str | None, threads: i
         raise UsageError(f"--{option} is not for {mode}")
     if not runs and mode != "--fill":
         raise UsageError("no run given")
-    read = {"format": input_format, "threads": threads}
     if "plan" in wanted:
         from cranfield.pooling.files import read_plan
 
         wanted["plan"] = read_plan(wanted["plan"])
     ways = {"--analyse": _analyse, "--simulate": _simulate, "--fill": _fill, "a pool": _pool}
-    ways[mode](qrels or "", runs, wanted, read)
+    ways[mode](qrels or "", runs, wanted, reading)
 
 
-def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
     from cranfield.errors import plural
     from cranfield.formats import suffix_of
     from cranfield.formats.output import check_place, save
@@ -130,7 +128,7 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
     known = Known(judged, batch or 0, wanted.pop("rel", 1)) if learns or judged else None
     if "strata" in wanted:
         wanted["strata"] = parse_strata(wanted["strata"])
-    made = make_pool(list(runs), method, budget=budget, known=known, **wanted, **read)
+    made = make_pool(list(runs), method, budget=budget, known=known, **wanted, reading=reading)
     options.warn(made.warnings)
     beside = ""
     if made.sample is not None:
@@ -142,7 +140,7 @@ def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[
         click.echo(f"{size} in {output}{beside}")
 
 
-def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
     from cranfield.pooling.analysis import analyse
     from cranfield.pooling.files import read_groups
     from cranfield.pooling.pool_tables import render_analysis
@@ -150,17 +148,17 @@ def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: di
     form = wanted.pop("output_format", FORMATS[0])
     if "groups" in wanted:
         wanted["groups"] = read_groups(wanted["groups"])
-    found = analyse(qrels, list(runs), **wanted, **read)
+    found = analyse(qrels, list(runs), **wanted, reading=reading)
     options.warn(found.warnings)
     click.echo(render_analysis(found, form), nl=False)
 
 
-def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
     from cranfield.pooling.pool_tables import render_simulation
     from cranfield.pooling.simulation import simulate
 
     form, picture = wanted.pop("output_format", FORMATS[0]), wanted.pop("picture", None)
-    made = simulate(qrels, list(runs), **wanted, **read)
+    made = simulate(qrels, list(runs), **wanted, reading=reading)
     options.warn(made.warnings)
     click.echo(render_simulation(made, form), nl=False)
     if picture:
@@ -170,14 +168,14 @@ def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: d
         save(found_by_budget(made), picture)
 
 
-def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], read: dict[str, Any]) -> None:
+def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
     from cranfield.formats.output import save
     from cranfield.pooling.files import filled
 
     if "strata" not in wanted or runs:
         raise UsageError("write --fill QRELS --strata FILE, and no runs")
     output = wanted.get("output", "-")
-    save(output, [filled(wanted["strata"], qrels, **read)])
+    save(output, [filled(wanted["strata"], qrels, reading)])
     if output != "-":
         click.echo(output)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
-from cranfield.formats.layout import Layout
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
@@ -38,19 +36,19 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 @options.correction
 @options.alpha
 @options.figures
-@options.policy
-@options.input_format
-@options.threads
+@options.inputs
 def command(
     qrels: str,
     runs: tuple[str, ...],
     output: str,
     measures: tuple[str, ...],
     title: str,
+    baseline: str | None,
     tests: tuple[str, ...],
-    input_format: Layout | str | None,
-    threads: int | None,
-    **given: Any,
+    correction: str,
+    alpha: float,
+    figures: tuple[str, ...],
+    inputs: options.Inputs,
 ) -> None:
     """Write a report on RUNS to share: who is best and how surely, pictures, every topic, data quality, provenance.
 
@@ -64,22 +62,24 @@ def command(
     """
     import shlex
 
-    policy = options.taken_policy(given)
     with watched("reading") as progress:
+        from cranfield.comparison.question import Details, Question
         from cranfield.report.contents import gather
         from cranfield.report.report_files import check_name, write
 
         check_name(output)
         report = gather(
-            qrels,
-            list(runs),
+            inputs.experiment(qrels, runs, digest=True, progress=progress, rows=True),
             measures or DEFAULT_MEASURES,
-            policy=policy,
+            Question(
+                baseline=baseline,
+                tests=tests or None,
+                correction=correction,
+                alpha=alpha,
+                details=Details(figures=figures),
+            ),
             title=title,
             command=shlex.join(["cranfield", *sys.argv[1:]]),
-            read={"format": input_format, "threads": threads, "progress": progress},
-            tests=tests or None,
-            **given,
         )
     options.warn(finding for finding in report.findings if finding.doubtful)
     click.echo("".join(f"{name}\n" for name in write(report, output)), nl=False)

@@ -11,6 +11,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.reading import Reading
 from cranfield.search.search_tables import FORMATS
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
     is_flag=True,
     help="Metadata in comments at the head of the run too. ir_measures, pytrec_eval and ranx cannot read such runs.",
 )
-@options.columns
+@options.reading("format", "threads")
 @options.topic_ids
 @options.output_format(FORMATS)
 def command(
@@ -113,6 +114,7 @@ def command(
     header: bool,
     ids: Any,
     output_format: str,
+    reading: Reading,
     **given: str | None,
 ) -> None:
     """Search the documents of COLLECTION for its topics, and say how fast that was.
@@ -138,6 +140,7 @@ def command(
 
     from cranfield.cli.progress import counted
     from cranfield.efficiency.metadata import metadata_path
+    from cranfield.formats import read_qrels
     from cranfield.formats.output import check_place
     from cranfield.formats.writers import format_of
     from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
@@ -168,7 +171,8 @@ def command(
         raise DataError(f"has no {'documents' if whole.documents is None else 'topics'}", source=collection)
     asked = _fields(query)
     queries = dict(zip(whole.topics.ids, whole.topics.queries(*asked), strict=True))
-    judged, parts = _judged_parts(whole, queries, qrels, splits, folds, seed) if grid else (None, None)
+    given_qrels = read_qrels(qrels, reading=reading) if qrels and grid else None
+    judged, parts = _judged_parts(whole, queries, given_qrels, splits, folds, seed) if grid else (None, None)
     documents = replace(whole.documents, name=whole.name)  # the collection's name is the one to record
     with counted("indexing", len(documents)) as counter:
         index, indexing = indexed(documents, analysis, fields=_fields(fields), path=index_file, step=counter.step)
@@ -224,21 +228,20 @@ def _check_used(model: Model, fixed: dict[str, Any], grid: dict[str, tuple[Any, 
 
 
 def _judged_parts(
-    whole: Collection, queries: dict[str, str], qrels: str | None, splits: str | None, folds: int | None, seed: int
+    whole: Collection, queries: dict[str, str], qrels: Qrels | None, splits: str | None, folds: int | None, seed: int
 ) -> tuple[Qrels, Splits]:
     """Judgements to tune on, and which topics are for tuning and which for testing."""
-    from cranfield.formats import read_qrels
     from cranfield.planning.splits import read_splits, split
     from cranfield.texts.collection import other_ids
 
     if splits and folds:
         raise UsageError("--splits and --folds exclude each other")
-    judgements = read_qrels(qrels, format=options.layout(None)) if qrels else whole.qrels
+    judgements = qrels or whole.qrels
     if judgements is None:
         raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
     trap = other_ids(whole.topics, judgements.topics) if whole.topics is not None else None
     if trap:
-        raise DataError(trap, source=qrels or whole.name)
+        raise DataError(trap, source=judgements.origin.path or whole.name)
     both = [topic for topic in judgements.topics if topic in queries]
     if not both:
         raise DataError(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import Reading
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.findings import Finding
 
 DEFAULT_MEASURE = "AP"
 
@@ -34,8 +39,7 @@ DEFAULT_MEASURE = "AP"
     metavar="PATH",
     help="A file ending in .json, or a folder for that and a list of topics for each part. [default: standard output]",
 )
-@options.input_format
-@options.threads
+@options.reading()
 def command(
     qrels: str,
     folds: int | None,
@@ -45,8 +49,7 @@ def command(
     runs: tuple[str, ...],
     measure: str | None,
     output: str | None,
-    input_format: Layout | str | None,
-    threads: int | None,
+    reading: Reading,
 ) -> None:
     """Split the topics of QRELS into those to tune on and those to test on.
 
@@ -65,9 +68,12 @@ def command(
     if measure is not None and not runs:
         raise UsageError("--measure is of the difficulty of topics: name runs to tell it by, with --stratify")
     measure = measure or DEFAULT_MEASURE
-    difficulty, warnings = (
-        difficulty_of(qrels, list(runs), measure, format=input_format, threads=threads) if runs else (None, ())
-    )
+    difficulty: dict[str, float] | None = None
+    warnings: tuple[Finding, ...] = ()
+    if runs:
+        from cranfield.evaluation.experiment import Experiment
+
+        difficulty, warnings = difficulty_of(Experiment(qrels, list(runs), reading=reading, rows=False), measure)
     splits = split(
         list(difficulty) if difficulty else qrels,
         folds=folds or (5 if test_share is None else None),
@@ -76,7 +82,7 @@ def command(
         repeats=repeats,
         difficulty=difficulty,
         stratified=measure if runs else None,
-        format=input_format,
+        reading=reading,
     )
     options.warn(warnings)
     if output is None:

@@ -9,6 +9,7 @@ import click
 from cranfield.cli import options as shared
 from cranfield.cli.progress import loading
 from cranfield.errors import CranfieldError, DataError
+from cranfield.formats.reading import Reading
 from cranfield.trec_eval.arguments import FILE, FORMATS, USAGE, VERSIONS, Options, Version, exit_code
 from cranfield.trec_eval.inputs import read
 from cranfield.trec_eval.names import everything, wanted
@@ -108,7 +109,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     help="The version to imitate.",
 )
 @click.option("--explain-differences", is_flag=True, help="Show where versions and cranfield differ, and why.")
-@shared.columns
+@shared.reading("format", "threads")
 def command(
     qrels: str,
     run: str,
@@ -118,6 +119,7 @@ def command(
     debug: str | None,
     results_format: str | None,
     explain_differences: bool,
+    reading: Reading,
     **settings: Any,
 ) -> None:
     """Print what trec_eval would print, to the character.
@@ -138,7 +140,7 @@ def command(
     """
     default = everything(settings["format"]) if explain_differences else DEFAULT
     options = Options(
-        cast(Version, as_version), measures or default, summary=not no_summary, layout=shared.layout(None), **settings
+        cast(Version, as_version), measures or default, summary=not no_summary, reading=reading, **settings
     )
     if explain_differences:
         from cranfield.trec_eval.versions import explained

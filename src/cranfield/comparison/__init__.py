@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cranfield.comparison.gate.rules import Rule as Rule
     from cranfield.comparison.gate.rules import Thresholds as Thresholds
     from cranfield.comparison.gate.verdict import Verdict as Verdict
+    from cranfield.comparison.question import Details as Details
     from cranfield.comparison.question import Question as Question
     from cranfield.comparison.systems import compare as compare
     from cranfield.comparison.systems import compare_collections as compare_collections
@@ -22,7 +23,7 @@ PUBLIC = {
     "diagnosis": "Diagnosis diagnose",
     "gate.rules": "Rule Thresholds",
     "gate.verdict": "Verdict",
-    "question": "Question",
+    "question": "Details Question",
     "systems": "compare compare_collections",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

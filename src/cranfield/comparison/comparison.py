@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.evaluation.experiment import Input
 from cranfield.evaluation.findings import Finding
-from cranfield.evaluation.results import Input
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
 from cranfield.statistics.corrections import Correction
@@ -27,6 +27,8 @@ from cranfield.statistics.significance import Floats, Integers, Sampling, Signif
 from cranfield.statistics.splitting import ResampledTest
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from cranfield.render.grid import Grid
 
 
@@ -69,7 +71,7 @@ class FigureColumn(NamedTuple):
     values: tuple[float | None, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
     """One measure on one collection: scores[system, topic], and an entry for each pair in every other array.
 
@@ -126,7 +128,8 @@ class Panel:
         return int(np.argmax(self.gains)) if self.measure.sign else None
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Pair:
     """One comparison in full: what `Comparison.rows` gives."""
 
     collection: str
@@ -154,7 +157,7 @@ class Pair(NamedTuple):
     equivalence_p: float | None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison:
     """Systems compared on one or more measures. `pairs` are rows (i, j): the difference is system i minus system j.
 
@@ -166,8 +169,8 @@ class Comparison:
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> good = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
     >>> poor = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
-    >>> found = cranfield.compare(qrels, {"good": good, "poor": poor}, "RR")
-    >>> [(pair.system, pair.other, pair.difference, pair.significant) for pair in found.rows()]
+    >>> comparison = cranfield.compare(cranfield.Experiment(qrels, {"good": good, "poor": poor}), "RR")
+    >>> [(pair.system, pair.other, pair.difference, pair.significant) for pair in comparison.rows()]
     [('good', 'poor', 0.4375, True)]
     """
 
@@ -245,30 +248,49 @@ class Comparison:
             for k, (i, j) in enumerate(self.pairs.tolist()):
                 effects, together = panel.effects, panel.together
                 yield Pair(
-                    panel.collection,
-                    str(panel.measure),
-                    self.systems[i],
-                    self.systems[j],
-                    len(panel.topics),
-                    means[i],
-                    means[j],
-                    float(effects.mean[k]),
-                    float(effects.low[k]),
-                    float(effects.high[k]),
-                    float(together.low[k]),
-                    float(together.high[k]),
-                    float(effects.d_z[k]),
-                    panel.measure.better,
-                    int(effects.wins[k]) if decided else None,
-                    int(effects.ties[k]),
-                    int(effects.losses[k]) if decided else None,
-                    {name: float(p[k]) for name, p in panel.p.items()},
-                    panel.decided.by[k],
-                    float(panel.adjusted[k]),
-                    bool(panel.adjusted[k] < self.alpha),
-                    float(effects.detectable[k]),
-                    None if panel.equivalence is None else float(panel.equivalence[k]),
+                    collection=panel.collection,
+                    measure=str(panel.measure),
+                    system=self.systems[i],
+                    other=self.systems[j],
+                    topics=len(panel.topics),
+                    mean=means[i],
+                    other_mean=means[j],
+                    difference=float(effects.mean[k]),
+                    low=float(effects.low[k]),
+                    high=float(effects.high[k]),
+                    together_low=float(together.low[k]),
+                    together_high=float(together.high[k]),
+                    d_z=float(effects.d_z[k]),
+                    better=panel.measure.better,
+                    wins=int(effects.wins[k]) if decided else None,
+                    ties=int(effects.ties[k]),
+                    losses=int(effects.losses[k]) if decided else None,
+                    p={name: float(p[k]) for name, p in panel.p.items()},
+                    decided_by=panel.decided.by[k],
+                    adjusted_p=float(panel.adjusted[k]),
+                    significant=bool(panel.adjusted[k] < self.alpha),
+                    detectable=float(effects.detectable[k]),
+                    equivalence_p=None if panel.equivalence is None else float(panel.equivalence[k]),
                 )
+
+    def to_pandas(self) -> DataFrame:
+        """A pandas DataFrame: a row for each comparison with the fields of `Pair`, and p_NAME for each test."""
+        import pandas
+
+        rows = [vars(pair) for pair in self.rows()]
+        return pandas.DataFrame(
+            [
+                {name: value for name, value in row.items() if name != "p"}
+                | {f"p_{test}": p for test, p in row["p"].items()}
+                for row in rows
+            ]
+        )
+
+    def to_latex(self) -> str:
+        """The table of systems as a tabular, with the rules of booktabs."""
+        from cranfield.comparison.comparison_tables import render
+
+        return render(self, "latex")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python, in the documented JSON form."""

@@ -40,7 +40,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
                 }
                 for each in comparison.figures
             ],
-            "pairs": [pair._asdict() for pair in comparison.rows()],
+            "pairs": [dict(vars(pair)) for pair in comparison.rows()],
             "folds": _folds(comparison),
             "macro": _macro(comparison),
             "warnings": warnings(comparison),

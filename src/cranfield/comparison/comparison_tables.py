@@ -302,7 +302,7 @@ def _blocks(part: Part) -> list[Block]:
 
 def _separated(comparison: Comparison, delimiter: str) -> str:
     """A row a comparison, in full precision, with the efficiency of both systems."""
-    rows = [_flat(pair._asdict()) | _figures(comparison, pair) for pair in comparison.rows()]
+    rows = [_flat(vars(pair)) | _figures(comparison, pair) for pair in comparison.rows()]
     return separated(list(rows[0]), [list(row.values()) for row in rows], delimiter)
 
 

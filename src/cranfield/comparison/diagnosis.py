@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.systems import check_comparable
 from cranfield.errors import DataError, UsageError, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.evaluation.results import Results
-from cranfield.formats import read_qrels, read_run
 from cranfield.measures import Measure, as_measures
 from cranfield.numerals import decimal
-from cranfield.policy import Policy
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.deciding import RANDOMISATION, Decision, T, decide
 from cranfield.statistics.differences import whole_differences
@@ -25,7 +22,6 @@ from cranfield.statistics.intervals import decided
 from cranfield.statistics.paired import t as paired_t
 from cranfield.statistics.randomised import randomisation
 from cranfield.statistics.significance import Floats, Integers, Sampling
-from cranfield.tables import Qrels, Run
 
 ONE_PAIR = np.array([[0, 1]])
 NOTHING = Decision(np.array([nan]), np.zeros(1), ("",))  # of a single topic
@@ -87,7 +83,7 @@ class Move(NamedTuple):
         return "up" if self.rank < self.other_rank else "down" if self.rank > self.other_rank else "same"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
     """Why a system differs from another on a measure: topics by what they add, slices, and documents that moved."""
 
@@ -114,35 +110,32 @@ class Diagnosis:
 
 
 def diagnose(
-    qrels: Any,
-    run: Any,
-    other: Any,
+    experiment: Experiment,
     measure: str | Measure,
     *,
     slices: Mapping[str, Mapping[str, str]] | None = None,
     topics: Sequence[str] = (),
     depth: int | None = None,
-    policy: Policy | None = None,
-    read: Mapping[str, Any] | None = None,
 ) -> Diagnosis:
-    """Takes the difference `run` minus `other` apart.
+    """Takes the difference of two runs apart: the first one minus the other.
 
     `slices` gives attributes of topics, {topic: {attribute: value}}. `topics` are those whose documents are looked at
     (by default the three that add most either way), down to `depth` (by default the measure's cutoff, or 10).
 
     >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1}, "3": {"d1": 1}}
     >>> good, poor = {t: {"d1": 2.0, "d2": 1.0} for t in qrels}, {t: {"d2": 2.0, "d1": 1.0} for t in qrels}
-    >>> found = diagnose(qrels, good, poor | {"3": {"d1": 1.0}}, "RR", topics=["1"])
-    >>> [(part.topic, part.difference, part.share) for part in found.topics]
+    >>> experiment = Experiment(qrels, {"good": good, "poor": poor | {"3": {"d1": 1.0}}})
+    >>> diagnosis = diagnose(experiment, "RR", topics=["1"])
+    >>> [(part.topic, part.difference, part.share) for part in diagnosis.topics]
     [('1', 0.5, 0.5), ('2', 0.5, 0.5), ('3', 0.0, 0.0)]
-    >>> [(move.document, move.change) for move in found.moves]
+    >>> [(move.document, move.change) for move in diagnosis.moves]
     [('d1', 'up'), ('d2', 'down')]
     """
-    reading = dict(read or {})
-    judgements = read_qrels(qrels, **reading)
-    first, second = _rows_kept(run, "run", reading), _rows_kept(other, "other", reading)
     wanted = _one_measure(measure)
-    results = evaluate(judgements, [first, second], wanted, policy=policy, **reading)
+    experiment = experiment if experiment.rows else replace(experiment, rows=True)
+    if len(experiment.tables()) != 2:
+        raise UsageError(f"a diagnosis is of two runs, not of {len(experiment.tables())}")
+    results = experiment.evaluate(wanted)
     scores = results.scores[:, 0]
     kept = np.flatnonzero(~np.isnan(scores).any(axis=0))
     if len(kept) < 3:
@@ -155,19 +148,20 @@ def diagnose(
     if unknown:
         raise UsageError(f"no topic {some(unknown)} among those compared")
     down_to = depth or wanted.parameters.get("cutoff") or 10
-    moves = [move for topic in looked_at for move in moved(judgements, first, second, topic, down_to)]
     whole = _decided(scores)
+    system, other = results.runs
     return Diagnosis(
-        *_two_names(results),
-        wanted,
-        float((scores[0] - scores[1]).mean()),
-        float(whole.p[0]),
-        whole.by[0],
-        parts,
-        sliced(names, scores, slices) if slices else (),
-        tuple(moves),
-        down_to,
-        results.warnings,
+        system=system,
+        other=other,
+        measure=wanted,
+        difference=float((scores[0] - scores[1]).mean()),
+        p=float(whole.p[0]),
+        decided_by=whole.by[0],
+        topics=parts,
+        slices=sliced(names, scores, slices) if slices else (),
+        moves=tuple(move for topic in looked_at for move in moved(experiment, topic, down_to)),
+        depth=down_to,
+        warnings=results.warnings,
     )
 
 
@@ -255,17 +249,20 @@ def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mappi
     return tuple(out)
 
 
-def moved(qrels: Qrels, run: Run, other: Run, topic: str, depth: int) -> list[Move]:
+def moved(experiment: Experiment, topic: str, depth: int) -> list[Move]:
     """The documents that stand elsewhere, among the first `depth` of either ranking, in the order of the first one.
 
-    >>> qrels, a, b = read_qrels({"1": {"d1": 1}}), read_run({"1": {"d1": 2, "d2": 1}}), read_run({"1": {"d2": 1}})
-    >>> [(move.document, move.grade, move.change) for move in moved(qrels, a, b, "1", 10)]
+    Rankings are in the policy's order.
+
+    >>> experiment = Experiment({"1": {"d1": 1}}, [{"1": {"d1": 2.0, "d2": 1.0}}, {"1": {"d2": 1.0}}])
+    >>> [(move.document, move.grade, move.change) for move in moved(experiment, "1", 10)]
     [('d1', 1.0, 'entered'), ('d2', None, 'down')]
     """
-    grades = qrels.of(topic)
-    ranks = [{d: i for i, d in enumerate(table.of(topic), start=1) if i <= depth} for table in (run, other)]
-    union = dict.fromkeys([*ranks[0], *ranks[1]])
-    moves = [Move(topic, d, grades.get(d), ranks[0].get(d), ranks[1].get(d)) for d in union]
+    grades = experiment.judgements().qrels.of(topic)
+    lists = [experiment.documents(run, [topic], depth)[0] for run in experiment.tables()]
+    ranks, other_ranks = ({document: i for i, document in enumerate(ids, start=1)} for ids in lists)
+    union = dict.fromkeys([*ranks, *other_ranks])
+    moves = [Move(topic, d, grades.get(d), ranks.get(d), other_ranks.get(d)) for d in union]
     return [move for move in moves if move.change != "same"]
 
 
@@ -335,14 +332,3 @@ def _one_measure(given: str | Measure) -> Measure:
         raise UsageError(f"one measure is explained at a time; '{given}' names {some([str(each) for each in named])}")
     check_comparable(named)
     return named[0]
-
-
-def _rows_kept(given: Any, name: str, reading: dict[str, Any]) -> Run:
-    if isinstance(given, Run):
-        return given
-    return read_run(given, name=name if isinstance(given, Mapping) else None, **reading)
-
-
-def _two_names(results: Results) -> tuple[str, str]:
-    first, second = results.runs
-    return first, second

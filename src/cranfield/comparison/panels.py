@@ -62,9 +62,52 @@ def tested_panel(
     results, groups = evaluated.results, list(evaluated.runs_of.values())
     of_run = results.scores[:, results.measures.index(measure)]
     several = tests == (SEED_TEST,)
-    by_seed = [of_run[[results.runs.index(name) for name in group]] for group in groups]
+    kept = _kept_topics(results, of_run, measure, tests)
+    by_seed = [of_run[[results.runs.index(name) for name in group]][:, kept] for group in groups]
+    scores = np.stack([runs.mean(axis=0) for runs in by_seed])
+    tested = _over_seeds(by_seed, scores, pairs) if several else _tested(scores, pairs, tests, asked)
+    by_rule = asked.by_rule and not several
+    decision = decide(scores, pairs, tested.outcomes, asked.sampling, by_rule=by_rule, kind=tests[0].kind)
+    found = tested.effects
+    if measure.sign < 0:  # the lower value wins a topic
+        found = found._replace(wins=found.losses, losses=found.wins)
+    topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
+    unknown = np.full(len(pairs), np.nan)
+    margin, weight = asked.details.margin, asked.details.risk
+    return Panel(
+        collection=collection,
+        measure=measure,
+        topics=topics,
+        scores=scores,
+        unjudged=_unjudged(results, measure, groups),
+        effects=found,
+        together=Ends(unknown, unknown),
+        standard_error=tested.error,
+        freedom=tested.freedom,
+        p={name: outcome.p for name, outcome in tested.outcomes.items()},
+        error={name: outcome.error for name, outcome in tested.outcomes.items()},
+        decided=decision,
+        adjusted=decision.p,
+        notes=tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
+        equivalence=None if margin is None else within(margin, found.mean, tested.error, tested.freedom).p,
+        spreads=tuple(seed_spread(runs) for runs in by_seed) if several else None,
+        folds=_folds(scores, topics, pairs, asked),
+        risk=None if weight is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=weight),
+    )
+
+
+def _kept_topics(results: Results, scores: Floats, measure: Measure, tests: tuple[SignificanceTest, ...]) -> Booleans:
+    """The topics that a comparison is made on: those with a score from every run, unless a test is for others too."""
     independent = [test.name for test in tests if test.kind == "independent"]
-    kept = np.ones(len(results.topics), dtype=bool) if independent else ~np.isnan(of_run).any(axis=0)
+    if independent and results.policy.topics != "run":
+        raise UsageError(
+            f"{independent[0]} is for systems that each have topics of their own, and under --topics "
+            f"{results.policy.topics} every topic counts for all: say --topics run (policy=Policy(topics='run')), "
+            "or take a test for shared topics, as t"
+        )
+    kept: Booleans = np.ones(len(results.topics), dtype=bool)
+    if not independent:
+        kept &= ~np.isnan(scores).any(axis=0)
     if np.count_nonzero(kept) < 2:
         raise DataError(
             f"{measure}: a comparison needs 2 topics with a score from every system or more, not "
@@ -74,51 +117,18 @@ def tested_panel(
             if results.policy.topics == "run"
             else None,
         )
-    by_seed = [scores[:, kept] for scores in by_seed]
-    scores = np.stack([each.mean(axis=0) for each in by_seed])
-    if several:
-        tested = _over_seeds(by_seed, scores, pairs)
-    elif independent:
-        if results.policy.topics != "run":
-            raise UsageError(
-                f"{independent[0]} is for systems that each have topics of their own, and under --topics "
-                f"{results.policy.topics} every topic counts for all: say --topics run (policy=Policy(topics='run')), "
-                "or take a test for shared topics, as t"
-            )
-        tested = _on_different_topics(scores, pairs, tests, asked)
-    else:
-        tested = _Tested(
-            effects(scores, pairs),
-            {test.name: test.function(scores, pairs, asked.sampling) for test in tests},
-            np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
-            np.full(len(pairs), scores.shape[1] - 1.0),
-        )
-    by_rule = asked.by_rule and not several
-    decision = decide(scores, pairs, tested.outcomes, asked.sampling, by_rule=by_rule, kind=tests[0].kind)
-    found = tested.effects
-    if measure.sign < 0:  # the lower value wins a topic
-        found = found._replace(wins=found.losses, losses=found.wins)
-    topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
-    unknown = np.full(len(pairs), np.nan)
-    return Panel(
-        collection,
-        measure,
-        topics,
-        scores,
-        _unjudged(results, measure, groups),
-        found,
-        Ends(unknown, unknown),
-        tested.error,
-        tested.freedom,
-        {name: outcome.p for name, outcome in tested.outcomes.items()},
-        {name: outcome.error for name, outcome in tested.outcomes.items()},
-        decision,
-        decision.p,
-        tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
-        None if asked.margin is None else within(asked.margin, found.mean, tested.error, tested.freedom).p,
-        tuple(seed_spread(each) for each in by_seed) if several else None,
-        _folds(scores, topics, pairs, asked),
-        None if asked.risk is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=asked.risk),
+    return kept
+
+
+def _tested(scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], asked: Question) -> _Tested:
+    """One run of each system."""
+    if any(test.kind == "independent" for test in tests):
+        return _on_different_topics(scores, pairs, tests, asked)
+    return _Tested(
+        effects(scores, pairs),
+        {test.name: test.function(scores, pairs, asked.sampling) for test in tests},
+        np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
+        np.full(len(pairs), scores.shape[1] - 1.0),
     )
 
 
@@ -139,7 +149,7 @@ def corrected(
             alone = min(asked.alpha / size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
             together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
         planned = correction.level(asked.alpha, size)
-        least = detectable(panel.standard_error, panel.freedom, power=asked.power, alpha=planned)
+        least = detectable(panel.standard_error, panel.freedom, power=asked.details.power, alpha=planned)
         # What no flip of so few topics can reach is not found, however large it is.
         out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
         least = np.where(out_of_reach, np.inf, least)
@@ -216,7 +226,11 @@ def _on_different_topics(
             f"{paired[0]} is for systems that share topics, {unpaired} for systems that do not: ask for tests of one "
             "kind"
         )
-    for what, wanted in (("equivalence", asked.margin), ("risk", asked.risk), ("a comparison by folds", asked.splits)):
+    for what, wanted in (
+        ("equivalence", asked.details.margin),
+        ("risk", asked.details.risk),
+        ("a comparison by folds", asked.details.splits),
+    ):
         if wanted is not None:
             raise UsageError(f"{what} needs systems that answer the same topics; {tests[0].name} is for others")
     outcomes = {test.name: test.function(scores, pairs, asked.sampling) for test in tests}
@@ -274,10 +288,10 @@ def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, ask
 
 
 def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, asked: Question) -> tuple[Folds, ...] | None:
-    if asked.splits is None:
+    if asked.details.splits is None:
         return None
     place = {topic: number for number, topic in enumerate(topics)}
-    parts = asked.splits.folds
+    parts = asked.details.splits.folds
     tested = [[place[topic] for topic in part.test if topic in place] for part in parts]
     tuned = [sum(topic in place for topic in part.train) for part in parts]
     if not all(tested) or not all(tuned):

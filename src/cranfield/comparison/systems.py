@@ -12,95 +12,119 @@ import numpy as np
 from cranfield.comparison import guards
 from cranfield.comparison.comparison import Comparison, FigureColumn
 from cranfield.comparison.panels import SEED_TEST, Evaluated, corrected, in_family, judging, macro_summary, tested_panel
-from cranfield.comparison.question import Question
+from cranfield.comparison.question import Details, Question
 from cranfield.errors import UsageError, plural, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
-from cranfield.policy import Policy
-from cranfield.signatures import built
 from cranfield.statistics import corrections
 from cranfield.statistics.deciding import BY_RULE
-from cranfield.statistics.significance import against, all_pairs, find_test
+from cranfield.statistics.significance import Sampling, against, all_pairs, find_test
 
 
 def compare(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     measures: str | Measure | Iterable[str | Measure],
     *,
-    policy: Policy | None = None,
-    read: Mapping[str, Any] | None = None,
-    **question: Any,
+    baseline: str | None = None,
+    tests: Sequence[str] | None = None,
+    correction: str = corrections.DEFAULT,
+    alpha: float = 0.05,
+    sampling: Sampling | None = None,
+    details: Details | None = None,
 ) -> Comparison:
     """Compares systems on the same topics: differences with intervals, effect sizes, p-values corrected for all pairs.
 
-    `qrels` and `runs` are what `evaluate` takes; a list of runs under one name, {"dense": [run1, run2, …]}, are runs of
-    one system under several seeds. By default every pair is compared, with `baseline` every system against that one.
-    `tests` names the tests of significance: the first decides, the others are shown beside it; without any, the paired
-    t test decides, or the exact randomisation test where few topics change (`Pair.decided_by`). See `Question` for the
-    rest: correction, alpha, power, margin, splits, tuned_on, sampling. `read` is passed on to `evaluate`.
+    A list of runs under one name, {"dense": [run1, run2, …]}, are runs of one system under several seeds. By default
+    every pair is compared, with `baseline` every system against that one. `tests` names the tests of significance: the
+    first decides, the others are shown beside it; without any, the paired t test decides, or the exact randomisation
+    test where few topics change (`Pair.decided_by`). `correction` is for all comparisons made, `sampling` for tests
+    that draw. `details` has the rest: power, margin, splits, tuned_on, risk.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
     >>> b = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
-    >>> found = compare(qrels, {"a": a, "b": b}, "RR", baseline="b")
-    >>> pair = next(found.rows())
+    >>> comparison = compare(Experiment(qrels, {"a": a, "b": b}), "RR", baseline="b")
+    >>> pair = next(comparison.rows())
     >>> pair.difference, round(pair.low, 4), round(pair.high, 4), pair.wins, pair.ties, pair.losses
     (0.4375, 0.25, 0.5, 7, 1, 0)
     """
-    return compare_collections({"": (qrels, runs)}, measures, policy=policy, read=read, **question)
+    return compare_collections(
+        {"": experiment},
+        measures,
+        baseline=baseline,
+        tests=tests,
+        correction=correction,
+        alpha=alpha,
+        sampling=sampling,
+        details=details,
+    )
 
 
 def compare_collections(
-    collections: Mapping[str, tuple[Any, Any]],
+    collections: Mapping[str, Experiment],
     measures: str | Measure | Iterable[str | Measure],
     *,
-    policy: Policy | None = None,
-    read: Mapping[str, Any] | None = None,
-    **question: Any,
+    baseline: str | None = None,
+    tests: Sequence[str] | None = None,
+    correction: str = corrections.DEFAULT,
+    alpha: float = 0.05,
+    sampling: Sampling | None = None,
+    details: Details | None = None,
 ) -> Comparison:
-    """Compares the same systems on several collections, {name: (qrels, runs)}, as one family, with a macro summary.
+    """Compares the same systems on several collections, {name: experiment}, as one family, with a macro summary.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
     >>> b = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
-    >>> news = {t: qrels[t] for t in "0123"}
-    >>> found = compare_collections({"web": (qrels, {"a": a, "b": b}), "news": (news, {"a": a, "b": b})}, "RR")
-    >>> [panel.label for panel in found.panels], found.macro[0].difference.round(4)
+    >>> web, news = (Experiment(judged, {"a": a, "b": b}) for judged in (qrels, {t: qrels[t] for t in "0123"}))
+    >>> comparison = compare_collections({"web": web, "news": news}, "RR")
+    >>> [panel.label for panel in comparison.panels], comparison.macro[0].difference.round(4)
     (['RR on web', 'RR on news'], array([0.4062]))
     """
-    asked = built(Question, question, "compare")
+    question = Question(
+        baseline=baseline,
+        tests=tests,
+        correction=correction,
+        alpha=alpha,
+        sampling=sampling or Sampling(),
+        details=details or Details(),
+    )
+    return compared(collections, measures, question)
+
+
+def compared(
+    collections: Mapping[str, Experiment], measures: str | Measure | Iterable[str | Measure], asked: Question
+) -> Comparison:
+    """What is asked of experiments on several collections, or of one."""
     wanted = as_measures(measures)
     check_comparable(wanted)
-    for measure in wanted if asked.risk is not None else ():
+    for measure in wanted if asked.details.risk is not None else ():
         measure.check_direction("take another measure", reason="risk weighs losses")
     if not collections:
         raise UsageError("no collection given")
     evaluated: dict[str, Evaluated] = {}
     expected: list[str] = []
-    for name, (qrels, runs) in collections.items():
-        systems, sources = _seeded(runs)
-        found = evaluate(
-            qrels, sources, list(dict.fromkeys([*wanted, *judging(wanted)])), policy=policy, **dict(read or {})
-        )
-        evaluated[name] = Evaluated(found, _runs_of(found, systems))
-        runs_of = evaluated[name].runs_of
+    for name, experiment in collections.items():
+        systems, sources = _seeded(experiment.runs)
+        seeded = experiment if systems is None else replace(experiment, runs=sources)
+        results = seeded.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=asked.details.figures)
+        runs_of = _runs_of(results, systems)
         expected = expected or list(runs_of)
         if sorted(runs_of) != sorted(expected):
             raise UsageError(
                 f"every collection needs runs of the same systems: {next(iter(collections))} has "
                 f"{some(expected)}, {name} has {some(list(runs_of))}"
             )
-        evaluated[name] = Evaluated(found, {system: runs_of[system] for system in expected})
+        evaluated[name] = Evaluated(results, {system: runs_of[system] for system in expected})
     made = compare_results(evaluated, wanted, asked)
     return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
 
 
-def _one_seed_each(made: Comparison, collections: Mapping[str, tuple[Any, Any]]) -> list[Finding]:
+def _one_seed_each(made: Comparison, collections: Mapping[str, Experiment]) -> list[Finding]:
     """Asked for seeds where no system has two: the guard of systems with several runs does not see that."""
-    asked = any(_seeded(runs)[0] is not None for _, runs in collections.values())
+    asked = any(_seeded(experiment.runs)[0] is not None for experiment in collections.values())
     if not asked or made.tests == (SEED_TEST,):
         return []
     message = f"one run of each system ({some(made.systems)}): the result is about these runs, not the methods"
@@ -131,26 +155,27 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         for measure in measures
     ]
     panels, level = corrected(tested, pairs, tests[0], asked)
+    results = [evaluation.results for evaluation in evaluated.values()]
     made = Comparison(
-        systems,
-        tuple(panels),
-        pairs,
-        asked.baseline,
-        tests,
-        asked.by_rule and tests[0] != SEED_TEST,
-        corrections.find_correction(asked.correction),
-        len(pairs) * int(in_family(panels).sum()),
-        level,
-        asked.alpha,
-        asked.power,
-        asked.margin,
-        asked.sampling,
-        next(iter(evaluated.values())).results.policy,
-        tuple(source for each in evaluated.values() for source in each.results.inputs),
-        tuple(each.results.inputs[0] for each in evaluated.values()),
-        tuple(warning for each in evaluated.values() for warning in each.results.warnings),
-        macro_summary(panels, pairs, tests[0], asked) if len(evaluated) > 1 else (),
-        tuple(found for name, each in evaluated.items() for found in _figures(name, each)),
+        systems=systems,
+        panels=tuple(panels),
+        pairs=pairs,
+        baseline=asked.baseline,
+        tests=tests,
+        by_rule=asked.by_rule and tests[0] != SEED_TEST,
+        correction=corrections.find_correction(asked.correction),
+        comparisons=len(pairs) * int(in_family(panels).sum()),
+        level=level,
+        alpha=asked.alpha,
+        power=asked.details.power,
+        margin=asked.details.margin,
+        sampling=asked.sampling,
+        policy=results[0].policy,
+        inputs=tuple(source for of_collection in results for source in of_collection.inputs),
+        judgements=tuple(of_collection.inputs[0] for of_collection in results),
+        warnings=tuple(warning for of_collection in results for warning in of_collection.warnings),
+        macro=macro_summary(panels, pairs, tests[0], asked) if len(evaluated) > 1 else (),
+        figures=tuple(column for name, evaluation in evaluated.items() for column in _figures(name, evaluation)),
     )
     found = (*_tuning(made, asked), *_split_topics(made, asked), *_twice(made), *guards.of_comparison(made))
     return replace(made, warnings=(*made.warnings, *found))
@@ -158,7 +183,7 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
 
 def _tuning(made: Comparison, asked: Question) -> list[Finding]:
     """Topics that systems were tuned on prove nothing when they are tested on."""
-    tuned = set(asked.tuned_on)
+    tuned = set(asked.details.tuned_on)
     shared = list(dict.fromkeys(topic for panel in made.panels for topic in panel.topics if topic in tuned))
     if not shared:
         return []
@@ -186,9 +211,9 @@ def _twice(made: Comparison) -> list[Finding]:
 
 def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
     """Topics of the splits that are not compared, and the reverse: are these the splits of this collection?"""
-    if asked.splits is None:
+    if asked.details.splits is None:
         return []
-    given = list(dict.fromkeys(topic for fold in asked.splits.folds for part in fold for topic in part))
+    given = list(dict.fromkeys(topic for fold in asked.details.splits.folds for part in fold for topic in part))
     there = made.panels[0].topics
     known, dealt = set(there), set(given)
     foreign = [topic for topic in given if topic not in known]

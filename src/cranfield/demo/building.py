@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cranfield.comparison.question import Details, Question
 from cranfield.demo.embedded import NAME, demo_collection, judged_again, shipped_note
 from cranfield.efficiency.metadata import write_metadata
 from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.output import save, so_far
+from cranfield.formats.reading import Reading
 from cranfield.report.contents import Report, gather
 from cranfield.report.report_files import write
 from cranfield.search import Index, Timing, build_index, retrieve
@@ -83,12 +86,11 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
     runs = tuple(_searched(collection, root / "runs", say))
     with _timed(say) as done:
         report = gather(
-            str(root / PARTS["qrels"]),
-            [str(path) for path in runs],
+            Experiment(str(root / PARTS["qrels"]), [str(path) for path in runs], reading=Reading(digest="xxh3_128")),
             MEASURES,
+            Question(details=Details(figures=FIGURES)),
             title="Five ways to find a docstring",
             command=shlex.join(["cranfield", "demo", "-o", str(folder)]),
-            figures=FIGURES,
         )
         (page,) = write(report, str(root / REPORT))
         done("evaluated, compared, reported")

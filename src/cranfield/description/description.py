@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cranfield.description.advice import Advice, advise
 from cranfield.description.summaries import Cutoff, JudgementSummary, TextSummary, of_cutoffs, of_judgements, of_texts
 from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation import findings
-from cranfield.evaluation.evaluation import named_runs
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.datasets import is_dataset
-from cranfield.formats.layout import Layout, as_layout
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.runs import named_runs
 from cranfield.judged import Judged, Pool, judge, pool
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics
@@ -58,16 +58,14 @@ def describe(
     runs: Any = (),
     *,
     kind: Content | None = None,
-    format: Layout | str | None = None,
-    run_format: Layout | str | None = None,
-    judgements: str = "plain",
+    reading: Reading = DEFAULT,
+    run_reading: Reading = DEFAULT,
     ids: Ids = "given",
 ) -> Description:
     """What a collection, or judgements alone, hold and support; with runs also how far down these are judged.
 
     `source` is whatever `read_collection` takes, or judgements, topics or documents on their own; `kind` says which
-    where content and name do not. `format` and `run_format` say in which format a file or the runs are, `judgements`
-    which kind of judgements a file has, as that of `read_qrels`.
+    where content and name do not. `reading` says how a file is read, `run_reading` how the runs are.
 
     >>> described = describe({"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1, "d4": 0}})
     >>> described.judgements.shape, described.judgements.relevant_per_topic.mean
@@ -75,7 +73,7 @@ def describe(
     >>> [advice.measure for advice in described.advice if advice.fits]
     ['RR@10', 'Success@10', 'nDCG@10', 'R@100']
     """
-    collection = as_collection(source, kind=kind, format=format, judgements=judgements, ids=ids)
+    collection = as_collection(source, kind=kind, reading=reading, ids=ids)
     found = [Finding(code, collection.name, note, doubtful=code == "topic-ids") for code, note in collection.notes]
     for part in (collection.documents, collection.topics):
         if part is not None:
@@ -86,7 +84,7 @@ def describe(
         pooled = pool(collection.qrels)
         found += findings.of_qrels(collection.qrels, pooled)
         summary = of_judgements(pooled)
-        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_format, collection.qrels, pooled, found))
+        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_reading, collection.qrels, pooled, found))
         found += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
         found += _of_depth(cutoffs, summary, collection.name)
     elif not (isinstance(runs, tuple) and not runs):
@@ -106,8 +104,7 @@ def as_collection(
     source: Any,
     *,
     kind: Content | None = None,
-    format: Layout | str | None = None,
-    judgements: str = "plain",
+    reading: Reading = DEFAULT,
     ids: Ids = "given",
 ) -> Collection:
     """A collection of one part or more: from a folder, a file of any kind, or from memory.
@@ -115,12 +112,12 @@ def as_collection(
     >>> as_collection({"q1": {"d1": 1}})
     <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
     """
-    layout = as_layout(format)
+    judgements, format = reading.judgements or "plain", reading.format
     is_path = isinstance(source, str | os.PathLike)
     is_folder = is_path and os.path.isdir(source)
     is_whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.fspath(source).endswith(".toml"))
     if is_whole or (is_folder and kind in (None, "qrels")):
-        if layout.format is not None or judgements != "plain":
+        if format is not None or judgements != "plain":
             raise UsageError(
                 "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
             )
@@ -131,27 +128,25 @@ def as_collection(
         if kind is None and judgements == "plain":
             raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "documents" or isinstance(source, Documents):
-        documents = read_documents(source, format=layout.format)
+        documents = read_documents(source, format=format)
         return Collection(documents.name, documents)
     if kind == "topics" or isinstance(source, Topics):
-        topics = read_topics(source, format=layout.format, ids=ids)
+        topics = read_topics(source, format=format, ids=ids)
         return Collection(topics.name, None, topics)
     if kind == "run":
         raise UsageError(f"{label} is a run: name judgements or a collection first, then runs")
-    layout = layout._replace(format="tsv") if layout.format == "beir" else layout
-    qrels = read_qrels(source, kind=judgements, format=layout)
+    reading = replace(reading, format="tsv") if format == "beir" else reading
+    qrels = read_qrels(source, reading=reading)
     return Collection(qrels.name, qrels=qrels)
 
 
-def _judged_runs(
-    runs: Any, format: Layout | str | None, qrels: Qrels, pooled: Pool, found: list[Finding]
-) -> list[Judged]:
+def _judged_runs(runs: Any, reading: Reading, qrels: Qrels, pooled: Pool, found: list[Finding]) -> list[Judged]:
     """The runs as judged; what is odd about them is added to what was found."""
     if isinstance(runs, tuple) and not runs:
         return []
     all_judged = []
     for name, source in named_runs(runs):
-        run = read_run(source, name=name, format=format)
+        run = read_run(source, name=name, reading=reading)
         judged = judge(run, qrels, pooled=pooled)
         found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
         all_judged.append(judged)

@@ -7,6 +7,7 @@ from cranfield.exports import TYPE_CHECKING, exported
 if TYPE_CHECKING:
     from cranfield.evaluation.checking import check as check
     from cranfield.evaluation.evaluation import evaluate as evaluate
+    from cranfield.evaluation.experiment import Experiment as Experiment
     from cranfield.evaluation.findings import Finding as Finding
     from cranfield.evaluation.opinions import of_judges as of_judges
     from cranfield.evaluation.results import Results as Results
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 PUBLIC = {
     "checking": "check",
     "evaluation": "evaluate",
+    "experiment": "Experiment",
     "findings": "Finding",
     "opinions": "of_judges",
     "results": "Results",

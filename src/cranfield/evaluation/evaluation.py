@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.efficiency.resources import check_figures
-from cranfield.errors import ArgumentError, DataError, UsageError, some
+from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import findings
-from cranfield.evaluation.opinions import Scored, opinions, scored, shown_pool, spread
-from cranfield.evaluation.results import Input, Results
-from cranfield.formats import distinct_names, read_qrels, read_run
-from cranfield.formats.format import Judging
-from cranfield.formats.kinds import KINDS
-from cranfield.formats.layout import Layout
-from cranfield.judged import Floats, Judged, Mask, Pool, aligned, arranged, joined, pool
+from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_lengths
+from cranfield.evaluation.opinions import Opinions, Scored, opinions, scored, shown_pool, spread
+from cranfield.evaluation.results import Results
+from cranfield.formats import distinct_names
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.judged import Floats, Judged, Mask, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
-from cranfield.tables import Qrels, Run, describe_type, thread_count
-
-if TYPE_CHECKING:
-    from cranfield._core import Progress
-
-UNJUDGED = -1e6  # negative says that nobody judged; far below, so that a table of gains does not mean it by chance
+from cranfield.tables import Run
 
 
 def evaluate(
@@ -36,24 +29,19 @@ def evaluate(
     *,
     policy: Policy | None = None,
     bounds: bool = False,
-    judgements: str | None = None,
     known: Any = None,
     lengths: Any = None,
-    figures: str | Iterable[str] = (),
-    format: Layout | str | None = None,
-    digest: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    reading: Reading = DEFAULT,
 ) -> Results:
     """Evaluates one run or many against judgements.
 
     `qrels` and each run are anything `read_qrels` and `read_run` take: a path, a dict of dicts, a data frame, arrays.
     Several runs come as a list, or as {name: run}. `measures` are names ("nDCG@10") or Measure objects. `policy`
     holds every decision that changes a number. `bounds` adds the least and the most each score could be, whatever the
-    unjudged documents retrieved are worth. `judgements` is the kind of judgements in `qrels`, where they say more than
-    a grade; by default the kind that a measure needs, or plain ones. `known` are documents the user knew before,
-    as judgements; `lengths` of documents are a file or {document: length}. `figures` of efficiency, "p99" or
-    "throughput", are read from the metadata of the runs. The result is always a `Results`.
+    unjudged documents retrieved are worth. `known` are documents the user knew before, as judgements; `lengths` of
+    documents are a file or {document: length}. `reading` says how inputs are read where they do not tell: format,
+    kind of judgements, columns. The result is always a `Results`. To do more with the same inputs than evaluate them,
+    make an `Experiment`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -63,99 +51,144 @@ def evaluate(
     a     1.0000  1.0000
     b     0.6309  0.5000
     """
-    wanted = as_measures(measures)
-    policy = policy or Policy()
+    experiment = Experiment(qrels, runs, policy or Policy(), reading, known, lengths, rows=False)
+    return experiment.evaluate(measures, bounds=bounds)
+
+
+def evaluated(
+    experiment: Experiment,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    bounds: bool = False,
+    figures: str | Iterable[str] = (),
+) -> Results:
+    """Every run of an experiment on every measure and topic.
+
+    `figures` of efficiency, "p99" or "throughput", are read from the metadata of the runs.
+
+    >>> experiment = Experiment({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}})
+    >>> evaluated(experiment, "RR").mean()
+    {'run': {'RR': 0.5}}
+    """
+    policy, wanted, figures = experiment.policy, as_measures(measures), check_figures(figures)
+    _check_bounds(bounds, wanted, policy)
+    judgements = experiment.judgements(wanted)
+    scoring = _Scoring.of(experiment, wanted, judgements, bounds)
+    qrels = judgements.qrels
+    reported = shown_pool(qrels, judgements.pool, policy, scoring.heard)
+    warnings = findings.of_qrels(qrels, reported, policy) + (scoring.heard.told if scoring.heard else [])
+    warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
+    warnings += findings.unreachable_grade(wanted, reported, qrels.name)
+    runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.timed))
+    if not runs:
+        raise UsageError("no run given")
+    names = distinct_names([(run.source.name, run.source.path) for run in runs])
+    measured, unknown = _efficiency(names, [run.source.path for run in runs], figures)
+    warnings += [finding for run in runs for finding in run.findings] + unknown
+    cubes = [np.stack(cube) for cube in zip(*(run.cubes for run in runs), strict=True)]
+    answered = np.stack([run.answered for run in runs])
+    topics, cubes = _choose_topics(policy, names, judgements.pool.topics, cubes, answered, reported.has_relevant)
+    denominators = cubes.pop() if scoring.ratios else None
+    scores, lower, upper = cubes if bounds else (cubes[0], None, None)
+    return Results(
+        runs=tuple(names),
+        measures=wanted,
+        topics=topics,
+        scores=scores,
+        policy=policy,
+        inputs=(*experiment.beside(judgements), *(run.source for run in runs)),
+        warnings=tuple(warnings),
+        lower=lower,
+        upper=upper,
+        denominators=denominators,
+        figures=measured,
+        experiment=experiment,
+    )
+
+
+def _check_bounds(bounds: bool, measures: Sequence[Measure], policy: Policy) -> None:
+    """Bounds are those of one order, of grades, and of scores that are averaged as they are."""
     if bounds and policy.ties == "expected":
         raise UsageError("bounds are those of one order: choose another policy for ties than expected")
     if bounds and policy.grades == "probabilities":
         raise UsageError("bounds are those of grades: probabilities have none")
-    ratios = any(measure.is_ratio_of_means for measure in wanted)
-    if bounds and ratios:
+    if bounds and any(measure.is_ratio_of_means for measure in measures):
         raise UsageError("bounds of a ratio of means are not those of its topics: choose another average than ratio")
-    figures = check_figures(figures)
-    threads = thread_count(threads)
-    sources = named_runs(runs)
-    read: dict[str, Any] = {"digest": digest, "format": format, "threads": threads, "progress": progress}
-    judged_by = read_qrels(qrels, kind=judgements or needed_kind(wanted), **read)
-    inputs = [_input(judged_by)]
-    if known is not None:
-        known = read_qrels(known, **read)
-        inputs.append(_input(known))
-        judged_by = with_known(judged_by, known)
-    length_of: Mapping[str, float] = {}
-    if lengths is not None:
-        from cranfield.formats.lengths import read_lengths
 
-        length_of, path, digested = read_lengths(lengths, digest)
-        inputs.append(Input("lengths", path, digested, len(length_of), 0))
-    for measure in wanted:
-        measure.check_needs({*judged_by.columns, *(["lengths"] if length_of else [])})
-    timed = [measure.definition.needs == "lengths" for measure in wanted]
-    pooled = pool(judged_by)
-    heard = opinions(judged_by, pooled, policy)
-    if (heard is not None or policy.grades == "probabilities") and ratios:
-        raise UsageError("several judges and probabilities have no ratio of means: choose another average than ratio")
-    if heard is not None and any(timed):
-        raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
-    reported = shown_pool(judged_by, pooled, policy, heard)
-    warnings = findings.of_qrels(judged_by, reported, policy) + (heard.told if heard else [])
-    warnings += findings.searched_bounds(wanted, judged_by.name) if bounds else []
-    warnings += findings.unreachable_grade(wanted, reported, judged_by.name)
 
-    # One file: all threads on it. Many: a file a thread. Only what is judged of a run is kept.
-    workers = min(threads, len(sources))
-    each = threads if workers == 1 else 1
-    judging = None if any(timed) else Judging(judged_by.table, policy.ties)
+class _ScoredRun(NamedTuple):
+    """What is kept of a run: cubes[measure, topic] of scores, then of bounds and denominators if there are any."""
 
-    def seen(run: Run, qrels: Qrels, pooled: Pool, measures: list[Measure]) -> tuple[Judged, Scored]:
-        """A run seen through judgements, and its scores with what belongs to them."""
-        whole = joined(run, qrels, policy.ties, pooled=pooled, threads=each)
-        judged = whole if policy.ties == "expected" else arranged(whole, policy)
-        found = scored(whole, measures, policy, heard, bounds)
-        if ratios:
+    source: Input
+    findings: list[findings.Finding]
+    answered: Mask
+    cubes: list[Floats]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Scoring:
+    """How every run is scored. Measures that read lengths see every document retrieved, the others those judged."""
+
+    measures: tuple[Measure, ...]
+    timed: list[bool]  # which of the measures read lengths
+    policy: Policy
+    heard: Opinions | None
+    bounds: bool
+    ratios: bool
+    judgements: Judgements
+    lengths: Mapping[str, float]
+
+    @classmethod
+    def of(
+        cls, experiment: Experiment, measures: tuple[Measure, ...], judgements: Judgements, bounds: bool
+    ) -> _Scoring:
+        policy, lengths = experiment.policy, experiment.lengths_by_document
+        for measure in measures:
+            measure.check_needs({*judgements.qrels.columns, *(["lengths"] if lengths else [])})
+        timed = [measure.definition.needs == "lengths" for measure in measures]
+        ratios = any(measure.is_ratio_of_means for measure in measures)
+        heard = opinions(judgements.qrels, judgements.pool, policy)
+        if (heard is not None or policy.grades == "probabilities") and ratios:
+            raise UsageError(
+                "several judges and probabilities have no ratio of means: choose another average than ratio"
+            )
+        if heard is not None and any(timed):
+            raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
+        return cls(
+            measures=measures,
+            timed=timed,
+            policy=policy,
+            heard=heard,
+            bounds=bounds,
+            ratios=ratios,
+            judgements=judgements,
+            lengths=lengths,
+        )
+
+    def of_run(self, run: Run, whole: Judged) -> _ScoredRun:
+        """A run's scores, and what is odd about it."""
+        judged, plain = self._seen(whole, [m for m, reads in zip(self.measures, self.timed, strict=True) if not reads])
+        cubes, errors = plain.cubes, plain.errors
+        if any(self.timed):
+            every = with_lengths(self.judgements.qrels, run, self.lengths)
+            of_all = joined(run, every, self.policy.ties, pooled=pool(every))
+            _, timed = self._seen(of_all, [m for m, reads in zip(self.measures, self.timed, strict=True) if reads])
+            place = np.argsort(np.argsort(self.timed, kind="stable"))
+            cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]
+            errors = np.concatenate((errors, timed.errors))[place]
+        told = findings.of_run(run, judged, self.policy)
+        told += findings.of_sampling(run, self.measures, errors, self.policy)
+        told += spread(run.name, self.measures, plain.single)
+        return _ScoredRun(input_of(run), told, judged.answered, cubes)
+
+    def _seen(self, whole: Judged, measures: list[Measure]) -> tuple[Judged, Scored]:
+        """The rankings as measures see them, and their scores with what belongs to them."""
+        judged = whole if self.policy.ties == "expected" else arranged(whole, self.policy)
+        scores = scored(whole, measures, self.policy, self.heard, self.bounds)
+        if self.ratios:
             denominators = [measure.denominators(judged) for measure in measures]
-            found.cubes.append(np.array(denominators).reshape(len(measures), len(judged.topics)))
-        return judged, found
-
-    def one(source: tuple[str | None, Any]) -> tuple[Input, list[findings.Finding], Mask, list[Floats]]:
-        name, given = source
-        run = read_run(given, name=name, judging=judging, **read | {"threads": each})
-        plain = [measure for measure, reads in zip(wanted, timed, strict=True) if not reads]
-        judged, found = seen(run, judged_by, pooled, plain)
-        scores, errors = found.cubes, found.errors
-        if any(timed):
-            every = with_lengths(judged_by, run, length_of)
-            others = [measure for measure, reads in zip(wanted, timed, strict=True) if reads]
-            _, more = seen(run, every, pool(every), others)
-            place = np.argsort(np.argsort(timed, kind="stable"))
-            scores = [np.concatenate(pair)[place] for pair in zip(scores, more.cubes, strict=True)]
-            errors = np.concatenate((errors, more.errors))[place]
-        told = findings.of_run(run, judged, policy) + findings.of_sampling(run, wanted, errors, policy)
-        return _input(run), told + spread(run.name, wanted, found.single), judged.answered, scores
-
-    if workers == 1:
-        evaluated = [one(source) for source in sources]
-    else:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(workers) as executor:
-            evaluated = list(executor.map(one, sources))
-
-    names = distinct_names([(run_input.name, run_input.path) for run_input, _, _, _ in evaluated])
-    inputs += [run_input for run_input, _, _, _ in evaluated]
-    for _, found, _, _ in evaluated:
-        warnings += found
-    measured, unknown = _efficiency(names, [run_input.path for run_input, _, _, _ in evaluated], figures)
-    warnings += unknown
-    cubes = [np.stack(cube) for cube in zip(*(scores for _, _, _, scores in evaluated), strict=True)]
-    answered = np.stack([answered for _, _, answered, _ in evaluated])
-    topics, cubes = _choose_topics(policy, names, pooled.topics, cubes, answered, reported.has_relevant)
-    denominators = cubes.pop() if ratios else None
-    scores, lower, upper = cubes if bounds else (cubes[0], None, None)
-    told = tuple(warnings)
-    return Results(
-        tuple(names), wanted, topics, scores, policy, tuple(inputs), told, lower, upper, denominators, measured
-    )
+            scores.cubes.append(np.array(denominators).reshape(len(measures), len(judged.topics)))
+        return judged, scores
 
 
 def _efficiency(
@@ -172,47 +205,6 @@ def _efficiency(
             raise no_figure(figure, names)
     missing = [[figure for figure, values in measured.items() if values[r] is None] for r in range(len(names))]
     return measured, [findings.unknown_figures(name, of) for name, of in zip(names, missing, strict=True) if of]
-
-
-def needed_kind(measures: Iterable[Measure]) -> str:
-    """The kind of judgements that measures need: plain ones unless one needs more."""
-    needs = (measure.definition.needs or "" for measure in measures)
-    return next((need for need in needs if need in KINDS), "plain")
-
-
-def with_known(qrels: Qrels, known: Qrels) -> Qrels:
-    """The judgements with a column that tells which documents the user knew before: those of a grade above 0.
-
-    >>> qrels = with_known(read_qrels({"q1": {"d1": 2, "d2": 1}}), read_qrels({"q1": {"d2": 1, "d7": 1}}))
-    >>> qrels.columns["known"].tolist()
-    [False, True]
-    """
-    return replace(qrels, columns={**qrels.columns, "known": aligned(known, qrels) > 0})
-
-
-def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
-    """The judgements with all that a run retrieved, unjudged documents with a negative grade, and a column of lengths.
-
-    >>> run = read_run({"q1": {"d1": 2.0, "d5": 1.0}})
-    >>> qrels = with_lengths(read_qrels({"q1": {"d1": 2, "d2": 1}}), run, {"d1": 80, "d5": 120})
-    >>> qrels.of("q1"), qrels.columns["lengths"]
-    ({'d1': 2.0, 'd2': 1.0, 'd5': -1000000.0}, array([ 80.,  nan, 120.]))
-    """
-    every: dict[str, dict[str, float]] = {}
-    missing: dict[str, None] = {}
-    for topic, grades in qrels.to_dict().items():
-        retrieved = run.table.documents(topic.encode("utf-8", "surrogateescape"))
-        missing |= {document: None for document in retrieved if document not in lengths}
-        every[topic] = dict.fromkeys(retrieved, UNJUDGED) | grades
-    if missing:
-        raise DataError(
-            f"retrieved {len(missing):,} documents without a length: {some(list(missing))}",
-            source=run.name,
-            remedy="Every retrieved document needs one, judged or not: those above it decide when another is reached.",
-        )
-    made = read_qrels(every)
-    column = [lengths.get(document, np.nan) for grades in made.to_dict().values() for document in grades]
-    return replace(made, columns={"lengths": np.array(column, dtype=np.float64)})
 
 
 def _choose_topics(
@@ -242,55 +234,3 @@ def _choose_topics(
     return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), [
         cube[:, :, keep] for cube in cubes
     ]
-
-
-def _input(table: Run | Qrels) -> Input:
-    origin = table.origin
-    return Input(origin.name, origin.path, origin.digest, len(table), len(table.topics), origin.tag)
-
-
-def named_runs(runs: Any) -> list[tuple[str | None, Any]]:
-    """The runs one by one, with the names given to them: one run of any kind, a list of runs, or {name: run}."""
-    if isinstance(runs, Mapping) and not _is_one_run(runs):
-        named: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
-    elif isinstance(runs, list) and not hasattr(next(iter(runs), None), "_fields"):
-        named = [(None, run) for run in runs]
-        if len(runs) > 1:
-            named = [(None if _has_a_name(run) else f"run{i}", run) for i, run in enumerate(runs, start=1)]
-    else:
-        named = [(None, runs)]
-    if not named:
-        raise UsageError("no run given")
-    return named
-
-
-def read_runs(runs: Any, **read: Any) -> list[Run]:
-    """The runs as tables, each under a name of its own; `read` is passed on to `read_run`.
-
-    >>> [run.name for run in read_runs({"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}})]
-    ['a', 'b']
-    """
-    tables = [read_run(run, name=name, **read) for name, run in named_runs(runs)]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
-    return [table.renamed(name) for table, name in zip(tables, names, strict=True)]
-
-
-def _has_a_name(run: Any) -> bool:
-    return isinstance(run, Run | str | os.PathLike) or hasattr(run, "read")
-
-
-def _is_one_run(runs: Mapping[Any, Any]) -> bool:
-    """Whether this is {topic: {document: score}} rather than {name: run}."""
-    first = next(iter(runs.values()), None)
-    if not isinstance(first, Mapping):
-        known = (
-            isinstance(first, Run | str | os.PathLike | tuple)
-            or hasattr(first, "read")
-            or hasattr(first, "__arrow_c_stream__")
-        )
-        if runs and not known:
-            raise ArgumentError(
-                f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}"
-            )
-        return not runs
-    return not any(isinstance(value, Mapping) for value in first.values())

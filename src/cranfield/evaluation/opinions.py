@@ -18,6 +18,7 @@ from cranfield.evaluation.expected import expected_scores
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.kinds import KINDS
+from cranfield.formats.reading import Reading
 from cranfield.judged import Floats, Judged, Mask, Pool, arranged
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
@@ -50,7 +51,7 @@ def opinions(qrels: Qrels, pool: Pool, policy: Policy) -> Opinions | None:
 
     >>> from cranfield import judged
     >>> from cranfield.formats import read_qrels
-    >>> qrels = read_qrels({"q1": {"d1": {"ann": 1, "bob": 0}, "d2": {"ann": 0}}}, kind="judges")
+    >>> qrels = read_qrels({"q1": {"d1": {"ann": 1, "bob": 0}, "d2": {"ann": 0}}}, reading=Reading(judgements="judges"))
     >>> opinions(qrels, judged.pool(qrels), Policy(judges="mean")).weights
     array([[0.5],
            [0.5]])
@@ -104,7 +105,7 @@ def of_judges(judges: Mapping[str, Any]) -> Qrels:
         for topic, grades in read_qrels(source).to_dict().items():
             for document, grade in grades.items():
                 together.setdefault(topic, {}).setdefault(document, {})[judge] = grade
-    return read_qrels(together, kind="judges")
+    return read_qrels(together, reading=Reading(judgements="judges"))
 
 
 def majority(grades: Floats) -> Floats:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.findings import Finding
 from cranfield.judged import Floats
 from cranfield.measures.registry import Measure, parse_measure
@@ -17,17 +18,6 @@ from cranfield.policy import Policy
 
 if TYPE_CHECKING:
     from cranfield.plot.accessor import Plots
-
-
-class Input(NamedTuple):
-    """A file or object that was read."""
-
-    name: str
-    path: str | None
-    digest: str | None
-    rows: int
-    topics: int
-    tag: str = ""
 
 
 class Column(NamedTuple):
@@ -44,22 +34,23 @@ class Column(NamedTuple):
         return self.label.replace(str(self.measure), self.measure.label, 1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Results:
     """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
 
     `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
     whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
     of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by.
-    `figures` of efficiency that were asked for have a number for each run, None where it is not known.
+    `figures` of efficiency that were asked for have a number for each run, None where it is not known. `experiment` is
+    what was evaluated.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> results = cranfield.evaluate(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
     >>> results.mean()
     {'run': {'RR': 0.75}}
-    >>> results.per_topic()
-    {'run': {'q1': {'RR': 1.0}, 'q2': {'RR': 0.5}}}
+    >>> results["RR"], results.per_topic()
+    ({'run': 0.75}, {'run': {'q1': {'RR': 1.0}, 'q2': {'RR': 0.5}}})
     >>> print(results)
     run      RR
     run  0.7500
@@ -76,6 +67,7 @@ class Results:
     upper: Floats | None = None
     denominators: Floats | None = None
     figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    experiment: Experiment
 
     @cached_property
     def means(self) -> Floats:
@@ -133,16 +125,24 @@ class Results:
             for r, run in enumerate(self.runs)
         }
 
-    def of(self, measure: Measure | str, run: str | None = None) -> Floats:
-        """The per-topic scores of one measure; `run` may be left out if there is only one."""
+    def __getitem__(self, measure: Measure | str) -> dict[str, float]:
+        """{run: number} of one measure."""
+        return dict(zip(self.runs, self.means[:, self._place(measure)].tolist(), strict=True))
+
+    def _place(self, measure: Measure | str) -> int:
         wanted = parse_measure(measure) if isinstance(measure, str) else measure
         if wanted not in self.measures:
             raise UsageError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        return self.measures.index(wanted)
+
+    def of(self, measure: Measure | str, run: str | None = None) -> Floats:
+        """The per-topic scores of one measure; `run` may be left out if there is only one."""
+        place = self._place(measure)
         if run is None and len(self.runs) > 1:
             raise UsageError(f"which run? There are {', '.join(self.runs)}")
         if run is not None and run not in self.runs:
             raise UsageError(f"no run '{run}'; there are {', '.join(self.runs)}")
-        scores: Floats = self.scores[0 if run is None else self.runs.index(run), self.measures.index(wanted)]
+        scores: Floats = self.scores[0 if run is None else self.runs.index(run), place]
         return scores
 
     def only(self, measures: Sequence[Measure]) -> Results:
@@ -199,6 +199,12 @@ class Results:
         import pyarrow
 
         return pyarrow.table(self._columns())
+
+    def to_latex(self) -> str:
+        """A tabular of the means, with the rules of booktabs."""
+        from cranfield.evaluation.result_tables import render
+
+        return render(self, "latex")
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = list(self.rows())

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.diagnosis import Move
 from cranfield.errors import UsageError, some
 from cranfield.evaluation import findings
-from cranfield.evaluation.evaluation import named_runs, needed_kind, with_known, with_lengths
+from cranfield.evaluation.experiment import Experiment, with_lengths
 from cranfield.explanation.explanation import Account, Below, Explanation, Line, Missed, Pair, Placed
-from cranfield.formats import distinct_names, read_qrels, read_run
-from cranfield.formats.lengths import read_lengths
+from cranfield.formats import read_qrels
+from cranfield.formats.runs import named_runs
 from cranfield.judged import Integers, Judged, Mask, arranged, joined
 from cranfield.measures import Measure, as_measures
 from cranfield.measures.explained import Trace, Working
@@ -46,63 +46,57 @@ _Places = Mapping[str, tuple[int, float | None]]
 
 
 def explain(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     topic: str,
     measures: str | Measure | Iterable[str | Measure],
     *,
     shown: int | None = None,
-    policy: Policy | None = None,
-    judgements: str | None = None,
-    known: Any = None,
-    lengths: Any = None,
-    read: Mapping[str, Any] | None = None,
 ) -> Explanation:
     """Explains the scores of one run, or of two side by side, on one topic.
 
-    Judgements, runs, measures and what measures may need are given as to `evaluate`. `shown` is the rank down to which
-    every document is shown: by default the measure's cutoff or the last document that counts, but at most 20, and
-    below that only documents that count. Every value is that of `evaluate`.
+    `shown` is the rank down to which every document is shown: by default the measure's cutoff or the last document that
+    counts, but at most 20, and below that only documents that count. Every value is that of `evaluate`.
 
-    >>> found = explain({"7": {"d1": 2, "d4": 1}}, {"7": {"d1": 9.0, "d2": 8.0}}, "7", "P@2")
-    >>> found.accounts[0].text
+    >>> experiment = Experiment({"7": {"d1": 2, "d4": 1}}, {"7": {"d1": 9.0, "d2": 8.0}})
+    >>> explanation = explain(experiment, "7", "P@2")
+    >>> explanation.accounts[0].text
     'P@2 = 1 / 2 = 0.5000'
-    >>> [(line.rank, line.document, line.grade, line.if_relevant) for line in found.accounts[0].lines]
+    >>> [(line.rank, line.document, line.grade, line.if_relevant) for line in explanation.accounts[0].lines]
     [(1, 'd1', 2.0, None), (2, 'd2', None, 1.0)]
     """
-    wanted, policy, reading = as_measures(measures), policy or Policy(), dict(read or {})
+    wanted, policy = as_measures(measures), experiment.policy
     _check_policy(policy)
-    sources = named_runs(runs)
+    sources = named_runs(experiment.runs)
     if len(sources) > MOST_RUNS:
         raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
-    judged_by = read_qrels(qrels, kind=judgements or needed_kind(wanted), **reading)
-    judged_by = judged_by if known is None else with_known(judged_by, read_qrels(known, **reading))
-    length_of = {} if lengths is None else read_lengths(lengths, None)[0]
+    judgements = experiment.judgements(wanted).qrels
+    lengths = experiment.lengths_by_document
     for measure in wanted:
-        measure.check_needs({*judged_by.columns, *(["lengths"] if length_of else [])})
-    _check_topic(topic, judged_by.topics)
+        measure.check_needs({*judgements.columns, *(["lengths"] if lengths else [])})
+    _check_topic(topic, judgements.topics)
 
-    tables = [read_run(run, name=name, **reading) for name, run in sources]
-    names = distinct_names([(table.name, table.origin.path) for table in tables])
     explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
-    told: list[findings.Finding] = []
-    for name, table in zip(names, tables, strict=True):
-        plain, more = _ranking(table, judged_by, topic, policy)
-        told += more
+    warnings: list[findings.Finding] = []
+    tables = experiment.tables()
+    for table in tables:
+        whole = experiment.joined(table, experiment.judgements(wanted))
+        plain, odd = _ranking(table, judgements, whole, topic, policy)
+        warnings += odd
         for measure in wanted:
             ranking = plain
             if measure.definition.needs == "lengths":
-                ranking, _ = _ranking(table, with_lengths(judged_by, table, length_of), topic, policy)
-            explained[measure].append(_account(name, measure, ranking, shown, policy))
-    told += findings.unreachable_grade(wanted, plain.judged.pool, judged_by.name)
-    grades = judged_by.of(topic)
+                every = with_lengths(judgements, table, lengths)
+                ranking, _ = _ranking(table, every, joined(table, every, policy.ties), topic, policy)
+            explained[measure].append(_account(table.name, measure, ranking, shown, policy))
+    warnings += findings.unreachable_grade(wanted, plain.judged.pool, judgements.name)
+    grades = judgements.of(topic)
     return Explanation(
-        topic,
-        tuple(names),
-        tuple(account for found in explained.values() for account, _ in found),
-        tuple(_pair(topic, grades, *found) for found in explained.values() if len(found) == MOST_RUNS),
-        policy,
-        tuple(told),
+        topic=topic,
+        runs=tuple(table.name for table in tables),
+        accounts=tuple(account for accounts in explained.values() for account, _ in accounts),
+        pairs=tuple(_pair(topic, grades, *accounts) for accounts in explained.values() if len(accounts) == MOST_RUNS),
+        policy=policy,
+        warnings=tuple(warnings),
     )
 
 
@@ -129,13 +123,14 @@ def _check_topic(topic: str, known: Sequence[str]) -> None:
         raise UsageError(f"no topic '{topic}' in the judgements; {others}")
 
 
-def _ranking(run: Run, qrels: Qrels, topic: str, policy: Policy) -> tuple[_Ranking, list[findings.Finding]]:
+def _ranking(
+    run: Run, qrels: Qrels, all_topics: Judged, topic: str, policy: Policy
+) -> tuple[_Ranking, list[findings.Finding]]:
     """A run's answer to a topic, with every document in it, and what is odd about the run as a whole."""
-    all_topics = joined(run, qrels, policy.ties)
     if not all_topics.answered.any():
         raise findings.no_common_topic(run, qrels.topics)
     odd = findings.nothing_judged(run, all_topics)
-    judged = arranged(all_topics, policy).select(np.array([qrels.topics.index(topic)]))
+    judged = arranged(all_topics.select(np.array([qrels.topics.index(topic)])), policy)
     grades, retrieved = qrels.of(topic), run.of(topic)
     if not retrieved:
         none = np.zeros(0, dtype=np.int64)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cranfield.errors import ArgumentError, DataError, UsageError
 from cranfield.formats import delimited, json_text, parquet
 from cranfield.formats import trec_text as trec
 from cranfield.formats.datasets import is_dataset, name_of, records
-from cranfield.formats.format import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Reading, Request
+from cranfield.formats.format import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Parsed, Request
 from cranfield.formats.kinds import read_kind
-from cranfield.formats.layout import Layout, as_layout
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
-
-if TYPE_CHECKING:
-    from cranfield._core import Progress
 
 # In the order in which they are tried on a file's first bytes; what none recognises is TREC text.
 FORMATS: tuple[Format, ...] = (
@@ -33,24 +30,15 @@ FORMATS: tuple[Format, ...] = (
 
 
 def read_run(
-    source: Any,
-    *,
-    name: str | None = None,
-    format: Layout | str | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    digest: str | None = None,
-    judging: Judging | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    source: Any, *, name: str | None = None, reading: Reading = DEFAULT, judging: Judging | None = None
 ) -> Run:
     """Reads what a system retrieved, from a file or from memory.
 
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
-    bzip2, xz or zstd; `format` says which where the content does not. In memory: {topic: {document: score}}, any
-    data frame, (topics, ids, scores) arrays, or records such as ir_measures' ScoredDoc. "irds:ID" takes the scored
-    documents of ir_datasets, where that is installed. `columns` says which column
-    is which where the names are unusual: {"topic": "my_query", …}; a `Layout` as `format` says both. `judging` is for
-    runs that are judged at once and then let go: their rows are not kept.
+    bzip2, xz or zstd; `reading` says which, and what columns are called, where the content does not. In memory:
+    {topic: {document: score}}, any data frame, (topics, ids, scores) arrays, or records such as ir_measures'
+    ScoredDoc. "irds:ID" takes the scored documents of ir_datasets, where that is installed. `judging` is for runs that
+    are judged at once and then let go: their rows are not kept.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
@@ -59,26 +47,15 @@ def read_run(
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
     if is_dataset(source):
-        return read_run(records(source, "scoreddocs"), name=name or name_of(source), judging=judging, threads=threads)
-    layout = as_layout(format, columns)
-    origin, reading = _read(source, "score", name, layout, digest, judging, threads, progress)
-    return Run(reading.table, origin)
+        name, source, reading = name or name_of(source), records(source, "scoreddocs"), _of_records(reading)
+    origin, parsed = _read(source, "score", name, reading, judging)
+    return Run(parsed.table, origin)
 
 
-def read_qrels(
-    source: Any,
-    *,
-    name: str | None = None,
-    kind: str = "plain",
-    format: Layout | str | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    digest: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Qrels:
+def read_qrels(source: Any, *, name: str | None = None, reading: Reading = DEFAULT) -> Qrels:
     """Reads relevance judgements: everything `read_run` takes, with grades instead of scores, and "irds:ID".
 
-    `kind` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
+    `reading.judgements` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
 
     >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
     <Qrels 'qrels': 2 rows, 1 topics>
@@ -86,45 +63,45 @@ def read_qrels(
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
     if is_dataset(source):
-        return read_qrels(records(source, "qrels"), name=name or name_of(source), kind=kind, threads=threads)
-    layout = as_layout(format, columns)
-    if kind != "plain":
-        return read_kind(kind, source, name, layout.columns, digest)
-    origin, reading = _read(source, "grade", name, layout, digest, None, threads, progress)
-    return Qrels(reading.table, origin)
+        name, source, reading = name or name_of(source), records(source, "qrels"), _of_records(reading)
+    if reading.judgements not in (None, "plain"):
+        return read_kind(source, name, reading)
+    origin, parsed = _read(source, "grade", name, reading, None)
+    return Qrels(parsed.table, origin)
+
+
+def _of_records(reading: Reading) -> Reading:
+    """Records of ir_datasets have neither format nor columns of their own."""
+    return Reading(judgements=reading.judgements, threads=reading.threads)
 
 
 def _read(
-    source: Any,
-    kind: Kind,
-    name: str | None,
-    layout: Layout,
-    digest: str | None,
-    judging: Judging | None,
-    threads: int | None,
-    progress: Progress | None,
-) -> tuple[Origin, Reading]:
+    source: Any, kind: Kind, name: str | None, reading: Reading, judging: Judging | None
+) -> tuple[Origin, Parsed]:
+    progress = reading.progress
     if progress is None:
-        from cranfield._core import Progress as NewProgress
+        from cranfield._core import Progress
 
-        progress = NewProgress()
-    request = Request(kind, thread_count(threads), progress, layout.columns, judging)
+        progress = Progress()
+    request = Request(kind, thread_count(reading.threads), progress, reading.told, judging)
     path = digested = None
+    form = "memory"
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        opened = open_source(source, digest)
+        opened = open_source(source, reading.digest)
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
-            hint = "It can be read only once." if path == "-" else None
+            hint = "It can be read only once." if path == "-" or hasattr(source, "read") else None
             raise DataError("is empty", source=label, remedy=hint)
-        reading = _choose(layout.format, opened.data, label, request).read(opened.data, label, request)
+        format = _choose(reading.format, opened.data, label, request)
+        parsed, form = format.read(opened.data, label, request), format.name
         digested = opened.digest()
     else:
         label = name or f"the {request.noun}"
-        reading = _read_memory(source, label, request)
-    if reading.table.row_count == 0:
+        parsed = _read_memory(source, label, request)
+    if parsed.table.row_count == 0:
         raise DataError("has no rows", source=label)
     default = request.noun if path is None else stem(label)
-    return Origin(name or default, path, digested, reading.tag, reading.notes), reading
+    return Origin(name or default, path, digested, parsed.tag, parsed.notes, form), parsed
 
 
 def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
@@ -144,7 +121,7 @@ def _choose(name: str | None, data: Any, label: str, request: Request) -> Format
     return next((format for format in FORMATS if suffix in format.suffixes), trec.TREC)
 
 
-def _read_memory(source: Any, label: str, request: Request) -> Reading:
+def _read_memory(source: Any, label: str, request: Request) -> Parsed:
     from cranfield.formats import frames, memory
 
     if isinstance(source, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield._core import TextLayout
-from cranfield.formats.format import BYTE_ORDER_MARK, Format, Reading, Request, decode
+from cranfield.formats.format import BYTE_ORDER_MARK, Format, Parsed, Request, decode
 from cranfield.formats.layout import is_header, require_columns
 from cranfield.formats.trec_text import read_fields
 
@@ -23,7 +23,7 @@ def header(head: bytes, delimiter: str) -> list[str]:
     return line.split(delimiter)
 
 
-def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> Reading:
+def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> Parsed:
     end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=len(data))
     names = header(bytes(data[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)

@@ -49,7 +49,7 @@ class Request(NamedTuple):
         return "run" if self.kind == "score" else "qrels"
 
 
-class Reading(NamedTuple):
+class Parsed(NamedTuple):
     """A table as read, and what should be said about it: pairs of a code and a sentence."""
 
     table: Table
@@ -57,11 +57,11 @@ class Reading(NamedTuple):
     tag: str = ""
 
 
-def tagged(reading: Reading, tags: Sequence[Any]) -> Reading:
-    """The reading of a run with its tag, the last of those given, as trec_eval has it; more than one is told."""
+def tagged(parsed: Parsed, tags: Sequence[Any]) -> Parsed:
+    """A run as read with its tag, the last of those given, as trec_eval has it; more than one is told."""
     known = [str(tag) for tag in tags if tag is not None]
-    notes = reading.notes + (several_tags_note() if len(set(known)) > 1 else ())
-    return reading._replace(notes=notes, tag=known[-1] if known else "")
+    notes = parsed.notes + (several_tags_note() if len(set(known)) > 1 else ())
+    return parsed._replace(notes=notes, tag=known[-1] if known else "")
 
 
 def several_tags_note() -> tuple[tuple[str, str], ...]:
@@ -75,7 +75,7 @@ class Format(NamedTuple):
     name: str
     suffixes: tuple[str, ...]
     recognise: Callable[[bytes, Request], bool]
-    read: Callable[[Any, str, Request], Reading]
+    read: Callable[[Any, str, Request], Parsed]
 
 
 def decode(raw: bytes) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield._core import CoreError, arrow_columns, read_arrow
-from cranfield.formats.format import Reading, Request, collapsed_note, row_error
+from cranfield.formats.format import Parsed, Request, collapsed_note, row_error
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_lists
 
 
-def read_frame(frame: Any, source: str, request: Request) -> Reading:
+def read_frame(frame: Any, source: str, request: Request) -> Parsed:
     try:
         stream = frame.__arrow_c_stream__()
     except (ImportError, TypeError, ValueError):
@@ -27,10 +27,10 @@ def read_frame(frame: Any, source: str, request: Request) -> Reading:
         table = read_arrow(stream, wanted, columns.kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
-    return Reading(table, collapsed_note(table))
+    return Parsed(table, collapsed_note(table))
 
 
-def _read_pandas_columns(frame: Any, source: str, request: Request) -> Reading:
+def _read_pandas_columns(frame: Any, source: str, request: Request) -> Parsed:
     names = [str(name) for name in frame.columns]
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [frame.iloc[:, i].tolist() for i in (columns.topic, columns.document, columns.value)]

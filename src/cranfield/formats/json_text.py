@@ -12,7 +12,7 @@ from cranfield.formats.format import (
     BYTE_ORDER_MARK,
     IN_GROUPS,
     Format,
-    Reading,
+    Parsed,
     Request,
     collapsed_note,
     decode,
@@ -84,7 +84,7 @@ def parse(text: str, source: str, line: int | None) -> Any:
         raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
-def read_json_lines(data: Any, source: str, request: Request) -> Reading:
+def read_json_lines(data: Any, source: str, request: Request) -> Parsed:
     text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     rows: list[list[Any]] = [[], [], []]
@@ -118,7 +118,7 @@ def read_json_lines(data: Any, source: str, request: Request) -> Reading:
         table, _ = read_columns(rows[0], 1, rows[1], rows[2], kind, request.threads)
     except CoreError as error:
         raise _at_its_line(error, rows, numbers, lines, source, request) from None
-    return tagged(Reading(table, collapsed_note(table)), tags)
+    return tagged(Parsed(table, collapsed_note(table)), tags)
 
 
 def _fault(row: list[Any], request: Request) -> str | None:
@@ -157,7 +157,7 @@ def _at_its_line(
     )
 
 
-def read_json(data: Any, source: str, request: Request) -> Reading:
+def read_json(data: Any, source: str, request: Request) -> Parsed:
     outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Told
+from cranfield.formats.reading import Reading
 from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 
@@ -25,11 +25,13 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def read_kind(kind: str, source: Any, name: str | None, columns: Told, digest: str | None = None) -> Qrels:
+def read_kind(source: Any, name: str | None, reading: Reading) -> Qrels:
     """Judgements of one of these kinds; their format is found from the content."""
+    kind = reading.judgements or "plain"
     if kind not in KINDS:
         raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
-    read: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name, columns)
-    if digest is None or read.origin.path in (None, "-"):
-        return read
-    return replace(read, origin=read.origin._replace(digest=open_source(read.origin.path, digest).digest()))
+    qrels: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name, reading.told)
+    if reading.digest is None or qrels.origin.path in (None, "-"):
+        return qrels
+    digested = open_source(qrels.origin.path, reading.digest).digest()
+    return replace(qrels, origin=qrels.origin._replace(digest=digested))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from cranfield.errors import DataError, UsageError, shorten, some
+from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import UNJUDGED, Kind, is_number
 
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
@@ -25,30 +25,6 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
 ROLES = (*ACCEPTED, "subtopic", "judge")  # the last two are those of some kinds of judgements
 Told: TypeAlias = Mapping[str, tuple[str, ...]]  # what columns are called, by what they are
 NOTHING: Told = {}
-
-
-class Layout(NamedTuple):
-    """How inputs are laid out, where they do not tell: their format, and what columns are called, by what they are.
-
-    Of several names for a column the first that is there counts: inputs that differ can be read together.
-    """
-
-    format: str | None = None
-    columns: Told = NOTHING
-
-
-def as_layout(format: Layout | str | None, columns: Mapping[str, str | Sequence[str]] | None = None) -> Layout:
-    """The layout that a reader is told: the name of a format and what columns are called, or both as one.
-
-    >>> as_layout("csv", {"document": "mydoc"})
-    Layout(format='csv', columns={'document': ('mydoc',)})
-    """
-    told = format if isinstance(format, Layout) else Layout(format)
-    named = {role: (names,) if isinstance(names, str) else tuple(names) for role, names in (columns or {}).items()}
-    unknown = [role for role in named if role not in ROLES]
-    if unknown:
-        raise UsageError(f"columns are those of {', '.join(ROLES)}; there is no '{unknown[0]}'")
-    return told._replace(columns={**told.columns, **named})
 
 
 class Columns(NamedTuple):

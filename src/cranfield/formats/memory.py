@@ -8,14 +8,14 @@ from typing import Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError
-from cranfield.formats.format import EXPECTED, Reading, Request, collapsed_note, row_error
+from cranfield.formats.format import EXPECTED, Parsed, Request, collapsed_note, row_error
 from cranfield.formats.layout import require_columns
 from cranfield.tables import describe_type
 
 FAISS_PADDING = -1
 
 
-def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Reading:
+def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Parsed:
     """{topic: {document: number}}"""
     plain = {
         topic: documents if isinstance(documents, dict) or not isinstance(documents, Mapping) else dict(documents)
@@ -27,7 +27,7 @@ def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Rea
         raise row_error(error, source, request) from None
     except TypeError as error:
         raise ArgumentError(f"{_misfit(plain, request)}{error}") from None
-    return Reading(table, collapsed_note(table))
+    return Parsed(table, collapsed_note(table))
 
 
 def _misfit(outer: dict[Any, Any], request: Request) -> str:
@@ -55,16 +55,16 @@ def _fits(outer: dict[Any, Any], request: Request) -> bool:
 
 def read_lists(
     topics: list[Any], documents: list[Any], values: Any, source: str, request: Request, *, kind: str
-) -> Reading:
+) -> Parsed:
     """Three columns of equal length."""
     try:
         table, _ = read_columns(topics, 1, documents, values, kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
-    return Reading(table, collapsed_note(table))
+    return Parsed(table, collapsed_note(table))
 
 
-def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> Reading:
+def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> Parsed:
     """(topics, documents, values): documents and values are topics × k, or all three are columns of equal length."""
     import numpy as np
 
@@ -107,7 +107,7 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     notes = collapsed_note(table)
     if padded:
         notes += (("padding", f"{padded:,} places with the id -1, as FAISS fills up short lists, were left out"),)
-    return Reading(table, notes)
+    return Parsed(table, notes)
 
 
 def _strings(documents: Any) -> list[Any]:
@@ -115,7 +115,7 @@ def _strings(documents: Any) -> list[Any]:
     return [item.decode("utf-8", "surrogateescape") for item in flat] if documents.dtype.kind == "S" else flat
 
 
-def read_records(records: Iterable[Any], source: str, request: Request) -> Reading:
+def read_records(records: Iterable[Any], source: str, request: Request) -> Parsed:
     """Named tuples or objects with fields such as query_id, doc_id and score (or relevance)."""
     rows, names = records_of(records, source)
     columns = require_columns(names, request.kind, request.columns, source)

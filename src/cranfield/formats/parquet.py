@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.format import Format, Reading, Request, tagged
+from cranfield.formats.format import Format, Parsed, Request, tagged
 from cranfield.formats.frames import read_frame
 from cranfield.formats.layout import require_columns
 
 
-def read_parquet(data: Any, source: str, request: Request) -> Reading:
+def read_parquet(data: Any, source: str, request: Request) -> Parsed:
     table = parquet_table(data, source)
     reading = read_frame(table, source, request)
     columns = require_columns(table.column_names, request.kind, request.columns, source)

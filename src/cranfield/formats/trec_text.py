@@ -11,7 +11,7 @@ from typing import Any
 from cranfield._core import CoreError, TextLayout, read_text
 from cranfield.formats.format import (
     Format,
-    Reading,
+    Parsed,
     Request,
     collapsed_note,
     comments_note,
@@ -25,15 +25,15 @@ QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kin
 RANKS = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="rank")
 
 
-def read_trec(data: Any, source: str, request: Request) -> Reading:
+def read_trec(data: Any, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RUN if request.kind == "score" else QRELS)
 
 
-def read_msmarco(data: Any, source: str, request: Request) -> Reading:
+def read_msmarco(data: Any, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RANKS)
 
 
-def read_fields(data: Any, source: str, request: Request, layout: TextLayout) -> Reading:
+def read_fields(data: Any, source: str, request: Request, layout: TextLayout) -> Parsed:
     """Any delimited text."""
     judging = request.judging
     try:
@@ -57,7 +57,7 @@ def read_fields(data: Any, source: str, request: Request, layout: TextLayout) ->
         notes += several_tags_note()
     if layout.kind == "rank":
         notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
-    return Reading(table, notes, tag)
+    return Parsed(table, notes, tag)
 
 
 TREC = Format("trec", (), lambda head, request: False, read_trec)

@@ -9,10 +9,10 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import named_runs
 from cranfield.evaluation.findings import EXPECTED_NOTES, Finding
 from cranfield.formats import distinct_names, read_run
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.method import Method, Normalisation
 from cranfield.fusion.registered import find_method, find_normalisation
@@ -33,8 +33,7 @@ def fuse(
     parameters: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
-    format: Layout | str | None = None,
-    threads: int | None = None,
+    reading: Reading = DEFAULT,
 ) -> Run:
     """Fuses runs into one by a method such as "rrf" or "combmnz"; docs/fusion.md has them all.
 
@@ -51,9 +50,9 @@ def fuse(
     >>> fuse([a, b], "rrf", parameters={"k": 0}).of("q1")
     {'d2': 1.5, 'd1': 1.0, 'd3': 0.5}
     """
-    threads = thread_count(threads)
+    threads = thread_count(reading.threads)
     recipe = Recipe.of(method, norm, depth)
-    sources = Sources.read(runs, format, threads)
+    sources = Sources.read(runs, reading)
     values = recipe.method.checked(parameters or {}, len(sources.tables))
     parts = fused_parts(sources, sources.topics, recipe, values, threads)
     return fused_run(parts, sources, name or recipe.method.name, threads)
@@ -72,15 +71,16 @@ class Sources(NamedTuple):
     oddities: tuple[tuple[str, str], ...]
 
     @classmethod
-    def read(cls, runs: Any, format: Layout | str | None, threads: int) -> Sources:
+    def read(cls, runs: Any, reading: Reading) -> Sources:
         """Reads one run a thread."""
         given = named_runs(runs)
         if len(given) < 2:
             raise UsageError("one run alone has nothing to be fused with: give two runs or more")
+        threads = thread_count(reading.threads)
         each = max(1, threads // len(given))
 
         def read(source: tuple[str | None, Any]) -> Run:
-            return read_run(source[1], name=source[0], format=format, threads=each)
+            return read_run(source[1], name=source[0], reading=reading.in_threads(each))
 
         read_runs = side_by_side(read, given, threads)
         answered: dict[str, int] = {}

@@ -15,7 +15,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.evaluation import evaluate
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
 from cranfield.judged import Floats, Judged, joined, judge
@@ -93,8 +93,7 @@ def train_fusion(
     parameters: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
-    format: Layout | str | None = None,
-    threads: int | None = None,
+    reading: Reading = DEFAULT,
     tried: Callable[[], None] = lambda: None,
 ) -> TrainedFusion:
     """Fuses runs by a method whose parameters are learnt from judgements.
@@ -112,15 +111,15 @@ def train_fusion(
     >>> trained.folds[0].parameters, trained.run.of("1")
     ({'weights': [0.6, 0.4]}, {'a': 0.6, 'x': 0.4})
     """
-    threads = thread_count(threads)
+    threads = thread_count(reading.threads)
     recipe, taken = Recipe.of(method, norm, depth), parse_measure(measure)
     if same_topics and splits is not None:
         raise UsageError("training on the same topics has no splits: give one of the two")
     taken.check_direction("train on a measure such as nDCG@10")
     if taken.is_ratio_of_means:
         raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
-    sources = Sources.read(runs, format, threads)
-    judgements = read_qrels(qrels, format=format, threads=threads)
+    sources = Sources.read(runs, reading)
+    judgements = read_qrels(qrels, reading=reading)
     fixed = recipe.method.checked(parameters or {}, len(sources.tables), learning=True)
     fixed = {key: value for key, value in fixed.items() if key in (parameters or {})}
     open_to_learning = {*recipe.method.tuned, recipe.method.learnt} - {None, *fixed}
@@ -227,7 +226,7 @@ class Trainer:
         topics = [topic for topic in self.place if topic in self.sources.answered]
         parts = fused_parts(self.sources, topics, self.recipe, values, self.threads)
         run = Run(_core.ranked_table(parts, self.threads), Origin("trial"))
-        scores: Floats = evaluate(self.qrels, run, self.measure, threads=self.threads).scores[0, 0]
+        scores: Floats = evaluate(self.qrels, run, self.measure, reading=Reading(threads=self.threads)).scores[0, 0]
         if key:
             self.trials[key] = scores
         return scores

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.findings import Finding
-from cranfield.evaluation.results import Input
-from cranfield.formats.layout import Layout
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.statistics import generalisability as theory
@@ -183,17 +181,9 @@ class Plan:
 
 
 def plan(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Iterable[str | Measure],
-    *,
-    aims: Aims | None = None,
-    policy: Policy | None = None,
-    format: Layout | str | None = None,
-    digest: str | None = None,
-    threads: int | None = None,
+    experiment: Experiment, measures: str | Measure | Iterable[str | Measure], *, aims: Aims | None = None
 ) -> Plan:
-    """Plans comparisons from judgements and two runs or more, as `evaluate` takes them.
+    """Plans comparisons from judgements and two runs or more.
 
     For every pair of runs: the standard deviation of their differences, the least difference that would be found with
     the present topics (or as many as `aims` has), and the topics needed for each difference aimed at. For all runs
@@ -202,13 +192,13 @@ def plan(
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}}
     >>> a = {"q1": {"d1": 2.0}, "q2": {"d9": 2.0, "d2": 1.0}, "q3": {"d3": 1.0}}
     >>> b = {"q1": {"d8": 2.0, "d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}, "q3": {"d8": 3.0, "d9": 2.0, "d3": 1.0}}
-    >>> found = plan(qrels, {"a": a, "b": b}, "RR", aims=Aims(differences=[0.1]))
-    >>> pair = found.measures[0].pairs[0]
+    >>> planned = plan(Experiment(qrels, {"a": a, "b": b}), "RR", aims=Aims(differences=[0.1]))
+    >>> pair = planned.measures[0].pairs[0]
     >>> round(pair.difference, 4), round(pair.sd, 4), pair.topics
     (0.3889, 0.3469, (97,))
     """
     aims = aims or Aims()
-    results = evaluate(qrels, runs, measures, policy=policy, format=format, digest=digest, threads=threads)
+    results = experiment.evaluate(measures)
     if len(results.runs) < 2:
         raise UsageError("a plan from data needs 2 runs or more: a single one has no differences")
     for measure in results.measures:

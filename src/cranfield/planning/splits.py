@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import DataError, UsageError, some
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.formats.layout import Layout
 from cranfield.formats.output import make_folder, save
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
 from cranfield.tables import Qrels
@@ -75,7 +76,7 @@ def split(
     repeats: int = 1,
     difficulty: Mapping[str, float] | None = None,
     stratified: str | None = None,
-    format: Layout | str | None = None,
+    reading: Reading = DEFAULT,
 ) -> Splits:
     """Splits topics into folds, or into two parts with `test_share` of the topics in the second.
 
@@ -88,7 +89,7 @@ def split(
     """
     if (folds is None) == (test_share is None):
         raise UsageError("give a number of folds or a share of topics for testing, one of the two")
-    ids = _topic_ids(topics, format)
+    ids = _topic_ids(topics, reading)
     listed = len(ids) * (folds or 1) * repeats
     if listed > MOST_LISTED:
         raise UsageError(
@@ -102,18 +103,15 @@ def split(
     return Splits(made, seed, repeats, stratified if difficulty is None or stratified else "difficulty")
 
 
-def difficulty_of(
-    qrels: Any, runs: Any, measure: str, *, format: Layout | str | None = None, threads: int | None = None
-) -> tuple[dict[str, float], tuple[Finding, ...]]:
+def difficulty_of(experiment: Experiment, measure: str) -> tuple[dict[str, float], tuple[Finding, ...]]:
     """How well runs do on each topic: the mean of their scores, and what is odd about them.
 
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-    >>> difficulty_of(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}, "RR")
+    >>> difficulty_of(Experiment(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}), "RR")
     ({'q1': 1.0, 'q2': 0.5}, ())
     """
-    from cranfield.evaluation.evaluation import evaluate
 
-    results = evaluate(qrels, runs, measure, format=format, threads=threads)
+    results = experiment.evaluate(measure)
     return dict(zip(results.topics, results.scores[:, 0].mean(axis=0).tolist(), strict=True)), results.warnings
 
 
@@ -184,9 +182,9 @@ def _read_json(source: Any) -> tuple[str, Any]:
     return opened.label, parse(decode(bytes(opened.data)), opened.label, None)
 
 
-def _topic_ids(topics: Any, format: Layout | str | None) -> tuple[str, ...]:
+def _topic_ids(topics: Any, reading: Reading) -> tuple[str, ...]:
     if isinstance(topics, list | tuple) and all(isinstance(topic, str) for topic in topics):
         return tuple(topics)
     from cranfield.formats import read_qrels
 
-    return tuple((topics if isinstance(topics, Qrels) else read_qrels(topics, format=format)).topics)
+    return tuple((topics if isinstance(topics, Qrels) else read_qrels(topics, reading=reading)).topics)

@@ -8,7 +8,6 @@ from typing import Any
 
 from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
-from cranfield.plot.curves import Collected, collect
 from cranfield.plot.style import altair
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from cranfield.render.escaping import drawable
@@ -20,7 +19,8 @@ class Plots:
 
     A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`
     and `costs`, as far as it needs them. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says
-    what one shows. Curves need the runs themselves, which are read again from their files.
+    what one shows. Curves need all rows of the runs: where these were not kept, files are read again, if they are still
+    the same.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
@@ -53,20 +53,18 @@ class Plots:
         measures, topics = _names(chosen.pop("measures", ())), _names(chosen.pop("topics", ()))
         picture.check_asked(measures, topics)
         default = picture.measures if picture.of_its_own or set(picture.measures) <= set(own) else own[:1]
-        chart = picture.draw(Subject(self._read_again, measures or default, topics, evaluated=self.results, **chosen))
+        chart = picture.draw(
+            Subject(
+                experiment=self.results.experiment,
+                measures=measures or default,
+                topics=topics,
+                evaluated=self.results,
+                **chosen,
+            )
+        )
         given = chart.to_dict()
         shown = drawable(given)
         return chart if shown == given else altair().Chart.from_dict(shown)
-
-    def _read_again(self) -> Collected:
-        count = len(self.results.runs)
-        files = [source.path for source in (self.results.inputs[0], *self.results.inputs[-count:])]
-        if not all(path is not None and path != "-" for path in files):
-            raise UsageError(
-                "this picture needs the runs themselves, which were not files: use `cranfield plot`, or "
-                "cranfield.plot.lines on cranfield.plot.curves"
-            )
-        return collect(files[0], dict(zip(self.results.runs, files[1:], strict=True)), policy=self.results.policy)
 
 
 def _names(given: Any) -> tuple[str, ...]:

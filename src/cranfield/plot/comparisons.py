@@ -101,7 +101,7 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
         title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs)} compared)"
     of_panel = list(shown.rows())[number * len(shown.pairs) : (number + 1) * len(shown.pairs)]
     rows = [
-        pair._asdict()
+        vars(pair)
         | {
             "pair": f"{pair.system} − {pair.other}",
             "verdict": "significant" if pair.significant else "not significant",

@@ -6,18 +6,16 @@ A curve is a measure at many cutoffs or recall levels, so most of them are evalu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.errors import UsageError, some
-from cranfield.evaluation.evaluation import evaluate, read_runs
-from cranfield.formats import read_qrels
-from cranfield.judged import Judged, judge, pool
+from cranfield.evaluation.experiment import Experiment
+from cranfield.judged import Judged
 from cranfield.measures import RBP, Measure, parse_measure
 from cranfield.policy import Policy
-from cranfield.tables import Qrels, Run
 
 LEVELS = tuple(level / 10 for level in range(11))
 MOST_SCORES = 10_000_000  # that are held at a time
@@ -51,37 +49,8 @@ class Curves:
         return [(p.x, p.y) for p in self.points if (p.run, p.topic, p.series) == (run, topic, series)]
 
 
-@dataclass(frozen=True, eq=False)
-class Collected:
-    """Judgements and runs, read once for any number of curves."""
-
-    qrels: Qrels
-    runs: tuple[Run, ...]
-    policy: Policy
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(run.name for run in self.runs)
-
-    def judged(self) -> Iterator[tuple[str, Judged]]:
-        """Each run as measures see it."""
-        pooled = pool(self.qrels)
-        for run in self.runs:
-            yield run.name, judge(run, self.qrels, self.policy, pooled=pooled)
-
-
-def collect(qrels: Any, runs: Any, *, policy: Policy | None = None, **read: Any) -> Collected:
-    """Reads judgements and runs, as `evaluate` takes them, and keeps them.
-
-    >>> collect({"q1": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}).names
-    ('a', 'b')
-    """
-    named = tuple(read_runs(runs, **read))
-    return Collected(read_qrels(qrels, **read), named, policy or Policy())
-
-
 def by_cutoff(
-    collected: Collected,
+    experiment: Experiment,
     measure: str | Measure,
     cutoffs: Sequence[float] | None = None,
     *,
@@ -91,25 +60,25 @@ def by_cutoff(
     """A measure at every cutoff: means over topics, or the curves of some topics.
 
     >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
-    >>> by_cutoff(collect(qrels, run), "P", [1, 2, 3]).of("a")
+    >>> by_cutoff(Experiment(qrels, run), "P", [1, 2, 3]).of("a")
     [(1.0, 1.0), (2.0, 0.5), (3.0, 0.6666666666666666)]
     """
     one = parse_measure(measure) if isinstance(measure, str) else measure
     at = one.definition.at
     if at is None:
         raise UsageError(f"{one} has no cutoff to make a curve of")
-    given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(collected) + 1)))
+    given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(experiment) + 1)))
     found: dict[tuple[str, str], list[float]] = {
-        (run, topic): [] for run in collected.names for topic in topics or [""]
+        (run, topic): [] for run in experiment.names for topic in topics or [""]
     }
     # Some cutoffs at a time: the scores of all topics at all of them may be more than there is memory for.
-    step = max(1, MOST_SCORES // (len(collected.runs) * len(collected.qrels.topics)))
+    step = max(1, MOST_SCORES // (len(experiment.tables()) * len(experiment.judgements().qrels.topics)))
     for start in range(0, len(given), step):
         wanted = [one @ cutoff for cutoff in given[start : start + step]]
-        results = evaluate(collected.qrels, list(collected.runs), wanted, policy=collected.policy)
+        results = experiment.evaluate(wanted)
         _check_topics(topics, results.topics)
         number = {topic: t for t, topic in enumerate(results.topics)}
-        for r, run in enumerate(collected.names):
+        for r, run in enumerate(experiment.names):
             for topic in topics or ("",):
                 values = results.scores[r, :, number[topic]] if topic else results.means[r]
                 found[run, topic] += values.tolist()
@@ -121,27 +90,27 @@ def by_cutoff(
     return Curves("recall" if at == "recall" else "rank", str(one), tuple(points))
 
 
-def interpolated(collected: Collected, *, topics: Sequence[str] = ()) -> Curves:
+def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curves:
     """Interpolated precision at the eleven standard recall levels, mean over topics or topic by topic.
 
     >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
-    >>> interpolated(collect(qrels, run)).of("a")[5:7]
+    >>> interpolated(Experiment(qrels, run)).of("a")[5:7]
     [(0.5, 1.0), (0.6, 0.6666666666666666)]
     """
-    made = by_cutoff(collected, "IPrec", LEVELS, topics=topics)
+    made = by_cutoff(experiment, "IPrec", LEVELS, topics=topics)
     return Curves("recall", "interpolated precision", made.points)
 
 
-def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float = 1) -> Curves:
+def precision_recall(experiment: Experiment, topics: Sequence[str], *, rel: float = 1) -> Curves:
     """Precision and recall after each retrieved document that is relevant: the raw points of single topics.
 
     >>> qrels, run = {"1": {"d1": 1, "d3": 1}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
-    >>> precision_recall(collect(qrels, run), ["1"]).of("a", "1")
+    >>> precision_recall(Experiment(qrels, run), ["1"]).of("a", "1")
     [(0.5, 1.0), (1.0, 0.6666666666666666)]
     """
-    _check_one_order(collected.policy)
+    _check_one_order(experiment.policy)
     points: list[Point] = []
-    for run, judged in collected.judged():
+    for run, judged in _judged(experiment):
         _check_topics(topics, judged.topics)
         hit = judged.hits(rel)
         found, relevant = judged.running(hit), judged.n_relevant(rel)
@@ -159,20 +128,20 @@ def precision_recall(collected: Collected, topics: Sequence[str], *, rel: float 
 GAINS: Mapping[str, tuple[str, str]] = {"CG": ("IdealCG", "NCG"), "DCG": ("IdealDCG", "nDCG")}
 
 
-def gains(collected: Collected, kind: str = "DCG", *, depth: int | None = None, topics: Sequence[str] = ()) -> Curves:
+def gains(experiment: Experiment, kind: str = "DCG", *, depth: int | None = None, topics: Sequence[str] = ()) -> Curves:
     """Cumulated gain, discounted or not, by rank, each with its ideal: series "" and "ideal".
 
     `kind` is CG or DCG, with parameters if need be: "DCG(base=2)" is the discount of Järvelin and Kekäläinen.
 
     >>> qrels, run = {"1": {"d1": 1, "d3": 2}}, {"a": {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}
-    >>> curves = gains(collect(qrels, run), "CG", depth=3)
+    >>> curves = gains(Experiment(qrels, run), "CG", depth=3)
     >>> curves.of("a"), curves.of("a", series="ideal")
     ([(1.0, 1.0), (2.0, 1.0), (3.0, 3.0)], [(1.0, 2.0), (2.0, 3.0), (3.0, 3.0)])
     """
     own, ideal, _ = _gain_measures(kind)
-    ranks = range(1, (depth or _longest(collected)) + 1)
-    found = by_cutoff(collected, own, ranks, topics=topics)
-    best = by_cutoff(collected, ideal, ranks, topics=topics, series="ideal")
+    ranks = range(1, (depth or _longest(experiment)) + 1)
+    found = by_cutoff(experiment, own, ranks, topics=topics)
+    best = by_cutoff(experiment, ideal, ranks, topics=topics, series="ideal")
     title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
     return Curves("rank", title, found.points + best.points)
 
@@ -187,22 +156,22 @@ def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:
 
 
 def normalised_gains(
-    collected: Collected, kind: str = "DCG", *, depth: int | None = None, average: str = "mean of ratios"
+    experiment: Experiment, kind: str = "DCG", *, depth: int | None = None, average: str = "mean of ratios"
 ) -> Curves:
     """Gain over ideal gain by rank: the mean of the topics' ratios, or the ratio of the means over topics.
 
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 2, "d2": 1}}
     >>> run = {"a": {"1": {"d1": 1.0}, "2": {"d2": 2.0, "d1": 1.0}}}
-    >>> normalised_gains(collect(qrels, run), "CG", depth=2).of("a")
+    >>> normalised_gains(Experiment(qrels, run), "CG", depth=2).of("a")
     [(1.0, 0.75), (2.0, 1.0)]
-    >>> normalised_gains(collect(qrels, run), "CG", depth=2, average="ratio of means").of("a")
+    >>> normalised_gains(Experiment(qrels, run), "CG", depth=2, average="ratio of means").of("a")
     [(1.0, 0.6666666666666666), (2.0, 1.0)]
     """
     ratio = _gain_measures(kind)[2]
     if average == "mean of ratios":
-        made = by_cutoff(collected, ratio, range(1, (depth or _longest(collected)) + 1))
+        made = by_cutoff(experiment, ratio, range(1, (depth or _longest(experiment)) + 1))
     elif average == "ratio of means":
-        both = gains(collected, kind, depth=depth)
+        both = gains(experiment, kind, depth=depth)
         ideal = {(p.run, p.x): p.y for p in both.points if p.series == "ideal"}
         points = [p for p in both.points if p.series == ""]
         made = Curves(
@@ -222,17 +191,17 @@ def area(curve: Sequence[tuple[float, float]]) -> float:
     return float(np.mean([y for _, y in curve])) if curve else 0.0
 
 
-def rank_biased(collected: Collected, *, p: float = 0.8, rel: float = 1, depth: int | None = None) -> Curves:
+def rank_biased(experiment: Experiment, *, p: float = 0.8, rel: float = 1, depth: int | None = None) -> Curves:
     """Rank-biased precision by depth, and what documents not judged or not seen could add: series "" and "upper".
 
     >>> qrels, run = {"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}}
-    >>> curves = rank_biased(collect(qrels, run), p=0.5, depth=2)
+    >>> curves = rank_biased(Experiment(qrels, run), p=0.5, depth=2)
     >>> curves.of("a"), curves.of("a", series="upper")
     ([(1.0, 0.5), (2.0, 0.5)], [(1.0, 1.0), (2.0, 1.0)])
     """
-    ranks = range(1, (depth or _longest(collected)) + 1)
-    lower = by_cutoff(collected, RBP(p=p, rel=rel), ranks).points
-    judged = by_cutoff(collected, RBP(p=p, rel=0), ranks).points  # what it would be if all that is judged counted
+    ranks = range(1, (depth or _longest(experiment)) + 1)
+    lower = by_cutoff(experiment, RBP(p=p, rel=rel), ranks).points
+    judged = by_cutoff(experiment, RBP(p=p, rel=0), ranks).points  # what it would be if all that is judged counted
     upper = [low._replace(series="upper", y=low.y + 1 - seen.y) for low, seen in zip(lower, judged, strict=True)]
     of_grade = "" if rel == 1 else f", rel={rel:g}"
     return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper))
@@ -249,53 +218,32 @@ class Ranked(NamedTuple):
     grade: float | None
 
 
-def ranked(collected: Collected, topic: str, *, depth: int | None = None) -> list[Ranked]:
+def ranked(experiment: Experiment, topic: str, *, depth: int | None = None) -> list[Ranked]:
     """Scores and grades by rank of one topic, in the policy's order.
 
-    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}})
-    >>> [(row.rank, row.document, row.grade) for row in ranked(collected, "1")]
+    >>> experiment = Experiment({"1": {"d1": 1}}, {"a": {"1": {"d1": 2.0, "d2": 1.0}}})
+    >>> [(row.rank, row.document, row.grade) for row in ranked(experiment, "1")]
     [(1, 'd1', 1.0), (2, 'd2', None)]
     """
-    _check_topics([topic], collected.qrels.topics)
-    _check_one_order(collected.policy)
-    grades = collected.qrels.of(topic)
+    _check_topics([topic], experiment.judgements().qrels.topics)
+    _check_one_order(experiment.policy)
+    grades = experiment.judgements().qrels.of(topic)
     rows: list[Ranked] = []
-    for run in collected.runs:
+    for run in experiment.tables():
         scores = run.of(topic)
-        documents = first_documents(collected, run, [topic], depth or len(scores))[0]
+        documents = experiment.documents(run, [topic], depth or len(scores))[0]
         rows += [Ranked(run.name, topic, i, d, scores[d], grades.get(d)) for i, d in enumerate(documents, start=1)]
     return rows
 
 
-def first_documents(collected: Collected, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
-    """The first documents of some topics in the policy's order; that of ties=expected, which has none, is docid's.
-
-    Judged documents stand where the join has them, whatever the policy; the unjudged fill the ranks between.
-
-    >>> collected = collect({"1": {"d1": 1}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
-    >>> first_documents(collected, collected.runs[0], ["1"], 10)
-    [['d9', 'd1']]
-    """
-    policy = collected.policy
-    one_order = replace(policy, ties="docid") if policy.ties == "expected" else policy
-    judged = judge(run, collected.qrels, one_order)
-    number = {topic: t for t, topic in enumerate(judged.topics)}
-    out = []
-    for topic in topics:
-        t, name = number[topic], topic.encode("utf-8", "surrogateescape")
-        pooled = collected.qrels.table.documents(name)
-        hits = slice(judged.offsets[t], judged.offsets[t + 1])
-        rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
-        standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
-        taken = set(standing.values())
-        others = (document for document in run.table.documents(name) if document not in taken)
-        last = min(depth, int(judged.retrieved[t]))
-        out.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
-    return out
+def _judged(experiment: Experiment) -> Iterator[tuple[str, Judged]]:
+    """Each run as measures see it."""
+    for run in experiment.tables():
+        yield run.name, experiment.judged(run)
 
 
-def _longest(collected: Collected) -> int:
-    return min(LONGEST, max(int(run.table.counts().max()) for run in collected.runs))
+def _longest(experiment: Experiment) -> int:
+    return min(LONGEST, max(int(run.table.counts().max()) for run in experiment.tables()))
 
 
 def _check_one_order(policy: Policy) -> None:

@@ -16,7 +16,7 @@ from cranfield.plot.subject import Subject, picture
 @picture("interpolated", by_topic=True)
 def interpolated(subject: Subject) -> Any:
     """Interpolated precision at the eleven recall levels, mean over topics or topic by topic."""
-    made = curves.interpolated(subject.collected, topics=subject.topics)
+    made = curves.interpolated(subject.experiment, topics=subject.topics)
     return lines(made, theme=subject.theme, y_domain=(0.0, 1.0))
 
 
@@ -24,22 +24,22 @@ def interpolated(subject: Subject) -> Any:
 def precision_recall(subject: Subject) -> Any:
     """Precision after each relevant document of one topic, and the interpolated curve over it."""
     topic = subject.one_topic()
-    raw = curves.precision_recall(subject.collected, [topic])
-    smooth = curves.interpolated(subject.collected, topics=[topic])
+    raw = curves.precision_recall(subject.experiment, [topic])
+    smooth = curves.interpolated(subject.experiment, topics=[topic])
     return raw_and_interpolated(raw, smooth, theme=subject.theme, title=f"topic {topic}")
 
 
 @picture("cutoff", measures=("nDCG",), by_topic=True)
 def by_cutoff(subject: Subject) -> Any:
     """A measure by cutoff: P, R, nDCG or any other that has one."""
-    made = curves.by_cutoff(subject.collected, subject.measures[0], _ranks(subject), topics=subject.topics)
+    made = curves.by_cutoff(subject.experiment, subject.measures[0], _ranks(subject), topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
 @picture("gain", measures=("DCG",), of_its_own=True, by_topic=True)
 def gain(subject: Subject) -> Any:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
-    made = curves.gains(subject.collected, subject.measures[0], depth=subject.depth, topics=subject.topics)
+    made = curves.gains(subject.experiment, subject.measures[0], depth=subject.depth, topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
@@ -47,10 +47,10 @@ def gain(subject: Subject) -> Any:
 def normalised_gain(subject: Subject) -> Any:
     """Gain over ideal gain by rank, mean of ratios and ratio of means, with the area under each."""
     parts = {
-        average: curves.normalised_gains(subject.collected, subject.measures[0], depth=subject.depth, average=average)
+        average: curves.normalised_gains(subject.experiment, subject.measures[0], depth=subject.depth, average=average)
         for average in ("mean of ratios", "ratio of means")
     }
-    areas = {run: [area(made.of(run)) for made in parts.values()] for run in subject.collected.names}
+    areas = {run: [area(made.of(run)) for made in parts.values()] for run in subject.experiment.names}
     names = {run: f"{run} ({one:.3f}, {other:.3f})" for run, (one, other) in areas.items()}
     points = [
         point._replace(run=names[point.run], series="" if average == "mean of ratios" else average)
@@ -69,7 +69,7 @@ def rank_biased(subject: Subject) -> Any:
     if measure.definition.name != "RBP" or measure.parameters["cutoff"] is not None:
         raise UsageError(f"this picture is of RBP at every cutoff, such as RBP(p=0.95), not of {measure}")
     p, rel = measure.parameters["p"], measure.parameters["rel"]
-    made = curves.rank_biased(subject.collected, p=p, rel=rel, depth=subject.depth)
+    made = curves.rank_biased(subject.experiment, p=p, rel=rel, depth=subject.depth)
     return band(made, theme=subject.theme, title="dotted: if all that is unjudged or further down were relevant")
 
 
@@ -77,7 +77,7 @@ def rank_biased(subject: Subject) -> Any:
 def by_rank(subject: Subject) -> Any:
     """Score and relevance by rank on one topic."""
     depth = subject.depth or 50
-    rows = curves.ranked(subject.collected, subject.one_topic(), depth=depth)
+    rows = curves.ranked(subject.experiment, subject.one_topic(), depth=depth)
     return score_and_grade(rows, theme=subject.theme)
 
 

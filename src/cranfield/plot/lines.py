@@ -23,8 +23,9 @@ def lines(
 ) -> Any:
     """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
 
-    >>> from cranfield.plot.curves import collect, interpolated
-    >>> curves = interpolated(collect({"1": {"d1": 1}}, {"a": {"1": {"d1": 1.0}}}))
+    >>> from cranfield.evaluation.experiment import Experiment
+    >>> from cranfield.plot.curves import interpolated
+    >>> curves = interpolated(Experiment({"1": {"d1": 1}}, {"a": {"1": {"d1": 1.0}}}))
     >>> lines(curves).to_dict()["layer"][0]["mark"]["type"]
     'line'
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cranfield.formats import read_qrels
 from cranfield.plot.curves import Curves, Point
 from cranfield.plot.lines import lines
 from cranfield.plot.subject import Subject, picture
@@ -17,12 +18,13 @@ TITLE = "pooling methods replayed"
 @picture("pooling")
 def pooling(subject: Subject) -> Any:
     """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
-    collected = subject.collected
+    experiment = subject.experiment
     budget = subject.depth or BUDGET
-    topics = collected.qrels.topics
+    judged = experiment.judgements().qrels
+    topics = judged.topics
     part = topics[:: -(-len(topics) // MOST_REPLAYED)]
-    qrels: Any = collected.qrels if len(part) == len(topics) else {topic: collected.qrels.of(topic) for topic in part}
-    made = simulate(qrels, {run.name: run for run in collected.runs}, budgets=[budget])
+    qrels = judged if len(part) == len(topics) else read_qrels({topic: judged.of(topic) for topic in part})
+    made = simulate(qrels, {run.name: run for run in experiment.tables()}, budgets=[budget])
     told = "" if len(part) == len(topics) else f" on {len(part):,} of {len(topics):,} topics"
     return lines(curves(made), theme=subject.theme, title=f"{TITLE}{told}")
 

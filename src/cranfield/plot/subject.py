@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,33 +13,27 @@ from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Question
 from cranfield.comparison.systems import compare_results
 from cranfield.errors import UsageError, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
-from cranfield.plot.curves import Collected
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Subject:
-    """What a picture is of. Runs are read, evaluated and compared when a picture asks for that, unless `evaluated`
+    """What a picture is of. The experiment is evaluated and compared when a picture asks for that, unless `evaluated`
     already has it.
     """
 
-    collect: Callable[[], Collected]
+    experiment: Experiment
     measures: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     theme: str = "screen"
     baseline: str | None = None
     depth: int | None = None
     sort: bool = True
-    costs: dict[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
+    costs: Mapping[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
     cost_label: str = "cost"
     evaluated: Results | None = None
-
-    @cached_property
-    def collected(self) -> Collected:
-        """The judgements and the runs themselves."""
-        return self.collect()
 
     @cached_property
     def results(self) -> Results:
@@ -47,7 +41,7 @@ class Subject:
         wanted = as_measures(self.measures)
         if self.evaluated is not None and set(wanted) <= set(self.evaluated.measures):
             return self.evaluated.only(wanted)
-        return evaluate(self.collected.qrels, list(self.collected.runs), self.measures, policy=self.collected.policy)
+        return self.experiment.evaluate(self.measures)
 
     @cached_property
     def comparison(self) -> Comparison:

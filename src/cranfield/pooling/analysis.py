@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import read_runs
 from cranfield.evaluation.findings import DEPTHS, Finding, of_qrels, of_run
 from cranfield.formats import read_qrels
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.runs import read_runs
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
@@ -106,7 +107,7 @@ def analyse(
     measure: str | Measure = "AP",
     rel: float = 1,
     sampling: Sampling | None = None,
-    **read: Any,
+    reading: Reading = DEFAULT,
 ) -> PoolAnalysis:
     """Takes the pool behind judgements apart, given the runs that it was made from.
 
@@ -121,8 +122,8 @@ def analyse(
     >>> found.left_out[0].runs[0]
     LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2, sign=1)
     """
-    judgements = read_qrels(qrels, **read)
-    tables = read_runs(runs, **read)
+    judgements = read_qrels(qrels, reading=reading)
+    tables = read_runs(runs, reading)
     names = [table.name for table in tables]
     if len(names) < 2:
         raise UsageError("a pool of one run has nobody to compare with: give at least two runs")

@@ -10,6 +10,7 @@ from typing import Any
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source, table_rows
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
@@ -62,7 +63,7 @@ def _word(identity: str, remedy: str = "Write the pool as a table, with a name i
     return identity
 
 
-def filled(strata: Any, qrels: Any, **read: Any) -> str:
+def filled(strata: Any, qrels: Any, reading: Reading = DEFAULT) -> str:
     """A file of strata with the grades of those drawn: judgements of the kind "sampled", for statAP and xinfAP.
 
     >>> print(filled(io.StringIO("q1 0 d1 1 -1\\nq1 0 d2 2 -1\\nq1 0 d3 2 -2\\n"), {"q1": {"d1": 2, "d2": 0}}), end="")
@@ -71,7 +72,7 @@ def filled(strata: Any, qrels: Any, **read: Any) -> str:
     q1 0 d3 2 -1
     """
     opened = open_source(strata)
-    grades = read_qrels(qrels, **read).to_dict()
+    grades = read_qrels(qrels, reading=reading).to_dict()
     lines, missing = [], []
     for number, line in enumerate(bytes(opened.data).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
         fields = [decode(field) for field in line.split()]

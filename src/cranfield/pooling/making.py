@@ -12,6 +12,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
 from cranfield.pooling.judging import Judging, check_planned, checked_budget
 from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
@@ -71,7 +72,7 @@ def make_pool(
     strata: Sequence[Stratum] | None = None,
     known: Known | None = None,
     seed: int = 0,
-    **read: Any,
+    reading: Reading = DEFAULT,
 ) -> DocumentPool:
     """The documents to judge: of each topic that a run answers, those that a method chooses.
 
@@ -88,13 +89,13 @@ def make_pool(
         if budget is not None or known is not None or depth is not None or plan is not None:
             raise UsageError(f"the strata of {chosen_by.name} say how deep and how many: no depth, plan, budget, known")
         wanted = checked(strata or STRATA)
-        pooled = pooled_runs(runs, wanted[-1].depth, **read)
+        pooled = pooled_runs(runs, wanted[-1].depth, reading=reading)
         return _sampled(pooled, wanted, seed)
     if strata is not None:
         raise UsageError(f"strata are for stratified sampling, not for {chosen_by.name}")
     check_planned(chosen_by, plan)
-    pooled = pooled_runs(runs, depth, plan, **read)
-    judged = read_qrels(known.qrels, **read) if known is not None and known.qrels is not None else None
+    pooled = pooled_runs(runs, depth, plan, reading)
+    judged = read_qrels(known.qrels, reading=reading) if known is not None and known.qrels is not None else None
     if judged is not None and set(judged.topics).isdisjoint(pooled.topics):
         raise DataError(
             f"judges no topic that a run has: {some(judged.topics, 3)}, where the runs have {some(pooled.topics, 3)}",

@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
@@ -70,7 +71,7 @@ def simulate(
     rel: float = 1,
     measure: str | Measure = "AP",
     seed: int = 0,
-    **read: Any,
+    reading: Reading = DEFAULT,
 ) -> Simulation:
     """Replays methods, all that have an order by default, on the topics that are judged and answered by a run.
 
@@ -90,8 +91,8 @@ def simulate(
     steps = sorted({checked_budget(budget) or 0 for budget in budgets})
     if not steps:
         raise UsageError("no budget given")
-    pooled = pooled_runs(runs, depth, plan, **read)
-    judgements = _judgements(read_qrels(qrels, **read), pooled, rel)
+    pooled = pooled_runs(runs, depth, plan, reading)
+    judgements = _judgements(read_qrels(qrels, reading=reading), pooled, rel)
     systems = Systems(judgements.qrels, pooled.runs, measure)
     full = systems.averages(systems.scores()[:, judgements.places])
     kendall = find_coefficient("kendall")

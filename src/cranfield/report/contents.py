@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isclose
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.panels import Evaluated, judging
@@ -14,15 +14,11 @@ from cranfield.comparison.standing import ABOVE, BELOW, Standing, standings
 from cranfield.comparison.systems import check_comparable, compare_results
 from cranfield.errors import plural
 from cranfield.evaluation import findings
-from cranfield.evaluation.evaluation import evaluate, needed_kind
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
-from cranfield.formats import read_qrels
-from cranfield.judged import judge, pool
 from cranfield.measures import Measure, as_measures
-from cranfield.plot.curves import Collected, Curves, by_cutoff, collect, first_documents, interpolated
-from cranfield.policy import Policy
-from cranfield.signatures import built
+from cranfield.plot.curves import Curves, by_cutoff, interpolated
 
 ROUNDING = 1e-12  # of means that are the same
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
@@ -39,13 +35,13 @@ class Rankings(NamedTuple):
     places: list[list[list[int]]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
     """What a report says. `comparison` is None where there is one system alone."""
 
     title: str
     command: str
-    collected: Collected
+    experiment: Experiment
     results: Results
     comparison: Comparison | None
     precision_recall: Curves
@@ -113,88 +109,73 @@ class Report:
 
 
 def gather(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     measures: str | Measure | Iterable[str | Measure],
+    question: Question | None = None,
     *,
-    policy: Policy | None = None,
     title: str = "",
     command: str = "",
-    read: Mapping[str, Any] | None = None,
-    figures: Iterable[str] = (),
-    **question: Any,
 ) -> Report:
-    """Reads, evaluates and compares, and keeps all that a report says of it.
+    """Evaluates and compares, and keeps all that a report says of it.
 
-    `qrels`, `runs` and `measures` are what `evaluate` takes, `question` what `compare` takes; `read` is passed on to
-    the readers. `command` is how to make the report again. `figures` of efficiency stand beside the measures.
+    `question` is what is asked of the comparison; `command` is how to make the report again.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
     >>> b = {str(t): {"d2": 2.0, "d1": 1.0 if t else 3.0} for t in range(8)}
-    >>> report = gather(qrels, {"a": a, "b": b}, ["RR", "nDCG@10"])
+    >>> report = gather(Experiment(qrels, {"a": a, "b": b}), ["RR", "nDCG@10"])
     >>> report.verdict(report.results.measures[0])
     'a has the highest RR, 1.0000 on 8 topics, and is significantly better than the other.'
     """
-    wanted = as_measures(measures)
+    asked, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
-    reading = {"digest": "xxh3_128", **dict(read or {})}
-    judgements = read_qrels(qrels, kind=needed_kind(wanted), **reading)
-    collected = collect(judgements, runs, policy=policy, **reading)
-    evaluated = evaluate(
-        collected.qrels,
-        list(collected.runs),
-        list(dict.fromkeys([*wanted, *judging(wanted)])),
-        policy=collected.policy,
-        figures=figures,
-    )
+    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=asked.details.figures)
     comparison = None
     if len(evaluated.runs) > 1:
-        each = {"": Evaluated(evaluated, {run: [run] for run in evaluated.runs})}
-        comparison = compare_results(each, wanted, built(Question, question, "gather"))
-    told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(collected)]
-    longest = max(int(run.table.counts().max()) for run in collected.runs)
+        of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
+        comparison = compare_results({"": of_runs}, wanted, asked)
+    told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, wanted)]
+    tables = experiment.tables()
+    longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
-        title or f"{plural(len(collected.runs), 'system')} on {judgements.name}",
-        command,
-        collected,
-        evaluated.only(wanted),
-        comparison,
-        interpolated(collected),
-        by_cutoff(collected, "nDCG", [cutoff for cutoff in CUTOFFS if cutoff <= longest]),
-        rankings(collected, evaluated.topics),
-        tuple(sorted(told, key=lambda finding: not finding.doubtful)),
+        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements(wanted).qrels.name}",
+        command=command,
+        experiment=experiment,
+        results=evaluated.only(wanted),
+        comparison=comparison,
+        precision_recall=interpolated(experiment),
+        by_cutoff=by_cutoff(experiment, "nDCG", [cutoff for cutoff in CUTOFFS if cutoff <= longest]),
+        rankings=rankings(experiment, evaluated.topics),
+        findings=tuple(sorted(told, key=lambda finding: not finding.doubtful)),
     )
 
 
-def rankings(collected: Collected, topics: Sequence[str], depth: int = TOP) -> Rankings:
+def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> Rankings:
     """The first documents of every ranking in the policy's order, fewer where there are too many to carry.
 
-    >>> collected = collect({"1": {"d1": 1, "d2": 0}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
-    >>> rankings(collected, ["1"])
+    >>> experiment = Experiment({"1": {"d1": 1, "d2": 0}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
+    >>> rankings(experiment, ["1"])
     Rankings(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]])
     """
-    depth = min(depth, MOST_LISTED // (len(collected.runs) * len(topics)))
+    tables = experiment.tables()
+    depth = min(depth, MOST_LISTED // (len(tables) * len(topics)))
     if depth == 0:
-        none: list[list[Any]] = [[] for _ in topics]
-        return Rankings(0, none, none, [none for _ in collected.runs])
+        return Rankings(0, [[] for _ in topics], [[] for _ in topics], [[[] for _ in topics] for _ in tables])
     known: list[dict[str, int]] = [{} for _ in topics]
     places = []
-    for run in collected.runs:
-        lists = first_documents(collected, run, topics, depth)
+    for run in tables:
+        lists = experiment.documents(run, topics, depth)
         places.append([[seen.setdefault(d, len(seen)) for d in ids] for seen, ids in zip(known, lists, strict=True)])
-    judged = collected.qrels.to_dict()
+    judged = experiment.judgements().qrels.to_dict()
     grades = [[judged[topic].get(document) for document in seen] for topic, seen in zip(topics, known, strict=True)]
     return Rankings(depth, [list(seen) for seen in known], grades, places)
 
 
-def _coverage(collected: Collected) -> list[Finding]:
+def _coverage(experiment: Experiment, measures: Iterable[Measure]) -> list[Finding]:
     """What `check` finds beyond what an evaluation says: how far down each run is judged, lists that are short."""
-    pooled = pool(collected.qrels)
-    found: list[Finding] = []
-    for run in collected.runs:
-        found += findings.of_coverage(run, judge(run, collected.qrels, pooled=pooled))
-    return found
+    judgements = experiment.judgements(measures)
+    of_runs = (findings.of_coverage(run, experiment.joined(run, judgements)) for run in experiment.tables())
+    return [finding for of_run in of_runs for finding in of_run]
 
 
 def _listed(names: Sequence[str]) -> str:

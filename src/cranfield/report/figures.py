@@ -132,11 +132,9 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
 def _drawing(kind: str, results: Results, theme: str, compared: Comparison | None = None) -> Callable[[], Any]:
     def draw() -> Any:
         measures = tuple(str(measure) for measure in results.measures)
-        subject = Compared(_unread, measures, theme=theme, evaluated=results, compared=compared)
+        subject = Compared(
+            experiment=results.experiment, measures=measures, theme=theme, evaluated=results, compared=compared
+        )
         return find_picture(kind).draw(subject)
 
     return draw
-
-
-def _unread() -> Any:
-    raise AssertionError("a report has read its runs")

@@ -12,6 +12,7 @@ from typing import Any
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.datasets import has, is_dataset, open_dataset
+from cranfield.formats.reading import Reading
 from cranfield.formats.sources import read_toml
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
@@ -100,7 +101,7 @@ def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[st
     documents = read_documents(found["documents"], format=formats.get("documents")) if "documents" in found else None
     topics = read_topics(found["topics"], format=formats.get("topics"), ids=ids) if "topics" in found else None
     of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
-    qrels = read_qrels(found["qrels"], format=of_qrels) if "qrels" in found else None
+    qrels = read_qrels(found["qrels"], reading=Reading(format=of_qrels)) if "qrels" in found else None
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run, suffix_of, writers
 from cranfield.formats.datasets import is_dataset
-from cranfield.formats.layout import Layout, as_layout
 from cranfield.formats.output import Where
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.texts import FORMATS, PARQUET, Ids, read_documents, read_topics
 from cranfield.texts.blockwise import NotInBlocksError
 from cranfield.texts.collection import TOML, Collection, read_collection
@@ -27,7 +28,7 @@ def convert(
     where: Where,
     *,
     kind: Kind | None = None,
-    from_format: Layout | str | None = None,
+    reading: Reading = DEFAULT,
     to_format: str | None = None,
     lossy: bool = False,
     ids: Ids = "given",
@@ -40,7 +41,7 @@ def convert(
     1,ducks
     ()
     """
-    text_format = as_layout(from_format).format
+    text_format = reading.format
     is_path = isinstance(source, str | os.PathLike)
     whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.path.isdir(source))
     if whole or (is_path and os.fspath(source).endswith(".toml")):
@@ -48,7 +49,7 @@ def convert(
         if kind == "documents" and in_one:
             return _convert_documents(source, where, text_format, to_format, lossy)
         if text_format is not None:
-            raise UsageError("--from (from_format=) is the format of a file, or of the documents in a folder")
+            raise UsageError("--from (a reading's format) is that of a file, or of the documents in a folder")
         return _convert_collection(source, where, kind, to_format, lossy, ids)
     label = source
     if kind is None and is_path:
@@ -56,10 +57,10 @@ def convert(
     if kind is None or kind == "collection":
         raise UsageError(f"{label}: run, qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "run":
-        run = read_run(source, format=_table_format(from_format))
+        run = read_run(source, reading=_of_table(reading))
         return _notes(run.origin.notes) + write_run(run, where, format=to_format, lossy=lossy)
     if kind == "qrels":
-        qrels = read_qrels(source, format=_table_format(from_format))
+        qrels = read_qrels(source, reading=_of_table(reading))
         return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
     if kind == "topics":
         topics = read_topics(source, format=text_format, ids=ids)
@@ -135,10 +136,9 @@ def _all_notes(collection: Collection) -> tuple[str, ...]:
     return _notes(collection.notes) + tuple(note for part in parts for note in _notes(part.notes)) + _notes(judged)
 
 
-def _table_format(told: Layout | str | None) -> Layout:
-    """BEIR's judgements are TSV with a header."""
-    layout = as_layout(told)
-    return layout._replace(format="tsv") if layout.format == "beir" else layout
+def _of_table(reading: Reading) -> Reading:
+    """As runs and judgements are read; beir is a format of collections, whose judgements are TSV."""
+    return replace(reading, format="tsv") if reading.format == "beir" else reading
 
 
 def _notes(notes: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cranfield.errors import CranfieldError, DuplicateError, UsageError
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.policy import Policy
 
 Version = Literal["9.0", "10.0"]
@@ -31,7 +31,7 @@ class Options:
     documents: int = 0  # -N
     format: str = "qrels"  # -R
     zscores: str | None = None  # -Z
-    layout: Layout | str | None = None  # what columns are called, where files have names for them
+    reading: Reading = DEFAULT  # what columns are called, where files have names for them
 
     @property
     def policy(self) -> Policy:

@@ -27,10 +27,10 @@ def read(asked: list[Wanted], options: Options, qrels: str, run: str) -> Files:
     _check_format(asked, options)
     if options.format != "qrels":
         lines = _read_groups(qrels, 5 if options.format == "prefs" else 4)
-        return Files(None, lines, _unrepeated(read_run(run, format=options.layout)))
-    judgements = _unrepeated(read_qrels(qrels, format=options.layout))
+        return Files(None, lines, _unrepeated(read_run(run, reading=options.reading)))
+    judgements = _unrepeated(read_qrels(qrels, reading=options.reading))
     judging = None if options.version == "9.0" else Judging(judgements.table, "docid")
-    return Files(judgements, [], _unrepeated(read_run(run, format=options.layout, judging=judging)))
+    return Files(judgements, [], _unrepeated(read_run(run, reading=options.reading, judging=judging)))
 
 
 def single_precision(run: Run) -> Run:

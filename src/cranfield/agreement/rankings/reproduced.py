@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -10,13 +11,12 @@ import numpy as np
 from cranfield.agreement.rankings.correlation import Correlation, Row, drawn_and_read
 from cranfield.agreement.rankings.runs import OVERLAP_DEPTH, Settings, cut
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import evaluate, named_runs
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.formats import distinct_names, read_run
-from cranfield.formats.layout import Layout
+from cranfield.formats import read_run
+from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Floats
 from cranfield.measures import Measure, as_measures
-from cranfield.policy import Policy
 from cranfield.statistics.overlap import LARGE_RESIDUAL, Ranking, Ties, overlap_at, rank_biased_overlap
 from cranfield.statistics.reproducibility import (
     Effect,
@@ -42,8 +42,7 @@ class Scores(NamedTuple):
 
 
 def reproduction(
-    qrels: Any,
-    original: Any,
+    experiment: Experiment,
     reproduced: Any,
     measures: str | Measure | Iterable[str | Measure],
     *,
@@ -52,30 +51,29 @@ def reproduction(
     ties: str = "b",
     overlap_depth: int = OVERLAP_DEPTH,
     sampling: Sampling | None = None,
-    policy: Policy | None = None,
-    format: Layout | str | None = None,
 ) -> Correlation:
     """How close reproduced runs come to their originals, and how much of an improvement they reproduce.
 
-    `original` and `reproduced` are one run each, or two: first the baseline, then what improves on it. For each run:
-    RMSE and nRMSE of the scores by topic, and the agreement of its documents. For two: effect ratio and delta relative
-    improvement. With `other_qrels` the reproduction is on another collection, and only the improvement is compared.
-    `p`, `ties` and `overlap_depth` are as for `correlate`. Intervals are over resampled topics.
+    The runs of the experiment are the originals. They and `reproduced` are one run each, or two: first the baseline,
+    then what improves on it. For each run: RMSE and nRMSE of the scores by topic, and the agreement of its documents.
+    For two: effect ratio and delta relative improvement. With `other_qrels` the reproduction is on another collection,
+    and only the improvement is compared. `p`, `ties` and `overlap_depth` are as for `correlate`. Intervals are over
+    resampled topics.
 
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> old, new = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, {"q1": {"d9": 2.0, "d1": 1.0}, "q2": {"d2": 1.0}}
-    >>> round(reproduction(qrels, {"old": old}, {"new": new}, "RR").of("old", "RR", "RMSE")["value"], 4)
+    >>> round(reproduction(Experiment(qrels, {"old": old}), {"new": new}, "RR").of("old", "RR", "RMSE")["value"], 4)
     0.3536
     """
-    sampling, policy = sampling or default_sampling(), policy or Policy()
+    sampling, policy = sampling or default_sampling(), experiment.policy
     if policy.topics == "run":
         raise UsageError("reproductions are compared on the same topics: choose topics=qrels or topics=common")
-    pairs = _paired(original, reproduced, format)
+    pairs = _paired(experiment, reproduced)
     if other_qrels is not None and len(pairs) == 1:
         raise UsageError(
             "on another collection only an improvement can be compared: give two originals, baseline first"
         )
-    scores, found = _evaluated(qrels, other_qrels, pairs, measures, policy)
+    scores, found = _evaluated(experiment, other_qrels, pairs, measures)
     warnings = list(found)
 
     rows: list[Row] = []
@@ -101,25 +99,23 @@ def reproduction(
     )
 
 
-def _paired(original: Any, reproduced: Any, format: Layout | str | None) -> list[tuple[Run, Run]]:
+def _paired(experiment: Experiment, reproduced: Any) -> list[tuple[Run, Run]]:
     """Each original with its reproduction, under names that tell them apart."""
-    given = [
-        [read_run(run, name=name, format=format) for name, run in named_runs(runs)] for runs in (original, reproduced)
-    ]
-    originals, reproductions = given
+    originals, reproductions = (
+        [read_run(run, name=name, reading=experiment.reading) for name, run in named_runs(runs)]
+        for runs in (experiment.runs, reproduced)
+    )
     if len(originals) != len(reproductions) or len(originals) > 2:
         raise UsageError(
             f"{plural(len(originals), 'original')} and {plural(len(reproductions), 'reproduction')}: give one of each, "
             "or two of each, the baseline first"
         )
-    runs = [*originals, *reproductions]
-    names = distinct_names([(run.name, run.origin.path) for run in runs])
-    named = [run.renamed(name) for run, name in zip(runs, names, strict=True)]
+    named = told_apart([*originals, *reproductions])
     return list(zip(named[: len(originals)], named[len(originals) :], strict=True))
 
 
 def _evaluated(
-    qrels: Any, other_qrels: Any, pairs: list[tuple[Run, Run]], measures: Any, policy: Policy
+    experiment: Experiment, other_qrels: Any, pairs: list[tuple[Run, Run]], measures: Any
 ) -> tuple[list[Scores], tuple[Finding, ...]]:
     """Scores under each measure, and what was odd about the inputs."""
     wanted = as_measures(measures)
@@ -128,12 +124,12 @@ def _evaluated(
         raise UsageError(f"reproduction is measured on arithmetic means, not on {', '.join(other_average)}")
     originals, reproductions = [old for old, _ in pairs], [new for _, new in pairs]
     if other_qrels is None:
-        results = evaluate(qrels, originals + reproductions, wanted, policy=policy)
+        results = replace(experiment, runs=originals + reproductions).evaluate(wanted)
         first, second, warnings = results.scores[: len(pairs)], results.scores[len(pairs) :], results.warnings
     else:
         one, other = (
-            evaluate(qrels, originals, wanted, policy=policy),
-            evaluate(other_qrels, reproductions, wanted, policy=policy),
+            replace(experiment, runs=originals).evaluate(wanted),
+            replace(experiment, qrels=other_qrels, runs=reproductions).evaluate(wanted),
         )
         first, second, warnings = one.scores, other.scores, one.warnings + other.warnings
     return [Scores(str(measure), first[:, i], second[:, i]) for i, measure in enumerate(wanted)], warnings

@@ -9,10 +9,9 @@ import numpy as np
 
 from cranfield.agreement.rankings.correlation import Correlation, Row, as_names, orientations
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import named_runs
 from cranfield.evaluation.findings import Finding
-from cranfield.formats import distinct_names, read_run
-from cranfield.formats.layout import Layout
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.runs import read_runs
 from cranfield.judged import Floats
 from cranfield.statistics.coefficients import Coefficient, find_coefficient
 from cranfield.statistics.overlap import (
@@ -57,7 +56,7 @@ def correlate(
     ties: str = "b",
     depth: int | None = None,
     overlap_depth: int = OVERLAP_DEPTH,
-    format: Layout | str | None = None,
+    reading: Reading = DEFAULT,
 ) -> Correlation:
     """How far two runs agree, topic by topic and on the whole.
 
@@ -75,8 +74,8 @@ def correlate(
         raise UsageError(f"depth must be a whole number from 1, not {depth}")
     wanted = tuple(find_coefficient(name) for name in as_names(coefficients))
     settings = Settings(wanted, p, cast(Ties, ties), depth, overlap_depth)
-    runs = [read_run(run, name=name, format=format) for name, run in named_runs([first, second])]
-    names = distinct_names([(run.name, run.origin.path) for run in runs])
+    runs = read_runs([first, second], reading)
+    names = [run.name for run in runs]
     topics, warnings = _shared_topics(runs, names)
 
     ours, theirs = (run.to_dict(topics) for run in runs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -10,14 +11,12 @@ import numpy as np
 
 from cranfield.agreement.rankings.correlation import Correlation, Row, as_names, drawn_and_read, orientations
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.formats import distinct_names
-from cranfield.formats.layout import Layout
 from cranfield.judged import Floats
 from cranfield.measures import Measure
-from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient, find_coefficient
 from cranfield.statistics.orderings import Ordering, agreement_of_orderings, arithmetic_mean, split_half_stability
 from cranfield.statistics.resampled import default_sampling
@@ -36,16 +35,13 @@ class Named(NamedTuple):
 
 
 def correlate_systems(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     measures: str | Measure | Iterable[str | Measure],
     coefficients: str | Iterable[str] = COEFFICIENTS,
     *,
     other_qrels: Any = None,
     topic_sets: Sequence[Iterable[str]] = (),
     sampling: Sampling | None = None,
-    policy: Policy | None = None,
-    format: Layout | str | None = None,
 ) -> Correlation:
     """How far two orderings of systems agree, with intervals from resampled topics; the first ordering is the truth.
 
@@ -55,15 +51,15 @@ def correlate_systems(
 
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> runs = {"a": {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, "b": {"q1": {"d9": 2.0, "d1": 1.0}, "q2": {"d2": 1.0}}}
-    >>> correlate_systems(qrels, runs, ["AP", "P@1"], "kendall").of("AP", "P@1", "kendall")["value"]
+    >>> correlate_systems(Experiment(qrels, runs), ["AP", "P@1"], "kendall").of("AP", "P@1", "kendall")["value"]
     1.0
     """
     if other_qrels is not None and topic_sets:
         raise UsageError("compare two sets of judgements or two sets of topics, not both at once")
-    results = _evaluated(qrels, runs, measures, policy, format)
+    results = _evaluated(experiment, measures)
     warnings = list(results.warnings)
     if other_qrels is not None:
-        others = _evaluated(other_qrels, runs, measures, policy, format)
+        others = _evaluated(replace(experiment, qrels=other_qrels), measures)
         pairs = _under_two_qrels(results, others, warnings)
     elif topic_sets:
         pairs = _on_two_topic_sets(results, topic_sets, warnings)
@@ -97,23 +93,21 @@ def correlate_systems(
 
 
 def correlate_halves(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     measures: str | Measure | Iterable[str | Measure],
     coefficients: str | Iterable[str] = COEFFICIENTS,
     *,
     sampling: Sampling | None = None,
-    policy: Policy | None = None,
-    format: Layout | str | None = None,
 ) -> Correlation:
     """How well the ordering of systems on one random half of the topics tells that on the other, over many splits.
 
     >>> qrels = {f"q{i}": {"d1": 1} for i in range(4)}
     >>> runs = {"a": {q: {"d1": 1.0} for q in qrels}, "b": {q: {"d9": 2.0, "d1": 1.0} for q in qrels}}
-    >>> correlate_halves(qrels, runs, "AP", "kendall", sampling=Sampling(resamples=10)).of("AP", "kendall")["mean"]
+    >>> correlation = correlate_halves(Experiment(qrels, runs), "AP", "kendall", sampling=Sampling(resamples=10))
+    >>> correlation.of("AP", "kendall")["mean"]
     1.0
     """
-    results = _evaluated(qrels, runs, measures, policy, format)
+    results = _evaluated(experiment, measures)
     warnings = list(results.warnings)
     sampling = sampling or default_sampling()
     wanted = [find_coefficient(name) for name in as_names(coefficients)]
@@ -135,11 +129,10 @@ def correlate_halves(
     return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings), settings=asked)
 
 
-def _evaluated(qrels: Any, runs: Any, measures: Any, policy: Policy | None, format: Layout | str | None) -> Results:
-    policy = policy or Policy()
-    if policy.topics == "run":
+def _evaluated(experiment: Experiment, measures: str | Measure | Iterable[str | Measure]) -> Results:
+    if experiment.policy.topics == "run":
         raise UsageError("systems are ordered on the same topics: choose topics=qrels or topics=common")
-    results = evaluate(qrels, runs, measures, policy=policy, format=format)
+    results = experiment.evaluate(measures)
     if len(results.runs) < 2:
         raise UsageError("one system has no order: give at least two runs")
     for measure in results.measures:

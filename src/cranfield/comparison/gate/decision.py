@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
 from cranfield.comparison.systems import check_comparable, compare_results
 from cranfield.errors import DataError, UsageError, plural, some
-from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
+from cranfield.formats.runs import named_runs
 from cranfield.measures import Measure, as_measures
-from cranfield.policy import Policy
 from cranfield.statistics.one_sided import (
     RANDOMISATION,
     Ahead,
@@ -39,24 +39,20 @@ SURE = 3  # standard errors that a drawn p must be away from alpha, for another 
 
 
 def gate(
-    qrels: Any,
-    baseline: Any,
-    candidate: Any,
+    experiment: Experiment,
     thresholds: Thresholds | None = None,
     *,
-    policy: Policy | None = None,
-    read: Mapping[str, Any] | None = None,
     test: str = RANDOMISATION,
     sampling: Sampling | None = None,
 ) -> Verdict:
     """May a candidate replace the baseline? Pass, fail or cannot tell, with every check behind the answer.
 
-    `test` decides what is required of a measure: randomisation, or t, wilcoxon, sign. `read` is passed on to
-    `evaluate`.
+    The first run is the baseline, the second the candidate. `test` decides what is required of a measure:
+    randomisation, or t, wilcoxon, sign.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(6)}
     >>> run = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(6)}
-    >>> gate(qrels, run, run, Thresholds({"RR": Rule(minimum=0.9)})).passed
+    >>> gate(Experiment(qrels, [run, run]), Thresholds({"RR": Rule(minimum=0.9)})).passed
     True
     """
     asked, sampling = thresholds or Thresholds(), sampling or Sampling()
@@ -68,9 +64,11 @@ def gate(
     for measure, rule in zip(measures, asked.rules.values(), strict=True):
         if rule.margin is not None:
             Margin.of(rule.margin).check_for(measure)
-    runs = {"baseline": baseline, "candidate": candidate}
-    wanted = list(dict.fromkeys([*measures, *judging(measures)]))
-    results = evaluate(qrels, runs, wanted, policy=policy, **dict(read or {}))
+    runs = [run for _, run in named_runs(experiment.runs)]
+    if len(runs) != 2:
+        raise UsageError(f"a gate is for a baseline and a candidate, not for {len(runs)} runs")
+    named = replace(experiment, runs=dict(zip(("baseline", "candidate"), runs, strict=True)))
+    results = named.evaluate(list(dict.fromkeys([*measures, *judging(measures)])))
     compared = [_both(results, measure) for measure in measures]
     checks = [
         check

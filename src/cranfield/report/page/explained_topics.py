@@ -24,15 +24,10 @@ MOST_CARRIED = 1_100_000  # bytes of the page
 
 def explainable(report: Report) -> bool:
     """Whether scores arise from one ranking: under some policies they are means over many."""
-    collected = report.collected
+    measure = report.results.measures[0]
+    first = report.experiment.tables()[0]
     try:
-        explain(
-            collected.qrels,
-            collected.runs[0],
-            report.results.topics[0],
-            report.results.measures[0],
-            policy=collected.policy,
-        )
+        explain(report.experiment.alone(first, [measure]), report.results.topics[0], measure)
     except UsageError:
         return False
     return True
@@ -51,7 +46,7 @@ def explanations(report: Report) -> list[dict[str, Any]]:
     wanted = [(m, s.system) for m in report.results.measures for s in report.standings(m)]
     for measure, system in wanted[: MOST_EXPLAINED // len(topics)]:
         number = report.systems.index(system)
-        found = _of_system(report, report.collected.runs[number], measure, left)
+        found = _of_system(report, report.experiment.tables()[number], measure, left)
         if found is None:
             break
         left -= _size(found)
@@ -61,14 +56,10 @@ def explanations(report: Report) -> list[dict[str, Any]]:
 
 def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[dict[str, Any]] | None:
     """Each topic, or None if there is no room for all of them."""
-    collected = report.collected
-    in_file_order = collected.policy.ties == "file"
-    rows = {} if in_file_order else run.to_dict()
+    alone = report.experiment.alone(run, [measure])
     found = []
     for topic in (report.results.topics[t] for t in listed_topics(report)):
-        # One topic alone is quicker to join than the whole run, but it has lost the order of its file.
-        one: Any = run if in_file_order or topic not in rows else {run.name: {topic: rows[topic]}}
-        explained = explain(collected.qrels, one, topic, measure, policy=collected.policy)
+        explained = explain(alone, topic, measure)
         entry = _entry(explained.accounts[0])
         room -= _size(entry)
         if room < 0:

@@ -1,0 +1,318 @@
+"""The experiment: judgements, runs, the policy and how they are read. Every use case starts from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cranfield.errors import DataError, some
+from cranfield.formats import read_qrels, read_run
+from cranfield.formats.format import Judging
+from cranfield.formats.kinds import KINDS
+from cranfield.formats.lengths import Lengths, read_lengths
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.runs import named_runs, told_apart
+from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
+from cranfield.measures.registry import Measure
+from cranfield.policy import Policy
+from cranfield.tables import Qrels, Run, thread_count
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.results import Results
+
+UNJUDGED = -1e6  # negative says that nobody judged; far below, so that a table of gains does not mean it by chance
+Made = TypeVar("Made")
+AnyTable = TypeVar("AnyTable", Run, Qrels)
+
+
+class Input(NamedTuple):
+    """A file or object that was read: what for, and what it held."""
+
+    name: str
+    path: str | None
+    digest: str | None
+    rows: int
+    topics: int
+    tag: str = ""
+    role: str = "run"
+    format: str = "memory"
+
+
+class Judgements(NamedTuple):
+    """Judgements of one kind, with what the user knew before as a column, and the pool that measures see."""
+
+    qrels: Qrels
+    pool: Pool
+
+
+class _Fingerprint(NamedTuple):
+    """By which a file is known to be the same."""
+
+    size: int
+    time: int
+    digest: str | None
+
+
+@dataclass(eq=False)
+class _Memory:
+    """What has been read and joined so far."""
+
+    judgements: dict[str, Judgements] = field(default_factory=dict)
+    known: Qrels | None = None
+    lengths: Lengths | None = None
+    tables: tuple[Run, ...] | None = None
+    joins: dict[tuple[str, int], Judged] = field(default_factory=dict)
+    ahead: Run | None = None
+    files: dict[str, _Fingerprint] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Judgements, runs, the policy and how they are read; each thing is read and joined once, when it is asked for.
+
+    `qrels` and each run are anything `read_qrels` and `read_run` take: a path, a dict of dicts, a data frame, arrays.
+    Several runs come as a list, or as {name: run}. `policy` holds every decision that changes a number, `reading` says
+    how inputs are read. `known` are documents the user knew before, as judgements; `lengths` of documents are a file or
+    {document: length}. With `rows=False` only what is judged of a run is kept, which takes less time and memory; what
+    needs all rows then (curves, explanations) reads the files again, if they are still the same.
+
+    >>> experiment = Experiment({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}, "b": {"1": {"d1": 1.0}}})
+    >>> experiment.names, experiment.evaluate("RR").mean()
+    (('a', 'b'), {'a': {'RR': 0.5}, 'b': {'RR': 1.0}})
+    >>> experiment.documents(experiment.tables()[0], ["1"], depth=10)
+    [['d2', 'd1']]
+    """
+
+    qrels: Any
+    runs: Any = ()
+    policy: Policy = field(default_factory=Policy)
+    reading: Reading = DEFAULT
+    known: Any = None
+    lengths: Any = None
+    rows: bool = True
+    _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
+
+    def evaluate(
+        self,
+        measures: str | Measure | Iterable[str | Measure],
+        *,
+        bounds: bool = False,
+        figures: str | Iterable[str] = (),
+    ) -> Results:
+        """Every run on every measure and topic; see `cranfield.evaluate`."""
+        from cranfield.evaluation.evaluation import evaluated
+
+        return evaluated(self, measures, bounds=bounds, figures=figures)
+
+    def take(self, qrels: Qrels, run: Run | None, measures: Iterable[Measure]) -> None:
+        """What was read ahead, as the reading says: plain judgements, and a run alone that was judged against them.
+
+        Nothing is taken where measures need judgements of another kind.
+        """
+        if (self.reading.judgements or needed_kind(measures)) == "plain":
+            known = self.known_documents
+            whole = qrels if known is None else with_known(qrels, known)
+            self._memory.judgements["plain"] = Judgements(whole, pool(whole))
+            self._memory.ahead = run
+
+    def judgements(self, measures: Iterable[Measure] = ()) -> Judgements:
+        """The judgements, of the kind that was asked for or that measures need."""
+        reading = self.reading.of(needed_kind(measures))
+        kind = reading.judgements or "plain"
+        if kind not in self._memory.judgements:
+            qrels = self._checked(self.qrels, lambda: read_qrels(self.qrels, reading=reading))
+            known = self.known_documents
+            if known is not None:
+                qrels = with_known(qrels, known)
+            self._memory.judgements[kind] = Judgements(qrels, pool(qrels))
+        return self._memory.judgements[kind]
+
+    @property
+    def known_documents(self) -> Qrels | None:
+        """What the user knew before."""
+        if self.known is not None and self._memory.known is None:
+            self._memory.known = read_qrels(self.known, reading=replace(self.reading, judgements="plain"))
+        return self._memory.known
+
+    @property
+    def document_lengths(self) -> Lengths | None:
+        """How long documents are, and where that was read."""
+        if self.lengths is not None and self._memory.lengths is None:
+            self._memory.lengths = read_lengths(self.lengths, self.reading.digest)
+        return self._memory.lengths
+
+    @property
+    def lengths_by_document(self) -> Mapping[str, float]:
+        """How long documents are; empty where nobody said."""
+        lengths = self.document_lengths
+        return {} if lengths is None else lengths.of
+
+    def beside(self, judgements: Judgements) -> list[Input]:
+        """What was read besides the runs."""
+        inputs = [input_of(judgements.qrels, "judgements")]
+        known, lengths = self.known_documents, self.document_lengths
+        if known is not None:
+            inputs.append(input_of(known, "known"))
+        if lengths is not None:
+            inputs.append(Input("lengths", lengths.path, lengths.digest, len(lengths.of), 0, role="lengths"))
+        return inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the runs, each one its own."""
+        return tuple(run.name for run in self.tables())
+
+    def tables(self) -> tuple[Run, ...]:
+        """The runs with all their rows, each under a name of its own."""
+        if self._memory.tables is None:
+            tables = self._side_by_side(self._sources, lambda source, threads: self._read(source, None, threads))
+            self._memory.tables = tuple(told_apart(tables))
+        return self._memory.tables
+
+    def each_run(
+        self, work: Callable[[Run, Judged], Made], judgements: Judgements, *, rows: bool = False
+    ) -> list[Made]:
+        """What `work` makes of every run and its join with judgements: a run a thread, or one run with all threads.
+
+        Where rows are not kept, only what is judged of a run is read, unless `rows` are needed all the same.
+        """
+        if self.rows or self._memory.tables is not None:
+            return self._side_by_side(
+                self.tables(), lambda run, threads: work(run, self.joined(run, judgements, threads))
+            )
+        judging = None if rows else Judging(judgements.qrels.table, self.policy.ties)
+
+        def read_and_work(source: tuple[str | None, Any], threads: int) -> Made:
+            run = self._memory.ahead or self._read(source, judging, threads)
+            whole = joined(run, judgements.qrels, self.policy.ties, pooled=judgements.pool, threads=threads)
+            return work(run, whole)
+
+        return self._side_by_side(self._sources, read_and_work)
+
+    def joined(self, run: Run, judgements: Judgements, threads: int | None = None) -> Judged:
+        """A run seen through judgements, whole: ties in the order of documents or of the file."""
+        key = run.name, id(judgements.qrels)
+        if key not in self._memory.joins:
+            self._memory.joins[key] = joined(
+                run, judgements.qrels, self.policy.ties, pooled=judgements.pool, threads=threads
+            )
+        return self._memory.joins[key]
+
+    def judged(self, run: Run, judgements: Judgements | None = None) -> Judged:
+        """A run as measures see it: in the policy's order, cut and condensed as it says."""
+        whole = self.joined(run, judgements or self.judgements())
+        return arranged(replace(whole, expected=self.policy.ties == "expected"), self.policy)
+
+    def alone(self, run: Run, measures: Iterable[Measure] = ()) -> Experiment:
+        """The same with one of its runs; judgements are of the kind that measures need."""
+        qrels = self.judgements(measures).qrels
+        return replace(self, qrels=qrels, runs=[run], known=None, lengths=self.lengths_by_document or None, rows=True)
+
+    def documents(self, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
+        """The first documents of some topics in the policy's order; that of ties=expected, which has none, is docid's.
+
+        Judged documents stand where the join has them, whatever the policy; the unjudged fill the ranks between.
+        """
+        judgements = self.judgements()
+        judged = arranged(self.joined(run, judgements), self.policy)
+        number = {topic: t for t, topic in enumerate(judged.topics)}
+        lists = []
+        for topic in topics:
+            t, name = number[topic], topic.encode("utf-8", "surrogateescape")
+            pooled = judgements.qrels.table.documents(name)
+            hits = slice(judged.offsets[t], judged.offsets[t + 1])
+            rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
+            standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
+            taken = set(standing.values())
+            others = (document for document in run.table.documents(name) if document not in taken)
+            last = min(depth, int(judged.retrieved[t]))
+            lists.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
+        return lists
+
+    @property
+    def _sources(self) -> list[tuple[str | None, Any]]:
+        return [] if isinstance(self.runs, tuple) and not self.runs else named_runs(self.runs)
+
+    def _side_by_side(self, sources: Sequence[Any], work: Callable[[Any, int], Made]) -> list[Made]:
+        """One source: all threads on it. Many: a source a thread."""
+        threads = thread_count(self.reading.threads)
+        if min(threads, len(sources)) <= 1:
+            return [work(source, threads) for source in sources]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(min(threads, len(sources))) as executor:
+            return list(executor.map(lambda source: work(source, 1), sources))
+
+    def _read(self, source: tuple[str | None, Any], judging: Judging | None, threads: int) -> Run:
+        name, run = source
+        reading = self.reading.in_threads(threads)
+        return self._checked(run, lambda: read_run(run, name=name, reading=reading, judging=judging))
+
+    def _checked(self, source: Any, read: Callable[[], AnyTable]) -> AnyTable:
+        """What is read, if it is what was read before: a picture of other rankings than its scores would be wrong."""
+        before = os.stat(source) if isinstance(source, str | os.PathLike) and os.path.isfile(source) else None
+        table = read()
+        if before is not None:
+            now = _Fingerprint(before.st_size, before.st_mtime_ns, table.origin.digest)
+            known = self._memory.files.setdefault(os.fspath(source), now)
+            same = known.digest == now.digest if known.digest and now.digest else known == now
+            if not same:
+                raise DataError(
+                    "has changed since it was read for these results",
+                    source=os.fspath(source),
+                    remedy="Evaluate it again: what is shown would be of another file than the scores.",
+                )
+        return table
+
+
+def input_of(table: Run | Qrels, role: str = "run") -> Input:
+    """What a table was read from."""
+    origin = table.origin
+    return Input(
+        origin.name, origin.path, origin.digest, len(table), len(table.topics), origin.tag, role, origin.format
+    )
+
+
+def needed_kind(measures: Iterable[Measure]) -> str:
+    """The kind of judgements that measures need: plain ones unless one needs more."""
+    needs = (measure.definition.needs or "" for measure in measures)
+    return next((need for need in needs if need in KINDS), "plain")
+
+
+def with_known(qrels: Qrels, known: Qrels) -> Qrels:
+    """The judgements with a column that tells which documents the user knew before: those of a grade above 0.
+
+    >>> qrels = with_known(read_qrels({"q1": {"d1": 2, "d2": 1}}), read_qrels({"q1": {"d2": 1, "d7": 1}}))
+    >>> qrels.columns["known"].tolist()
+    [False, True]
+    """
+    return replace(qrels, columns={**qrels.columns, "known": aligned(known, qrels) > 0})
+
+
+def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
+    """The judgements with all that a run retrieved, unjudged documents with a negative grade, and a column of lengths.
+
+    >>> run = read_run({"q1": {"d1": 2.0, "d5": 1.0}})
+    >>> qrels = with_lengths(read_qrels({"q1": {"d1": 2, "d2": 1}}), run, {"d1": 80, "d5": 120})
+    >>> qrels.of("q1"), qrels.columns["lengths"]
+    ({'d1': 2.0, 'd2': 1.0, 'd5': -1000000.0}, array([ 80.,  nan, 120.]))
+    """
+    every: dict[str, dict[str, float]] = {}
+    missing: dict[str, None] = {}
+    for topic, grades in qrels.to_dict().items():
+        retrieved = run.table.documents(topic.encode("utf-8", "surrogateescape"))
+        missing |= {document: None for document in retrieved if document not in lengths}
+        every[topic] = dict.fromkeys(retrieved, UNJUDGED) | grades
+    if missing:
+        raise DataError(
+            f"retrieved {len(missing):,} documents without a length: {some(list(missing))}",
+            source=run.name,
+            remedy="Every retrieved document needs one, judged or not: those above it decide when another is reached.",
+        )
+    made = read_qrels(every)
+    column = [lengths.get(document, np.nan) for grades in made.to_dict().values() for document in grades]
+    return replace(made, columns={"lengths": np.array(column, dtype=np.float64)})

@@ -1,0 +1,63 @@
+"""Several runs at once: one of any kind, a list of them, or {name: run}; each under a name of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cranfield.errors import ArgumentError, UsageError
+from cranfield.formats import distinct_names, read_run
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.tables import Run, describe_type
+
+
+def named_runs(runs: Any) -> list[tuple[str | None, Any]]:
+    """The runs one by one, with the names given to them: one run of any kind, a list of runs, or {name: run}."""
+    if isinstance(runs, Mapping) and not _is_one_run(runs):
+        named: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
+    elif isinstance(runs, list) and not hasattr(next(iter(runs), None), "_fields"):
+        named = [(None, run) for run in runs]
+        if len(runs) > 1:
+            named = [(None if _has_a_name(run) else f"run{i}", run) for i, run in enumerate(runs, start=1)]
+    else:
+        named = [(None, runs)]
+    if not named:
+        raise UsageError("no run given")
+    return named
+
+
+def read_runs(runs: Any, reading: Reading = DEFAULT) -> list[Run]:
+    """The runs as tables, each under a name of its own.
+
+    >>> [run.name for run in read_runs({"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}})]
+    ['a', 'b']
+    """
+    return told_apart([read_run(run, name=name, reading=reading) for name, run in named_runs(runs)])
+
+
+def told_apart(tables: list[Run]) -> list[Run]:
+    """The same runs, no two of them under one name."""
+    names = distinct_names([(table.name, table.origin.path) for table in tables])
+    return [table if table.name == name else table.renamed(name) for table, name in zip(tables, names, strict=True)]
+
+
+def _has_a_name(run: Any) -> bool:
+    return isinstance(run, Run | str | os.PathLike) or hasattr(run, "read")
+
+
+def _is_one_run(runs: Mapping[Any, Any]) -> bool:
+    """Whether this is {topic: {document: score}} rather than {name: run}."""
+    first = next(iter(runs.values()), None)
+    if not isinstance(first, Mapping):
+        known = (
+            isinstance(first, Run | str | os.PathLike | tuple)
+            or hasattr(first, "read")
+            or hasattr(first, "__arrow_c_stream__")
+        )
+        if runs and not known:
+            raise ArgumentError(
+                f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}"
+            )
+        return not runs
+    return not any(isinstance(value, Mapping) for value in first.values())
