@@ -9,13 +9,13 @@ A case is a file `cases/COMMAND/NAME.txt`. Its first lines say what it shows; th
     # exit           its exit code, where that is not 0
     # wrote NAME     a file that it made or changed, whole; any other that it writes is a failure
 
-Several commands run one after the other in the same folder, each with its own expectations behind it. A path that starts
-with `examples/` is a copy of a file in the project's folder of that name, one that starts with `data/` of a file in
-`cases/data`. A text whose last line has no end has a line `\\ no end of line` after it.
+Several commands run one after the other in the same folder, each with its own expectations behind it. A path that
+starts with `examples/` is a copy of a file in the project's folder of that name, one that starts with `data/` of a file
+in `cases/data`. A text whose last line has no end has a line `\\ no end of line` after it.
 
-What rightly differs from one machine, moment or release to another stands as a <word> (`VARYING`). Of numbers with more
-than 12 digits the test compares 12, since the last ones depend on the processor; the files keep them all. Of texts longer
-than `LONGEST` lines the first are kept, of pages a digest and of pictures the words.
+What rightly differs from one machine, moment or release to another stands as a <word> (`VARYING`). Of numbers with
+more than 12 digits the test compares 12, since the last ones depend on the processor; the files keep them all. Of texts
+longer than `LONGEST` lines the first are kept, of pages a digest and of pictures the words.
 
 Called as a program, this file writes down anew what all cases, or those named, print and write:
 
@@ -51,7 +51,7 @@ CASES = Path(__file__).parent / "cases"
 LENT = {"examples": Path(__file__).parents[1] / "examples", "data": CASES / "data"}
 SECTION = re.compile(r"^# (command|stdout|stderr|exit|file \S+|wrote \S+)$\n?", re.MULTILINE)
 NO_END = "\\ no end of line\n"
-LONGEST = 250  # lines of a text that are kept; of a longer one the first and a digest of all
+LONGEST = 600  # lines of a text that are kept; of a longer one the first and a digest of all
 SHOWN = 60
 
 # What rightly varies: a pattern, and what stands in its place.
@@ -286,8 +286,8 @@ def test_case_in_a_process_of_its_own(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=named)
 def test_a_case_says_what_it_shows_and_is_in_the_folder_of_its_command(path: Path) -> None:
     case = Case.read(path)
-    assert case.shows.endswith(".\n")
-    assert path.parent.name in [step.command.split()[1] for step in case.steps]
+    assert case.shows.endswith((".\n", "?\n"))
+    assert any(path.parent.name in step.command.split()[1:3] for step in case.steps)
     assert all(step.sections()[1:] for step in case.steps), "a command that says nothing at all shows nothing"
 
 
