@@ -42,10 +42,11 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+import click
 import pytest
 
 from cranfield import __version__
-from cranfield.cli import COMMANDS, main
+from cranfield.cli import COMMANDS, cli, main
 
 CASES = Path(__file__).parent / "cases"
 LENT = {"examples": Path(__file__).parents[1] / "examples", "data": CASES / "data"}
@@ -288,16 +289,27 @@ def test_case_in_a_process_of_its_own(name: str, tmp_path: Path) -> None:
     assert case.run(tmp_path, in_process=False).compared() == case.compared()
 
 
-@pytest.mark.parametrize("path", FILES, ids=named)
-def test_a_case_says_what_it_shows_and_is_in_the_folder_of_its_command(path: Path) -> None:
-    case = Case.read(path)
-    assert case.shows.endswith((".\n", "?\n"))
-    assert any(path.parent.name in step.command.split()[1:3] for step in case.steps)
-    assert all(step.sections()[1:] for step in case.steps), "a command that says nothing at all shows nothing"
+def test_a_case_says_what_it_shows_and_is_in_the_folder_of_its_command() -> None:
+    for path in FILES:
+        case = Case.read(path)
+        assert case.shows.endswith((".\n", "?\n")), path
+        assert any(path.parent.name in step.command.split()[1:3] for step in case.steps), path
+        assert all(step.sections()[1:] for step in case.steps), f"{path}: a command that says nothing shows nothing"
 
 
 def test_every_folder_is_that_of_a_command() -> None:
     assert {path.name for path in CASES.iterdir()} == {*COMMANDS, "data"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_cases_of_what_it_refuses_and_of_each_format(command: str) -> None:
+    steps = [step for path in FILES if path.parent.name == command for step in Case.read(path).steps]
+    assert sum(1 for step in steps if step.exit and step.stderr and not step.stdout) >= 2
+    known = cli.get_command(click.Context(cli), command)
+    assert known
+    choices = [option.type.choices for option in known.params if isinstance(option.type, click.Choice)]
+    offered = {name for names in choices if "table" in names for name in names}
+    assert offered - {"table"} == {name for step in steps for name in re.findall(r" -f (\w+)", step.command)}
 
 
 def record(paths: list[Path]) -> None:
