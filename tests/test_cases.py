@@ -261,7 +261,8 @@ def _described(name: str, data: bytes, folder: Path) -> str:
     if name.endswith(".svg"):
         return "an SVG picture, its words:\n" + "".join(f"{word}\n" for word in _words(text))
     if name.endswith(".html"):
-        page = re.sub(r"<svg.*?</svg>", lambda found: " ".join(_words(found[0])), text, flags=re.DOTALL)
+        page = re.sub(r"<script>.{500000,}?</script>", "<library>", text, flags=re.DOTALL)  # Vega's, not ours
+        page = re.sub(r"<svg.*?</svg>", lambda found: " ".join(_words(found[0])), page, flags=re.DOTALL)
         return f"a page of {len(page.splitlines()):,} lines, {_digest(page)}\n"
     return _kept(text)
 
