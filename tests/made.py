@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
-from cranfield.comparison.question import Question
+from cranfield.comparison.question import Details, Question
 from cranfield.comparison.systems import compare_results
 from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.results import Results
@@ -41,11 +41,17 @@ def results(scores: Mapping[str, Floats], names: Sequence[str] = (), digest: str
     )
 
 
+def asked_of(**question: Any) -> Question:
+    """A question from the names of its own fields and of its details."""
+    details = Details(**{name: question.pop(name) for name in [*question] if name in Details.__dataclass_fields__})
+    return Question(**{"sampling": FEW_DRAWS, "details": details, **question})
+
+
 def compared(scores: Floats | Mapping[str, Floats], **question: Any) -> Comparison:
     """A comparison of scores[system, topic], of one measure (AP) or of each by name."""
     given = scores if isinstance(scores, Mapping) else {"AP": np.asarray(scores, dtype=np.float64)}
     found = results(given)
-    asked = Question(**{"sampling": FEW_DRAWS, **question})
+    asked = asked_of(**question)
     return compare_results({"": Evaluated(found, {run: [run] for run in found.runs})}, found.measures, asked)
 
 
@@ -55,7 +61,7 @@ def on_collections(scores: Mapping[str, Floats | Mapping[str, Floats]], **questi
         name: results(each if isinstance(each, Mapping) else {"AP": np.asarray(each, dtype=np.float64)})
         for name, each in scores.items()
     }
-    asked = Question(**{"sampling": FEW_DRAWS, **question})
+    asked = asked_of(**question)
     evaluated = {name: Evaluated(each, {run: [run] for run in each.runs}) for name, each in found.items()}
     return compare_results(evaluated, next(iter(found.values())).measures, asked)
 

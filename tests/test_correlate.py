@@ -284,11 +284,12 @@ def test_wrong_requests_of_systems() -> None:
         ("nothing to agree with", {}),
         ("not both at once", {"other_qrels": qrels, "topic_sets": [["q01"]]}),
         ("not 3", {"topic_sets": [["q01"], ["q02"], ["q03"]]}),
-        ("choose topics=qrels", {"policy": Policy(topics="run"), "topic_sets": [["q01"]]}),
     ]
     for message, options in wrong:
         with pytest.raises(UsageError, match=message):
             correlate_systems(Experiment(qrels, runs), "AP", **options)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="choose topics=qrels"):
+        correlate_systems(Experiment(qrels, runs, Policy(topics="run")), "AP", topic_sets=[["q01"]])
     with pytest.raises(UsageError, match="at least two runs"):
         correlate_systems(Experiment(qrels, runs["s1"]), ["AP", "RR"])
     few = correlate_systems(Experiment(qrels, {"a": runs["s1"], "b": runs["s2"]}), ["AP", "RR"], sampling=FEW)

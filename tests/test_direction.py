@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from generate import all_variants
+from made import asked_of
 
 import cranfield
 from cranfield import Measure, UsageError
@@ -20,7 +21,6 @@ from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.comparison_tables import pairs_grid, systems_grid
 from cranfield.comparison.diagnosis import diagnose
 from cranfield.comparison.panels import Evaluated
-from cranfield.comparison.question import Details, Question
 from cranfield.comparison.standing import standings, tiers
 from cranfield.comparison.systems import compare_results
 from cranfield.evaluation.experiment import Experiment
@@ -37,6 +37,7 @@ from cranfield.report.page.heat import shades
 from cranfield.report.page.payload import payload
 from cranfield.search.index import build_index
 from cranfield.search.tuning import tune
+from cranfield.statistics.significance import Sampling
 from cranfield.texts.texts import Documents
 
 SYSTEMS = ("a", "b", "c", "d")
@@ -96,7 +97,7 @@ def both(measure: Measure) -> tuple[Results, Results]:
 def compared(results: Results, **asked: Any) -> Comparison:
     measure = replace(results.measures[0], given=tuple(g for g in results.measures[0].given if g[0] != "agg"))
     each = {"": Evaluated(replace(results, measures=(measure,)), {run: [run] for run in results.runs})}
-    return compare_results(each, [measure], Question(**asked))
+    return compare_results(each, [measure], asked_of(**{"sampling": Sampling(), **asked}))
 
 
 def test_directions_are_what_the_field_takes_them_for() -> None:
@@ -173,8 +174,11 @@ def test_a_measure_without_a_better_side_is_shown_and_decides_nothing(measure: M
 def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
     qrels = {topic: {"d1": 1} for topic in TOPICS}
     runs = {"a": {topic: {"d1": 1.0} for topic in TOPICS}, "b": {topic: {"d2": 1.0, "d1": 0.5} for topic in TOPICS}}
+    experiment = Experiment(qrels, runs)
     refused: list[Callable[[], Any]] = [
-        lambda: cranfield.compare(Experiment(qrels, runs), "NumRet", baseline="a", details=Details(risk=1.0)),
+        lambda: cranfield.compare(
+            Experiment(qrels, runs), "NumRet", baseline="a", details=cranfield.comparison.Details(risk=1.0)
+        ),
         lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
         lambda: analyse(qrels, runs, measure="NumRet"),
         lambda: train_fusion(runs, qrels, measure="NumRet"),

@@ -440,7 +440,7 @@ def verdict(scores: dict[str, float], spread: float = 0.0, **question: Any) -> s
         name: {t: {"r": -rank - (spread * chance.random())} | {f"x{n}": -n - 0.5 for n in range(1, 30)} for t in qrels}
         for name, rank in scores.items()
     }
-    report = gather(Experiment(qrels, runs), "RR", **question)
+    report = gather(Experiment(qrels, runs), "RR", Question(**question))
     return report.verdict(report.results.measures[0])
 
 

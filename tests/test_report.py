@@ -341,9 +341,9 @@ def test_topics_that_do_not_count_have_no_number(no_pictures: None) -> None:
 def test_documents_stand_where_measures_see_them(policy: Policy) -> None:
     qrels = {topic: {f"d{i}": i % 3 for i in range(0, 12, 2)} for topic in "1234"}
     rounded = {t: {f"d{i * 5 % 12}": float(12 - i * int(t)) // 4 for i in range(12)} for t in qrels}
-    collected = Experiment(qrels, {"a": rounded}, policy=policy)
-    made = rankings(collected, tuple(qrels))
-    judged = judge(collected.runs[0], collected.qrels, policy)
+    experiment = Experiment(qrels, {"a": rounded}, policy=policy)
+    made = rankings(experiment, tuple(qrels))
+    judged = judge(experiment.tables()[0], cranfield.read_qrels(qrels), policy)
     for t, topic in enumerate(judged.topics):
         hits = slice(judged.offsets[t], judged.offsets[t + 1])
         expected = {
@@ -367,7 +367,7 @@ def test_what_does_not_fit_is_left_out_and_said(
     report: Report, monkeypatch: pytest.MonkeyPatch, no_pictures: None
 ) -> None:
     monkeypatch.setattr(explained, "MOST_CARRIED", 70_000)
-    monkeypatch.setattr("cranfield.report.MOST_LISTED", 4 * 40 * 3)
+    monkeypatch.setattr("cranfield.report.contents.MOST_LISTED", 4 * 40 * 3)
     made = gather(Experiment(QRELS, FOUR), MEASURES)
     found = embedded(made)
     assert found["rankings"]["depth"] == 3

@@ -19,7 +19,7 @@ from cranfield.formats.reading import Reading
     show_default=True,
     help="Kind of judgements in QRELS.",
 )
-@options.reading("threads")
+@options.reading("threads", kind=True)
 @click.pass_context
 def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: Reading) -> None:
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or

@@ -26,7 +26,7 @@ from cranfield.formats.reading import Reading
     "--judgements", type=click.Choice(["plain", *KINDS]), default="plain", help="Kind of judgements in a file of them."
 )
 @click.option("--run-format", metavar="FORMAT", help="Format of RUNS, where their content does not tell, as msmarco.")
-@options.reading("format", "threads")
+@options.reading("format", "threads", kind=True)
 @options.topic_ids
 @options.output_format(list(FORMATS))
 def command(

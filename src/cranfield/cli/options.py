@@ -194,7 +194,6 @@ _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
 
 
 DECISIONS = ("ties", "topics", "empty_topics", "depth", "judged_only", "grades", "judges")  # of them, those of a policy
-_KIND = _JUDGEMENTS[0]
 _THREADS = click.option(
     "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
 )
@@ -235,31 +234,31 @@ def inputs(command: Command) -> Command:
     @wraps(command)
     def called(*arguments: Any, **given: Any) -> Any:
         policy = Policy(**{name: given.pop(name) for name in DECISIONS})
-        told = Inputs(policy, _taken_reading(given), given.pop("known"), given.pop("lengths"))
+        told = Inputs(policy, _taken_reading(given, kind=True), given.pop("known"), given.pop("lengths"))
         return command(*arguments, inputs=told, **given)
 
     return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, _THREADS), called)  # type: ignore[return-value]
 
 
 def reading(*without: str, kind: bool = False) -> Callable[[Command], Command]:
-    """How inputs are read, given to the command as `reading`; `kind` lets it say which judgements they are."""
-    chosen = {"format": input_format, "columns": columns, "threads": _THREADS} | ({"kind": _KIND} if kind else {})
+    """How inputs are read, given to the command as `reading`; with `kind` its --judgements is part of that."""
+    chosen = {"format": input_format, "columns": columns, "threads": _THREADS}
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def called(*arguments: Any, **given: Any) -> Any:
-            return command(*arguments, reading=_taken_reading(given), **given)
+            return command(*arguments, reading=_taken_reading(given, kind=kind), **given)
 
         return _with([option for name, option in chosen.items() if name not in without], called)  # type: ignore[return-value]
 
     return decorate
 
 
-def _taken_reading(given: dict[str, Any]) -> Reading:
+def _taken_reading(given: dict[str, Any], *, kind: bool) -> Reading:
     return Reading(
         format=given.pop("input_format", None),
         columns=given.pop("columns", {}),
-        judgements=given.pop("judgements", None),
+        judgements=given.pop("judgements") if kind else None,
         threads=given.pop("threads", None),
     )
 
