@@ -176,9 +176,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
     runs = {"a": {topic: {"d1": 1.0} for topic in TOPICS}, "b": {topic: {"d2": 1.0, "d1": 0.5} for topic in TOPICS}}
     experiment = Experiment(qrels, runs)
     refused: list[Callable[[], Any]] = [
-        lambda: cranfield.compare(
-            Experiment(qrels, runs), "NumRet", baseline="a", details=cranfield.comparison.Details(risk=1.0)
-        ),
+        lambda: cranfield.compare(experiment, "NumRet", baseline="a", details=cranfield.comparison.Details(risk=1.0)),
         lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
         lambda: analyse(qrels, runs, measure="NumRet"),
         lambda: train_fusion(runs, qrels, measure="NumRet"),

@@ -132,7 +132,7 @@ def diagnose(
     [('d1', 'up'), ('d2', 'down')]
     """
     wanted = _one_measure(measure)
-    experiment = experiment if experiment.rows else replace(experiment, rows=True)
+    experiment = (experiment if experiment.rows else replace(experiment, rows=True)).suited([wanted])
     if len(experiment.tables()) != 2:
         raise UsageError(f"a diagnosis is of two runs, not of {len(experiment.tables())}")
     results = experiment.evaluate(wanted)

@@ -131,6 +131,13 @@ class Experiment:
             self._memory.judgements[kind] = Judgements(qrels, pool(qrels))
         return self._memory.judgements[kind]
 
+    def suited(self, measures: Iterable[Measure]) -> Experiment:
+        """The same with judgements of the kind that measures need, whatever is made of it; what was read is shared."""
+        reading = self.reading.of(needed_kind(measures))
+        suited = replace(self, reading=reading)
+        object.__setattr__(suited, "_memory", self._memory)
+        return suited
+
     @property
     def known_documents(self) -> Qrels | None:
         """What the user knew before."""
@@ -207,9 +214,9 @@ class Experiment:
         whole = self.joined(run, judgements or self.judgements())
         return arranged(replace(whole, expected=self.policy.ties == "expected"), self.policy)
 
-    def alone(self, run: Run, measures: Iterable[Measure] = ()) -> Experiment:
-        """The same with one of its runs; judgements are of the kind that measures need."""
-        qrels = self.judgements(measures).qrels
+    def alone(self, run: Run) -> Experiment:
+        """The same with one of its runs."""
+        qrels = self.judgements().qrels
         return replace(self, qrels=qrels, runs=[run], known=None, lengths=self.lengths_by_document or None, rows=True)
 
     def documents(self, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:

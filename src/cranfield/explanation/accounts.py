@@ -69,7 +69,8 @@ def explain(
     sources = named_runs(experiment.runs)
     if len(sources) > MOST_RUNS:
         raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
-    judgements = experiment.judgements(wanted).qrels
+    experiment = experiment.suited(wanted)
+    judgements = experiment.judgements().qrels
     lengths = experiment.lengths_by_document
     for measure in wanted:
         measure.check_needs({*judgements.columns, *(["lengths"] if lengths else [])})
@@ -79,7 +80,7 @@ def explain(
     warnings: list[findings.Finding] = []
     tables = experiment.tables()
     for table in tables:
-        whole = experiment.joined(table, experiment.judgements(wanted))
+        whole = experiment.joined(table, experiment.judgements())
         plain, odd = _ranking(table, judgements, whole, topic, policy)
         warnings += odd
         for measure in wanted:

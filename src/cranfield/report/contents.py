@@ -129,16 +129,17 @@ def gather(
     """
     asked, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
+    experiment = experiment.suited(wanted)
     evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=asked.details.figures)
     comparison = None
     if len(evaluated.runs) > 1:
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
         comparison = compare_results({"": of_runs}, wanted, asked)
-    told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, wanted)]
+    told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment)]
     tables = experiment.tables()
     longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
-        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements(wanted).qrels.name}",
+        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}",
         command=command,
         experiment=experiment,
         results=evaluated.only(wanted),
@@ -171,9 +172,9 @@ def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) ->
     return Rankings(depth, [list(seen) for seen in known], grades, places)
 
 
-def _coverage(experiment: Experiment, measures: Iterable[Measure]) -> list[Finding]:
+def _coverage(experiment: Experiment) -> list[Finding]:
     """What `check` finds beyond what an evaluation says: how far down each run is judged, lists that are short."""
-    judgements = experiment.judgements(measures)
+    judgements = experiment.judgements()
     of_runs = (findings.of_coverage(run, experiment.joined(run, judgements)) for run in experiment.tables())
     return [finding for of_run in of_runs for finding in of_run]
 

@@ -27,7 +27,7 @@ def explainable(report: Report) -> bool:
     measure = report.results.measures[0]
     first = report.experiment.tables()[0]
     try:
-        explain(report.experiment.alone(first, [measure]), report.results.topics[0], measure)
+        explain(report.experiment.alone(first), report.results.topics[0], measure)
     except UsageError:
         return False
     return True
@@ -56,7 +56,7 @@ def explanations(report: Report) -> list[dict[str, Any]]:
 
 def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[dict[str, Any]] | None:
     """Each topic, or None if there is no room for all of them."""
-    alone = report.experiment.alone(run, [measure])
+    alone = report.experiment.alone(run)
     found = []
     for topic in (report.results.topics[t] for t in listed_topics(report)):
         explained = explain(alone, topic, measure)
