@@ -30,7 +30,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli import cli
-from cranfield.formats.base import Judging
+from cranfield.formats.format import Judging
 
 def command(*words):
     done = CliRunner().invoke(cli, list(words))

@@ -22,7 +22,7 @@ PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
     ("version", "exports", "render", "errors", "numerals", "_core"),
-    ("policy", "tables"),
+    ("policy", "tables", "travel"),
     ("signatures",),
     ("formats",),
     ("texts",),

@@ -214,6 +214,7 @@ def test_judgements_that_are_gone_are_not_mistaken_for_new_ones(tied_run: Path) 
 FEW_THREADS = """
 import json, resource, sys, threading
 from cranfield import evaluate
+from cranfield.formats.reading import Reading
 
 def startable():
     stop, started = threading.Event(), []
@@ -234,7 +235,7 @@ in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize(
 stacks = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_AS, (in_use + (stacks + 1) * (1 << 31) - (1 << 30),) * 2)
 before = startable()
-results = evaluate(*sys.argv[1:3], ["AP", "nDCG@10", "RR"], threads=8)
+results = evaluate(*sys.argv[1:3], ["AP", "nDCG@10", "RR"], reading=Reading(threads=8))
 print(json.dumps([before, results.to_dict()]))
 """
 

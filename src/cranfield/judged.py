@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from cranfield import _core
-from cranfield.errors import UsageError
+from cranfield.errors import DataError, UsageError
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run, thread_count
+from cranfield.travel import Travelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,7 @@ Mask: TypeAlias = "NDArray[np.bool_]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool:
+class Pool(Travelling):
     """The judgements alone: for each topic all grades, best first. One pool serves every run judged against it.
 
     `columns` is what else is known of each judged document, by name: arrays with an entry for each grade.
@@ -40,6 +41,14 @@ class Pool:
     max_grade: float
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     _cache: dict[Hashable, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        _check_arrays(self, {"offsets": np.int64, "grades": np.float64})
+        self.total(self.grades)
+        if len(self.offsets) != len(self.topics) + 1:
+            raise DataError("topics and offsets differ in number")
+        if any(len(column) != len(self.grades) for column in self.columns.values()):
+            raise DataError("a column has not an entry for each judgement")
 
     def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
         """What depends on the judgements alone is computed for the first run only."""
@@ -122,7 +131,7 @@ class Unjudged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Judged:
+class Judged(Travelling):
     """One ranking for each topic of the judgements, seen through them.
 
     Arrays with an entry a hit (a retrieved document with a judgement, in rank order): `rank` from 1 in the full
@@ -146,6 +155,18 @@ class Judged:
     retrieved: Integers
     answered: Mask
     expected: bool = False
+
+    def check(self) -> None:
+        whole = ("offsets", "rank", "row", "tie_first", "tie_size", "retrieved")
+        _check_arrays(self, dict.fromkeys(whole, np.int64) | {"grade": np.float64, "answered": np.bool_})
+        for values in (self.rank, self.row, self.grade, self.tie_first, self.tie_size):
+            self.total(values)
+        if {len(self.offsets) - 1, len(self.retrieved), len(self.answered)} != {len(self.topics)}:
+            raise DataError("there is not an entry for each topic")
+        if np.any((self.row < -1) | (self.row >= len(self.pool.grades))) or np.any(self.retrieved < 0):
+            raise DataError("a hit has no judgement")
+        if np.any(self.rank < 1) or np.any(self.tie_first < 1) or np.any(self.tie_size < 1):
+            raise DataError("a hit has no rank")
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -356,6 +377,13 @@ class Judged:
             tie_first=self.tie_first[kept],
             tie_size=self.tie_size[kept],
         )
+
+
+def _check_arrays(holder: Pool | Judged, kinds: Mapping[str, type[np.generic]]) -> None:
+    for name, kind in kinds.items():
+        array = getattr(holder, name)
+        if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
+            raise DataError(f"{name} is not an array of {kind.__name__}")
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:

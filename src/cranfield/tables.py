@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from cranfield.errors import UsageError
+from cranfield.errors import DataError, UsageError
 from cranfield.numerals import whole
+from cranfield.travel import Luggage, Stream, Travelling, counted, import_pyarrow, packed, with_columns
 
 if TYPE_CHECKING:
+    import pyarrow
     from numpy.typing import NDArray
 
     from cranfield._core import Table
@@ -49,11 +51,12 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Judgeable:
+class _Judgeable(Travelling):
     """What runs and judgements share: topics, and for each its documents with a number, best first."""
 
     table: Table
     origin: Origin
+    _value: ClassVar[str]
 
     @property
     def name(self) -> str:
@@ -85,6 +88,31 @@ class _Judgeable:
             start += count
         return out
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows for any library that takes Arrow, best first, tied ones as they stood in the input: see `travel`."""
+        return self.table.arrow_stream(self._value, packed(self.table, self._value, self._luggage()))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A table of pyarrow with the columns topic, document, and score or grade; `read_run` and `read_qrels` take it.
+
+        >>> import cranfield
+        >>> table = cranfield.read_run({"q1": {"d1": 0.5, "d2": 2.0}}, name="mine").to_arrow()
+        >>> table.column("document").to_pylist(), cranfield.read_run(table).name
+        (['d2', 'd1'], 'mine')
+        """
+        import_pyarrow("tables of pyarrow")
+        import pyarrow as pa
+
+        return pa.table(self)
+
+    def _luggage(self) -> Luggage:
+        counts = counted(self.table.collapsed()), counted(self.table.rank_disagreements())
+        return Luggage(self.origin, {}, (), *counts)
+
+    def check(self) -> None:
+        if self.table.is_run is not (self._value == "score") or not isinstance(self.origin, Origin):
+            raise DataError("the table or the origin is that of something else")
+
     def __len__(self) -> int:
         return self.table.row_count
 
@@ -102,6 +130,8 @@ class Run(_Judgeable):
     {'d2': 2.0, 'd3': 0.5, 'd1': 0.5}
     """
 
+    _value = "score"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qrels(_Judgeable):
@@ -118,6 +148,20 @@ class Qrels(_Judgeable):
 
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _value = "grade"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as `Run` gives them, and beside them the columns."""
+        rows = super().__arrow_c_stream__()
+        return with_columns(Stream(rows), self.columns).__arrow_c_stream__() if self.columns else rows
+
+    def _luggage(self) -> Luggage:
+        return super()._luggage()._replace(groups=dict(self.groups), columns=tuple(self.columns))
+
+    def check(self) -> None:
+        super().check()
+        if any(len(column) != len(self) for column in self.columns.values()):
+            raise DataError("a column has not an entry for each row")
 
 
 def describe_type(value: Any) -> str:

@@ -163,6 +163,29 @@ std::vector<std::string> arrow_columns(ArrowArrayStream& stream) {
     return names;
 }
 
+std::string arrow_metadata(ArrowArrayStream& stream) {
+    const auto schema = schema_of(stream);
+    if (!schema->metadata) return {};
+    const char* p = schema->metadata;
+    const auto number = [&p] {
+        std::int32_t value;
+        std::memcpy(&value, p, sizeof value);
+        p += sizeof value;
+        return value;
+    };
+    const auto text = [&] {
+        const auto size = static_cast<std::size_t>(std::max(number(), 0));
+        const Bytes found(p, size);
+        p += size;
+        return found;
+    };
+    for (std::int32_t left = number(); left > 0; --left) {
+        const Bytes key = text(), value = text();
+        if (key == metadata_key) return std::string(value);
+    }
+    return {};
+}
+
 Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) : layout_(layout), schema_(schema_of(stream)) {
     for (const int column : {layout.topic, layout.doc, layout.value, std::max(layout.rank, 0)}) {
         if (column < 0 || column >= schema_->n_children) throw FrameError("the data frame lacks a column");

@@ -62,6 +62,10 @@ struct FrameError : std::runtime_error {
 
 std::vector<std::string> arrow_columns(ArrowArrayStream& stream);
 
+// What a schema says under this key, where a table of ours has written it; empty where there is nothing.
+constexpr Bytes metadata_key = "cranfield";
+std::string arrow_metadata(ArrowArrayStream& stream);
+
 struct FrameLayout {
     int topic = 0, doc = 1, value = 2, rank = -1;  // column numbers, rank -1 where there is none
     ValueKind kind = ValueKind::score;

@@ -10,4 +10,9 @@ struct UsageFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What was given is not what it must be; a cranfield.errors.DataError.
+struct DataFault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 }  // namespace cranfield

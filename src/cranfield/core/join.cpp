@@ -10,22 +10,6 @@ namespace cranfield {
 
 namespace {
 
-// Rows in canonical order, but those of equal value as they stood in the input.
-std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const std::vector<std::uint32_t>& place) {
-    std::vector<Row> rows(sorted, sorted + count);
-    std::vector<std::uint32_t> order;
-    for (std::size_t first = 0; first < count;) {
-        std::size_t last = first + 1;
-        while (last < count && sorted[last].value == sorted[first].value) ++last;
-        order.resize(last - first);
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(first + i);
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return place[a] < place[b]; });
-        for (std::size_t i = 0; i < order.size(); ++i) rows[first + i] = sorted[order[i]];
-        first = last;
-    }
-    return rows;
-}
-
 // That a run without rows was judged as it is to be judged now.
 void check_judging(const Judging& done, const Table& qrels, bool ties_in_input_order) {
     if (done.judgements.get() != &qrels) {

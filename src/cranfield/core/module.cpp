@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arrow.hpp"
+#include "arrow_stream.hpp"
 #include "faults.hpp"
 #include "fusion.hpp"
 #include "join.hpp"
@@ -18,6 +19,7 @@
 #include "segments.hpp"
 #include "table.hpp"
 #include "text.hpp"
+#include "wire.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,6 +33,8 @@ using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Marks = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Counts = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using TextBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Hands a vector's memory to NumPy.
 template <typename T>
@@ -221,6 +225,8 @@ NB_MODULE(_core, m) {
             raise_core_error(core_error, "frame", entry("message", std::string(e.what())));
         } catch (const UsageFault& e) {
             PyErr_SetString(nb::module_::import_("cranfield.errors").attr("UsageError").ptr(), e.what());
+        } catch (const DataFault& e) {
+            PyErr_SetString(nb::module_::import_("cranfield.errors").attr("DataError").ptr(), e.what());
         }
     });
 
@@ -231,6 +237,7 @@ NB_MODULE(_core, m) {
 
     nb::class_<Table>(m, "Table")
         .def_prop_ro("row_count", &Table::row_count)
+        .def_prop_ro("is_run", &Table::ids_break_ties)
         .def("topics",
              [](const Table& table) {
                  nb::list ids;
@@ -246,6 +253,7 @@ NB_MODULE(_core, m) {
                          for (const auto& topic : t.topics()) count += topic.facts.collapsed;
                          return count;
                      })
+        .def("collapsed", [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.collapsed; }); })
         .def("rank_disagreements",
              [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.rank_disagrees; }); })
         .def("values",
@@ -267,7 +275,87 @@ NB_MODULE(_core, m) {
                  }
                  return ids;
              },
-             "topic"_a);
+             "topic"_a)
+        .def("fingerprint",
+             [](const Table& table) {
+                 with_rows(table);
+                 nb::gil_scoped_release release;
+                 return fingerprint(table);
+             })
+        .def(
+            "note",
+            [](Table& table, Counts collapsed, Counts rank_disagreements) {
+                same_length(collapsed.size(), table.topics().size());
+                same_length(rank_disagreements.size(), table.topics().size());
+                const auto copied = [](const Counts& x) { return std::vector<std::uint32_t>(x.data(), x.data() + x.size()); };
+                table.note(copied(collapsed), copied(rank_disagreements));
+            },
+            "collapsed"_a, "rank_disagreements"_a)
+        .def(
+            "arrow_stream",
+            [](std::shared_ptr<const Table> table, const std::string& value_name, nb::bytes metadata) {
+                with_rows(*table);
+                return nb::steal<nb::capsule>(
+                    PyCapsule_New(arrow_stream(std::move(table), value_name, std::string(view(metadata))), "arrow_array_stream",
+                                  [](PyObject* capsule) {
+                                      auto* const stream = static_cast<ArrowArrayStream*>(
+                                          PyCapsule_GetPointer(capsule, "arrow_array_stream"));
+                                      if (stream->release) stream->release(stream);
+                                      delete stream;
+                                  }));
+            },
+            "value_name"_a, "metadata"_a)
+        .def(
+            "__reduce_ex__",
+            [](const Table& table, int) {
+                with_rows(table);
+                Wire wire;
+                {
+                    nb::gil_scoped_release release;
+                    wire = to_wire(table);
+                }
+                // NumPy's arrays leave their memory out of the pickle where the protocol and the caller want it so.
+                nb::dict arrays;
+                arrays["is_run"] = wire.is_run;
+                arrays["topics"] = to_numpy(std::move(wire.topics));
+                arrays["topic_lengths"] = to_numpy(std::move(wire.topic_lengths));
+                arrays["counts"] = to_numpy(std::move(wire.counts));
+                arrays["collapsed"] = to_numpy(std::move(wire.collapsed));
+                arrays["rank_disagreements"] = to_numpy(std::move(wire.rank_disagrees));
+                arrays["ids"] = to_numpy(std::move(wire.ids));
+                arrays["id_lengths"] = to_numpy(std::move(wire.id_lengths));
+                arrays["values"] = to_numpy(std::move(wire.values));
+                const nb::object arrived = nb::module_::import_("cranfield.travel").attr("table_arrived");
+                return nb::make_tuple(arrived, nb::make_tuple(wire_form, arrays));
+            },
+            "protocol"_a);
+    m.attr("WIRE_FORM") = wire_form;
+    m.def("check_form", check_form, "form"_a);
+    m.def(
+        "table_of_wire",
+        [](std::int64_t form, bool is_run, TextBytes topics, Counts topic_lengths, Offsets counts, Counts collapsed,
+           Counts rank_disagreements, TextBytes ids, Counts id_lengths, Numbers values, unsigned threads) {
+            check_form(form);
+            WireView wire;
+            wire.is_run = is_run;
+            wire.topics = {topics.data(), topics.size()};
+            wire.topic_lengths = {topic_lengths.data(), topic_lengths.size()};
+            wire.counts = {counts.data(), counts.size()};
+            wire.collapsed = {collapsed.data(), collapsed.size()};
+            wire.rank_disagrees = {rank_disagreements.data(), rank_disagreements.size()};
+            wire.ids = {ids.data(), ids.size()};
+            wire.id_lengths = {id_lengths.data(), id_lengths.size()};
+            wire.values = {values.data(), values.size()};
+            Table table;
+            {
+                nb::gil_scoped_release release;
+                table = from_wire(wire, threads);
+            }
+            table.owners.push_back(std::make_shared<TextBytes>(std::move(ids)));
+            return table;
+        },
+        "form"_a, "is_run"_a, "topics"_a, "topic_lengths"_a, "counts"_a, "collapsed"_a, "rank_disagreements"_a, "ids"_a,
+        "id_lengths"_a, "values"_a, "threads"_a);
 
     nb::class_<TextLayout>(m, "TextLayout")
         .def(
@@ -331,6 +419,7 @@ NB_MODULE(_core, m) {
         },
         "topics"_a, "per_topic"_a, "docs"_a, "values"_a, "padding"_a, "kind"_a, "threads"_a);
 
+    m.def("arrow_metadata", [](nb::capsule stream) { return to_bytes(arrow_metadata(stream_of(stream))); }, "stream"_a);
     m.def("arrow_columns", [](nb::capsule stream) { return arrow_columns(stream_of(stream)); }, "stream"_a);
     m.def(
         "read_arrow",

@@ -292,6 +292,28 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
     }
 }
 
+std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const std::vector<std::uint32_t>& place) {
+    std::vector<Row> rows(sorted, sorted + count);
+    std::vector<std::uint32_t> order;
+    for (std::size_t first = 0; first < count;) {
+        std::size_t last = first + 1;
+        while (last < count && sorted[last].value == sorted[first].value) ++last;
+        order.resize(last - first);
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(first + i);
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return place[a] < place[b]; });
+        for (std::size_t i = 0; i < order.size(); ++i) rows[first + i] = sorted[order[i]];
+        first = last;
+    }
+    return rows;
+}
+
+void Table::note(const std::vector<std::uint32_t>& collapsed, const std::vector<std::uint32_t>& rank_disagrees) {
+    for (std::size_t t = 0; t < topics_.size(); ++t) {
+        topics_[t].facts.collapsed = collapsed.at(t);
+        topics_[t].facts.rank_disagrees = rank_disagrees.at(t);
+    }
+}
+
 const Topic* Table::find(Bytes id) const {
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? nullptr : &topics_[found->second];

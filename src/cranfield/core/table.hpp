@@ -106,6 +106,11 @@ public:
     void finish_last(Scratch& scratch) {
         if (!segments_.empty()) finish(segments_.size() - 1, scratch);
     }
+    // Facts of the last segment, which is finished, that its rows can't tell.
+    void note_last(std::uint32_t collapsed, std::uint32_t rank_disagrees) {
+        segments_.back().facts.collapsed += collapsed;
+        segments_.back().facts.rank_disagrees = rank_disagrees;
+    }
     // Joins the last segment with the judgements and forgets its rows. The first and the last segment of a block stay
     // as they are: they may go on in the neighbouring ones.
     void judge_last(Joiner& joiner);
@@ -135,6 +140,19 @@ struct Topic {
     std::size_t first_hit = 0, end_hit = 0;
 };
 
+// Rows in canonical order, but those of equal value as they stood in the input: at the places given.
+std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const std::vector<std::uint32_t>& place);
+
+// Calls visit(row) for the rows of a topic, best first, those of equal value as they stood in the input.
+template <typename Visit>
+void for_rows_as_read(const Topic& topic, const Visit& visit) {
+    if (topic.facts.input_order) {
+        for (const Row& row : ties_as_in_input(topic.rows, topic.count, *topic.facts.input_order)) visit(row);
+    } else {
+        for (std::size_t i = 0; i < topic.count; ++i) visit(topic.rows[i]);
+    }
+}
+
 // A topic stands in several places of the input, and was judged at one of them before the others were seen.
 struct ScatteredTopic : std::runtime_error {
     ScatteredTopic() : std::runtime_error("scattered topic") {}
@@ -153,6 +171,9 @@ public:
     const std::vector<Topic>& topics() const { return topics_; }
     const Topic* find(Bytes id) const;
     std::size_t row_count() const { return row_count_; }
+    bool ids_break_ties() const { return blocks_.empty() || blocks_[0].ids_break_ties_; }
+    // Facts of each topic, in their order, that the rows can't tell; as many as there are topics.
+    void note(const std::vector<std::uint32_t>& collapsed, const std::vector<std::uint32_t>& rank_disagrees);
     // How some topics were joined as they were read; their rows are gone.
     Judging judging;
     // Keeps alive what rows point into when ids were not copied (Arrow buffers).

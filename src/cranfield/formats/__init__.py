@@ -16,6 +16,7 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
+from cranfield.travel import columns_of
 
 # In the order in which they are tried on a file's first bytes; what none recognises is TREC text.
 FORMATS: tuple[Format, ...] = (
@@ -67,7 +68,11 @@ def read_qrels(source: Any, *, name: str | None = None, reading: Reading = DEFAU
     if reading.judgements not in (None, "plain"):
         return read_kind(source, name, reading)
     origin, parsed = _read(source, "grade", name, reading, None)
-    return Qrels(parsed.table, origin)
+    luggage = parsed.luggage
+    if luggage is None:
+        return Qrels(parsed.table, origin)
+    further = columns_of(source, luggage.columns, parsed.table) if luggage.columns else {}
+    return Qrels(parsed.table, origin, further, luggage.groups)
 
 
 def _of_records(reading: Reading) -> Reading:
@@ -100,6 +105,9 @@ def _read(
         parsed = _read_memory(source, label, request)
     if parsed.table.row_count == 0:
         raise DataError("has no rows", source=label)
+    if parsed.luggage is not None:
+        known = parsed.luggage.origin
+        return known._replace(name=name or known.name), parsed
     default = request.noun if path is None else stem(label)
     return Origin(name or default, path, digested, parsed.tag, parsed.notes, form), parsed
 
@@ -126,8 +134,8 @@ def _read_memory(source: Any, label: str, request: Request) -> Parsed:
 
     if isinstance(source, Mapping):
         return memory.read_mapping(source, label, request)
-    if hasattr(source, "__arrow_c_stream__"):
-        return frames.read_frame(source, label, request)
+    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, Run | Qrels):  # one for the other is a mistake
+        return frames.noted(frames.read_frame(source, label, request))
     if isinstance(source, tuple) and len(source) == 3 and not hasattr(source[0], "_fields"):
         return memory.read_arrays(source, label, request)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):

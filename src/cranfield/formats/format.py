@@ -9,6 +9,7 @@ from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
+    from cranfield.travel import Luggage
 
 Kind = Literal["score", "grade"]
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -55,6 +56,7 @@ class Parsed(NamedTuple):
     table: Table
     notes: tuple[tuple[str, str], ...] = ()
     tag: str = ""
+    luggage: Luggage | None = None  # of a table that was given away as a frame, and has come back unchanged
 
 
 def tagged(parsed: Parsed, tags: Sequence[Any]) -> Parsed:

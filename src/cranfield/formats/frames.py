@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield._core import CoreError, arrow_columns, read_arrow
+from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
 from cranfield.formats.format import Parsed, Request, collapsed_note, row_error
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_lists
+from cranfield.travel import unpacked
 
 
 def read_frame(frame: Any, source: str, request: Request) -> Parsed:
@@ -21,13 +22,28 @@ def read_frame(frame: Any, source: str, request: Request) -> Parsed:
             raise
         # pandas needs pyarrow for this, and pyarrow needs columns of one type; without either, the columns will do
         return _read_pandas_columns(frame, source, request)
+    metadata = arrow_metadata(stream)
     try:
         columns = require_columns(arrow_columns(stream), request.kind, request.columns, source)
         wanted = [columns.topic, columns.document, columns.value, columns.rank]
         table = read_arrow(stream, wanted, columns.kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
-    return Parsed(table, collapsed_note(table))
+    return Parsed(table, collapsed_note(table), luggage=unpacked(metadata, table, columns.kind) if metadata else None)
+
+
+def noted(parsed: Parsed) -> Parsed:
+    """Tells a table that has come back what its rows cannot."""
+    table, luggage = parsed.table, parsed.luggage
+    if luggage is not None:
+        import numpy as np
+
+        counts = np.zeros((2, len(table.topics())), dtype=np.uint32)
+        for row, said in enumerate((luggage.collapsed, luggage.rank_disagreements)):
+            for topic, count in said:
+                counts[row, topic] = count
+        table.note(counts[0], counts[1])
+    return parsed
 
 
 def _read_pandas_columns(frame: Any, source: str, request: Request) -> Parsed:

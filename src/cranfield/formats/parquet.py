@@ -12,7 +12,7 @@ from cranfield.formats.layout import require_columns
 
 def read_parquet(data: Any, source: str, request: Request) -> Parsed:
     table = parquet_table(data, source)
-    reading = read_frame(table, source, request)
+    reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
     columns = require_columns(table.column_names, request.kind, request.columns, source)
     return tagged(reading, table.column(columns.tag).to_pylist()) if columns.tag >= 0 else reading
 
