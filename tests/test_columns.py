@@ -55,13 +55,13 @@ def test_a_missing_column_is_named_alone_and_can_be_told(form: str, kind: str, r
     with pytest.raises(DataError) as refused:
         read(source)
     assert f"no column for the {role} among " in str(refused.value)
-    assert f"Say which it is when it is read, as columns={{'{role}': 'mine'}}." in str(refused.value)
+    assert f"Say which it is when it is read, as reading=Reading(columns={{'{role}': 'mine'}})." in str(refused.value)
     assert f"Say which it is: --columns {role}=mine." in refused.value.at_prompt
     assert "--columns" not in str(refused.value)
     assert "when it is read" not in refused.value.at_prompt
     for other in {"topic", "document", "score", "grade"} - {role}:
         assert f"for the {other}" not in str(refused.value)
-    told = read(source, columns={role: "mine"})
+    told = read(source, reading=Reading(columns={role: "mine"}))
     assert told.to_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
     assert read(source, reading=Reading(columns={role: ("other", "mine")})).to_dict() == told.to_dict()
 

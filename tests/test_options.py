@@ -182,6 +182,10 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--shown", "diagnose qrels.txt a.run b.run --topic t02", "--shown 4"),
         Entry("--every-topic", "diagnose long.txt long-a.run long-b.run", "--every-topic"),
         Entry("--output-format", "diagnose qrels.txt a.run b.run", "-f html"),
+        Entry("--judgements", "diagnose judges.txt a.run b.run -m AP", "--judgements judges"),
+        Entry("--judges", "diagnose judges.txt a.run b.run -m AP --judgements judges", "--judges majority"),
+        Entry("--known", "diagnose qrels.txt a.run b.run -m Novelty", "--known known.txt"),
+        Entry("--lengths", "diagnose qrels.txt a.run b.run -m TBG", "--lengths lengths.txt"),
     ],
     "evaluate": [
         *shared(EVALUATE),
@@ -212,6 +216,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--judgements", "explain judges.txt a.run --topic t02 -m AP", "--judgements judges"),
         Entry("--known", "explain qrels.txt a.run --topic t02 -m Novelty", "--known known.txt"),
         Entry("--lengths", "explain qrels.txt a.run --topic t02 -m TBG", "--lengths lengths.txt"),
+        Entry("--judges", "explain judges.txt a.run --topic t02 -m AP --judgements judges", "--judges mean", exit=2),
     ],
     "fuse": [
         columns("fuse a.run b.run"),
@@ -260,6 +265,10 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--resamples", f"{GATE} -m AP", "--resamples 99", "--resamples 999"),
         Entry("--seed", f"{GATE} -m AP --resamples 99", "--seed 1"),
         Entry("--ledger", GATE, "--ledger out/ledger.jsonl"),
+        Entry("--judgements", "gate judges.txt b.run c.run -m AP", "--judgements judges"),
+        Entry("--judges", "gate judges.txt b.run c.run -m AP --judgements judges", "--judges majority"),
+        Entry("--known", "gate qrels.txt b.run c.run -m Novelty", "--known known.txt"),
+        Entry("--lengths", "gate qrels.txt b.run c.run -m TBG", "--lengths lengths.txt"),
     ],
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
     "plan": [
@@ -293,6 +302,14 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--sort", "plot heatmap qrels.txt a.run b.run -m AP -o out/p.json", "--no-sort"),
         Entry("--costs", "plot pareto qrels.txt c.run b.run -m AP -o out/p.json", "--costs costs.csv"),
         Entry("--cost", "plot pareto qrels.txt a.run b.run -m AP -o out/p.json", "--cost p99"),
+        Entry("--judgements", "plot heatmap judges.txt a.run b.run -m AP -o out/p.json", "--judgements judges"),
+        Entry(
+            "--judges",
+            "plot heatmap judges.txt a.run b.run -m AP --judgements judges -o out/p.json",
+            "--judges majority",
+        ),
+        Entry("--known", "plot heatmap qrels.txt a.run b.run -m Novelty -o out/p.json", "--known known.txt"),
+        Entry("--lengths", "plot heatmap qrels.txt a.run b.run -m TBG -o out/p.json", "--lengths lengths.txt"),
     ],
     "pool": [
         columns("pool a.run b.run"),
@@ -334,6 +351,10 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--correction", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--correction bonferroni"),
         Entry("--alpha", REPORT, "--alpha 0.9"),
         Entry("--figure", REPORT, "--figure latency"),
+        Entry("--judgements", "report judges.txt a.run b.run -m AP -o out/r.tex", "--judgements judges"),
+        Entry("--judges", "report judges.txt a.run b.run -m AP --judgements judges -o out/r.tex", "--judges majority"),
+        Entry("--known", "report qrels.txt a.run b.run -m Novelty -o out/r.tex", "--known known.txt"),
+        Entry("--lengths", "report qrels.txt a.run b.run -m TBG -o out/r.tex", "--lengths lengths.txt"),
     ],
     "search": [
         Entry("--model", SEARCH, "--model lm", "--model vsm"),

@@ -35,9 +35,9 @@ class ArgumentError(UsageError, TypeError):
     """An argument under a name that there is not, or of a type of which nothing can be made. As in Python, a TypeError.
 
     >>> import cranfield
-    >>> cranfield.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}, "RR", tread=2)
+    >>> cranfield.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}, "RR", bond=True)
     Traceback (most recent call last):
-    cranfield.errors.ArgumentError: evaluate has no argument 'tread'; did you mean threads?
+    cranfield.errors.ArgumentError: evaluate has no argument 'bond'; did you mean bounds?
     """
 
 

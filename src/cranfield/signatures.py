@@ -129,8 +129,12 @@ def _hint(accepted: Sequence[Any], given: str, value: Any) -> str:
         return "; make one of judgements and runs: cranfield.Experiment(qrels, runs)"
     if not isinstance(value, str):
         return ""
-    import cranfield
+    from cranfield import formats, texts
 
-    readers = [f"read_{kind.__name__.lower()}" for kind in accepted if isinstance(kind, type)]
-    reader = next((name for name in readers if name in dir(cranfield)), None)
-    return "" if reader is None else f"; of a file, cranfield.{reader}({given})"
+    for kind in accepted:
+        name = f"read_{getattr(kind, '__name__', '').lower()}"
+        for room in (formats, texts):
+            if hasattr(room, name):
+                where = "cranfield" if room is formats else "cranfield.texts"
+                return f"; of a file, {where}.{name}({given})"
+    return ""

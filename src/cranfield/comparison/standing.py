@@ -41,7 +41,8 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
     >>> from cranfield.comparison.systems import compare
     >>> qrels = {str(t): {"d1": 1} for t in range(4)}
     >>> good, bad = ({t: {"d1": a, "d2": 1.0} for t in qrels} for a in (2.0, 0.5))
-    >>> found = compare(qrels, {"a": bad, "b": good}, "RR")
+    >>> from cranfield import Experiment
+    >>> found = compare(Experiment(qrels, {"a": bad, "b": good}), "RR")
     >>> [(one.system, one.mean, one.difference, one.wins) for one in standings(found, found.panels[0], 0)]
     [('b', 1.0, 0.5, 4), ('a', 0.5, None, 0)]
     """
@@ -85,7 +86,8 @@ def tiers(comparison: Comparison, panel: Panel) -> list[str]:
     >>> qrels = {str(t): {"d1": 1} for t in range(9)}
     >>> good, bad = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
     >>> runs = {"a": {t: good for t in qrels}, "b": {t: bad for t in qrels}, "c": {t: bad for t in qrels}}
-    >>> found = compare(qrels, runs | {"a": runs["a"] | {"3": bad}}, "RR")
+    >>> from cranfield import Experiment
+    >>> found = compare(Experiment(qrels, runs | {"a": runs["a"] | {"3": bad}}), "RR")
     >>> tiers(found, found.panels[0])
     ['1', '2', '2']
     """
@@ -125,7 +127,8 @@ def level_groups(comparison: Comparison, panel: Panel, order: list[int]) -> list
     >>> qrels = {str(t): {"d1": 1} for t in range(9)}
     >>> good, bad = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
     >>> runs = {"a": {t: good for t in qrels}, "b": {t: bad for t in qrels}, "c": {t: bad for t in qrels}}
-    >>> found = compare(qrels, runs, "RR")
+    >>> from cranfield import Experiment
+    >>> found = compare(Experiment(qrels, runs), "RR")
     >>> level_groups(found, found.panels[0], [0, 1, 2])
     [[1, 2]]
     """
@@ -157,7 +160,8 @@ def against(comparison: Comparison, reference: int) -> Comparison:
     >>> from cranfield.comparison.systems import compare
     >>> qrels = {str(t): {"d1": 1} for t in range(4)}
     >>> good, bad = ({t: {"d1": a, "d2": 1.0} for t in qrels} for a in (2.0, 0.5))
-    >>> found = against(compare(qrels, {"a": good, "b": bad, "c": bad}, "RR"), 0)
+    >>> from cranfield import Experiment
+    >>> found = against(compare(Experiment(qrels, {"a": good, "b": bad, "c": bad}), "RR"), 0)
     >>> [(pair.system, pair.other, pair.difference) for pair in found.rows()]
     [('b', 'a', -0.5), ('c', 'a', -0.5)]
     """

@@ -93,7 +93,9 @@ class Account:
         """The formula with the numbers put in.
 
         >>> from cranfield.explanation.accounts import explain
-        >>> explain({"1": {"d1": 1, "d3": 1}}, {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "1", "AP").accounts[0].text
+        >>> from cranfield import Experiment
+        >>> experiment = Experiment({"1": {"d1": 1, "d3": 1}}, {"1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}})
+        >>> explain(experiment, "1", "AP").accounts[0].text
         'AP = (1/1 + 2/3) / 2 = 1.6667 / 2 = 0.8333'
         """
         return " = ".join(self.parts) + (f" ({self.because})" if self.because else "")

@@ -25,7 +25,9 @@ def render(explanation: Explanation, format: str) -> str:
     """An explanation in a format, ending in a newline.
 
     >>> from cranfield.explanation.accounts import explain
-    >>> print(render(explain({"1": {"d1": 1}}, {"1": {"d2": 2.0, "d1": 1.0}}, "1", "RR"), "table"), end="")
+    >>> from cranfield import Experiment
+    >>> experiment = Experiment({"1": {"d1": 1}}, {"1": {"d2": 2.0, "d1": 1.0}})
+    >>> print(render(explain(experiment, "1", "RR"), "table"), end="")
     RR of run on topic 1: 0.5000
     1 / (rank of the first relevant document)
     <BLANKLINE>

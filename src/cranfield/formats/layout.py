@@ -124,7 +124,7 @@ def no_column(
     return DataError(
         f"no {which} among {some([repr(name) for name in names], 12)}",
         source=source,
-        remedy=f"{ask} when it is read, as columns={likely}.{known}",
+        remedy=f"{ask} when it is read, as reading=Reading(columns={likely}).{known}",
         option=f"{ask}: {typed}{again}.{known}",
     )
 

@@ -28,7 +28,9 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     """The report without its pictures, or with what is given in their place.
 
     >>> from cranfield.report.contents import gather
-    >>> report = gather({"1": {"d1": 1}, "2": {"d1": 1}}, {"a": {"1": {"d1": 1.0}, "2": {"d2": 1.0}}}, "RR")
+    >>> from cranfield import Experiment
+    >>> experiment = Experiment({"1": {"d1": 1}, "2": {"d1": 1}}, {"a": {"1": {"d1": 1.0}, "2": {"d2": 1.0}}})
+    >>> report = gather(experiment, "RR")
     >>> text_of(report).split("\\n\\n")[:3]
     ['# 1 system on qrels', '## Result', 'a reaches 0.5000 by RR on 2 topics.']
     """

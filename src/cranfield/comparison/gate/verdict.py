@@ -87,7 +87,8 @@ class Verdict:
     >>> qrels = {str(t): {"d1": 1} for t in range(6)}
     >>> good = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(6)}
     >>> worse = {str(t): {"d2": 2.0, "d1": 1.0} for t in range(6)}
-    >>> gate(qrels, good, worse, Thresholds({"RR": Rule(tolerance=0.02)})).answer
+    >>> from cranfield import Experiment
+    >>> gate(Experiment(qrels, [good, worse]), Thresholds({"RR": Rule(tolerance=0.02)})).answer
     'fail'
     """
 
