@@ -95,6 +95,9 @@ NO_MATTER = {
     "strict", "threads", "progress", "step", "frozen", "slots", "stacklevel", "copy", "dtype", "maxsize", "help",
     "metavar", "show_default", "title", "check", "encoding", "timeout",
 }  # fmt: skip
+# Names of how much is worked on at a time, which decides how fast it is done and in how much memory.
+AT_ONCE = {"_HELD", "_BLOCK", "_COMPARED", "_PIECE", "BLOCK", "BATCH", "CELLS", "ROWS_AT_ONCE"}
+SYMMETRIC = ("max", "min", "maximum", "minimum", "isclose", "array_equal")
 NEGATED = {" is ": " is not ", " are ": " are not ", " has ": " has no ", " not ": " ", " no ": " ", " than ": " as "}
 
 Changes = Iterator[ast.AST]
@@ -156,7 +159,7 @@ def constant(node: ast.AST) -> Changes:
 
 def swapped_arguments(node: ast.AST) -> Changes:
     if isinstance(node, ast.Call) and not any(isinstance(argument, ast.Starred) for argument in node.args):
-        if _called(node) in ("max", "min", "maximum", "minimum", "isclose"):
+        if _called(node) in SYMMETRIC:
             return
         for at in range(len(node.args) - 1):
             first, second = node.args[at : at + 2]
@@ -312,13 +315,13 @@ def places(tree: ast.Module) -> list[Place]:
 
 
 def _inert(node: ast.AST) -> bool:
-    """Whether nothing in it reaches a result: imports, types, exported names, assertions for the type checker."""
+    """Whether nothing in it reaches a result: imports, types, exported names, sizes of blocks, assertions for types."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Assert | ast.Global):
         return True
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
         return True
     if isinstance(node, ast.Assign) and any(
-        isinstance(each, ast.Name) and each.id == "__all__" for each in node.targets
+        isinstance(each, ast.Name) and each.id in {"__all__", *AT_ONCE} for each in node.targets
     ):
         return True
     if isinstance(node, ast.keyword):
@@ -580,6 +583,8 @@ class Recording:
 # ---------------------------------------------------------------------------------------------------------------------
 # Which tests: what the first run recorded.
 
+LOOK_AT_DECLARATIONS = ("_as_written_down", "_is_current")  # how tests are called that do
+
 
 class Record:
     """Which tests execute which lines of which file, and how long they take."""
@@ -611,6 +616,8 @@ class Record:
         around = {test for line, tests in lines.items() if first < line <= last for test in tests}
         anywhere = {test for tests in lines.values() for test in tests}
         chosen: dict[str, None] = {}
+        if fault.header:  # no test executes what is declared: those that look at declarations do not show in the record
+            chosen |= dict.fromkeys(test for test in self.seconds if test.endswith(LOOK_AT_DECLARATIONS))
         for contexts in (own, around, anywhere, self.seconds.keys() if not anywhere else set()):
             tests = {context.removesuffix("|setup") for context in contexts}
             shared = {context.partition("::")[0] for context in contexts if context.endswith("|setup")}

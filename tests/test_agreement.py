@@ -330,6 +330,9 @@ def test_halves_over_every_split() -> None:
     assert (found.low, found.high) == pytest.approx((min(every), max(every)))
     with pytest.raises(UsageError, match="one topic"):
         split_half_stability([kendall], Ordering(x[:, :1]), Sampling())
+    (never,) = split_half_stability([kendall], Ordering(np.ones((3, 4))), Sampling(resamples=30))
+    assert np.isnan([never.mean, never.deviation, never.low, never.high]).all()
+    assert never.undefined == 30
 
 
 def test_undefined_resamples_are_counted_and_left_out() -> None:

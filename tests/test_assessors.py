@@ -316,12 +316,21 @@ def test_orderings_of_systems() -> None:
     found = assess({"a": judge, "b": contrary}, runs=runs, sampling=FEW)
     assert found.orderings is not None
     assert found.orderings.pairs.of("AP a", "AP b", "kendall")["value"] == -1
-    assert "changes the ordering" in found.orderings.says
+    assert found.orderings.says == (
+        "the disagreement changes the ordering of systems: the smallest tau is -1.000, below 0.9"
+    )
     assert (found.orderings.mixed.low, found.orderings.mixed.high) == (-1, 1)
     same = assess({"a": judge, "b": judge}, runs=runs, sampling=FEW)
     assert same.orderings is not None
-    assert "does not change" in same.orderings.says
+    assert same.orderings.says == (
+        "the disagreement does not change the ordering of systems much: the smallest tau is 1.000, at least 0.9"
+    )
     assert same.orderings.mixed.value == 1
+    tied = assess({"a": judge, "b": judge}, runs=dict.fromkeys(["x", "y"], next(iter(runs.values()))), sampling=FEW)
+    assert tied.orderings is not None
+    assert tied.orderings.says == (
+        "whether the disagreement changes the ordering of systems can't be told: systems are tied"
+    )
 
 
 def test_what_only_one_judged_does_not_count_as_disagreement() -> None:

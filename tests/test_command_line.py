@@ -239,6 +239,20 @@ def test_measures_lists_all_and_explains_one() -> None:
     assert cranfield_command("measures", "nope").exit == 2
 
 
+@pytest.mark.parametrize(
+    "measure", list(cranfield.measures.all_measures()), ids=lambda measure: measure.definition.name
+)
+def test_what_is_told_of_a_measure_is_whole(measure: cranfield.Measure) -> None:
+    """No word of it is lost or broken at the end of a line."""
+    definition = measure.definition
+    told = cranfield_command("measures", definition.name).stdout.split()
+    for label in ("Formula", "Reference"):
+        words = definition.part(label).split()
+        start = told.index(label) + 1
+        assert told[start : start + len(words)] == words
+    assert " ".join(definition.description.split()) in " ".join(told)
+
+
 def test_check_names_what_is_odd(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("1 0 a 0.5\n1 0 b -1\n1 0 c 2\n2 0 a 1\n3 0 a 0\n")

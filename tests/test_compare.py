@@ -21,6 +21,7 @@ from cranfield.comparison.question import Details
 from cranfield.comparison.systems import compare, compare_collections
 from cranfield.errors import DataError
 from cranfield.evaluation.experiment import Experiment
+from cranfield.formats.reading import Reading
 from cranfield.planning.splits import split
 from cranfield.statistics.seeds import compare_seeds
 from cranfield.statistics.splitting import corrected_resampled_t
@@ -42,7 +43,9 @@ RUNS = {"poor": system(0.1, 1), "fair": system(0.4, 2), "good": system(1.0, 3)}
 
 
 def compared(runs: Any = RUNS, measures: Any = "nDCG@10", **question: Any) -> Comparison:
-    return compare(Experiment(QRELS, runs), measures, **question)
+    of_inputs = {name: question.pop(name) for name in ("policy", "reading") if name in question}
+    details = Details(**{name: question.pop(name) for name in [*question] if name in Details.__dataclass_fields__})
+    return compare(Experiment(QRELS, runs, **of_inputs), measures, details=details, **question)
 
 
 def codes(comparison: Comparison) -> set[str]:
@@ -184,7 +187,16 @@ def test_splits_show_every_fold() -> None:
     assert "foreign-splits" not in codes(found)
     few = TOPICS[:20]
     fewer = compare(Experiment({topic: QRELS[topic] for topic in few}, RUNS), "AP", details=Details(splits=splits))
-    assert "20 topics not among those compared" in next(w.message for w in fewer.warnings if w.code == "foreign-splits")
+    out = [topic for fold in splits.folds for topic in fold.test if topic not in few]
+    told = [(warning.source, warning.message) for warning in fewer.warnings if warning.code == "foreign-splits"]
+    ((source, message),) = told
+    assert source == "splits"
+    assert message.startswith("20 topics not among those compared, left out of the folds: ")
+    assert set(message.partition(": ")[2].partition(" and ")[0].split(", ")) <= set(out)
+    more = compared(splits=split(TOPICS[:-1], folds=4, seed=3))
+    assert [(w.source, w.message) for w in more.warnings if w.code == "foreign-splits"] == [
+        ("splits", f"1 topic compared and in no fold: {TOPICS[-1]}")
+    ]
     folds = fewer.panels[0].folds
     assert folds is not None
     tested = [sum(topic in few for topic in fold.test) for fold in splits.folds]
@@ -343,7 +355,9 @@ def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads() -> None
     texts = {
         render(
             compared(
-                tests=["randomisation", "bootstrap"], sampling=Sampling(7, 999, threads), read={"threads": threads}
+                tests=["randomisation", "bootstrap"],
+                sampling=Sampling(7, 999, threads),
+                reading=Reading(threads=threads),
             ),
             "json",
         )

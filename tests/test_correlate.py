@@ -455,3 +455,12 @@ def test_orderings_of_the_cranfield_runs() -> None:
     assert low <= value <= high
     halves = correlate_halves(Experiment(qrels, list(runs)), "AP", "kendall", sampling=FEW)
     assert halves.rows[0].values[0] > 0.7
+
+
+def test_a_correlation_prints_its_table() -> None:
+    a = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+    found = correlate(a, a, coefficients="kendall")
+    printed = str(found)
+    assert [line.split()[0] for line in printed.splitlines() if line][:3] == ["topic", "q1", "q2"]
+    assert not printed.endswith("\n")
+    assert repr(found) == f"<Correlation of runs: 2 rows>\n{printed}"

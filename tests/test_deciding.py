@@ -503,6 +503,12 @@ def test_a_collection_entered_twice_is_noticed() -> None:
     assert "twice" not in {
         warning.code for warning in on_collections({"web": scores, "news": scores[:, ::-1]}).warnings
     }
+    one_alike = on_collections({"web": {"AP": scores, "RR": scores}, "news": {"AP": scores, "RR": scores + 0.01}})
+    assert "twice" not in {warning.code for warning in one_alike.warnings}
+    # Runs of other topics have no score on those of each other, which is no difference either.
+    scores[0, :15] = scores[1, 15:] = np.nan
+    apart = on_collections({"web": scores, "again": scores, "news": scores + 0.01}, tests=["welch"])
+    assert [warning.message for warning in apart.warnings if warning.code == "twice"] == messages
 
 
 def test_the_rule_looks_at_sizes_and_not_at_signs() -> None:
@@ -553,3 +559,40 @@ def test_against_a_baseline_the_legend_says_what_letters_cannot() -> None:
     assert "Only pairs with the baseline, b (b), were compared." in told
     assert "baseline" not in legend(cranfield.compare(Experiment(qrels, runs), "RR"))
     assert "of pairs, what is significant is marked" in told
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomised-tukey", "maxt"])
+def test_draws_too_few_to_reject_anything_give_intervals_without_ends(test: str) -> None:
+    """Of 18 draws the smallest p is 1/19, above 0.05: no difference is ruled out. Of 20 it is 1/21."""
+    scores = np.random.default_rng(3).normal(0.5, 0.01, (3, 30)) + np.array([[0.0], [0.2], [0.4]])
+    for resamples, ends in ((18, False), (20, True)):
+        alone = {"correction": "none"} if test == "bootstrap" else {}
+        found = compared(scores, tests=[test], sampling=Sampling(resamples=resamples), **alone)
+        (panel,) = found.panels
+        assert (panel.adjusted < 0.05).all() == ends
+        assert np.isfinite(panel.effects.low).all() == np.isfinite(panel.effects.high).all() == ends
+        if not ends:
+            assert (panel.effects.low == -np.inf).all()
+            assert (panel.effects.high == np.inf).all()
+
+
+def test_collections_of_other_topics_are_summed_up_by_t() -> None:
+    """Runs of other topics have no differences to deal out: the mean of the collections' t, by Welch's formulas."""
+    random = np.random.default_rng(8)
+    parts = {name: (random.normal(0.5, 0.1, 12), random.normal(0.42, 0.2, 20)) for name in ("web", "news")}
+    scores = {name: np.full((2, 32), np.nan) for name in parts}
+    for name, (a, b) in parts.items():
+        scores[name][0, :12], scores[name][1, 12:] = a, b
+    (macro,) = on_collections(scores, tests=["welch"]).macro
+    variances = [(a.var(ddof=1) / 12, b.var(ddof=1) / 20) for a, b in parts.values()]
+    freedom = [sum(v) ** 2 / (v[0] ** 2 / 11 + v[1] ** 2 / 19) for v in variances]
+    whole = [sum(v) / 4 for v in variances]
+    error = np.sqrt(sum(whole))
+    of_all = sum(whole) ** 2 / sum(v**2 / f for v, f in zip(whole, freedom, strict=True))
+    difference = np.mean([a.mean() - b.mean() for a, b in parts.values()])
+    assert macro.difference == pytest.approx([difference])
+    assert macro.error == pytest.approx([error])
+    assert macro.freedom == pytest.approx([of_all])
+    assert macro.decided.by == ("t",)
+    assert macro.decided.p == pytest.approx([2 * stats.t.sf(abs(difference / error), of_all)])
+    assert macro.adjusted == pytest.approx(macro.decided.p)

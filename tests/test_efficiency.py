@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -68,6 +69,8 @@ def test_percentiles_are_latencies_that_so_many_queries_do_not_exceed() -> None:
     found, _ = measured({f"q{i}": [float(i)] for i in range(1, 201)}, warm_up=0, repeats=1)
     latency = found.to_dict()["searching"]["latency ms"]
     assert latency == {"mean": 100_500.0, "p50": 100_000.0, "p90": 180_000.0, "p99": 198_000.0, "max": 200_000.0}
+    one_slow = replace(found, latencies={"1": 0.001, "2": 0.001, "3": 0.010}).to_dict()["searching"]["latency ms"]
+    assert (one_slow["mean"], one_slow["p50"]) == (pytest.approx(4.0), pytest.approx(1.0))
     one, _ = measured({"a": [0.25]}, warm_up=0, repeats=1)
     assert {one.percentile(percent) for percent in (1, 50, 99, 100)} == {0.25}
     assert str(one).startswith("1 queries, 4 a second; latency in ms: mean 250")

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from cranfield.explanation.explanation_tables import FORMATS, render
 from cranfield.formats.reading import Reading
 from cranfield.judged import judge
 from cranfield.measures import all_measures
-from cranfield.measures.explained import Working
+from cranfield.measures.explained import Working, number
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+KEPT = Path(__file__).with_name("explained.txt")
 PLAIN = [one @ AT[one.definition.at or ""] if one.definition.required else one for one in all_measures()]
 PLAIN = [measure for measure in PLAIN if measure.definition.needs is None]
 
@@ -83,6 +85,47 @@ LECTURES = [
 @pytest.mark.parametrize(("grades", "measure", "text"), LECTURES, ids=lambda value: str(value)[:20])
 def test_lecture_examples_are_written_as_on_a_board(grades: str, measure: str, text: str) -> None:
     assert account(grades, measure).text == text
+
+
+# Rankings by their grades, and relevant documents that they miss: something of all, nothing found, nothing to find, all
+# found, nobody has judged, and nothing else.
+SITUATIONS = [("2-0103-1", "13"), ("000", "2"), ("00", ""), ("121", ""), ("--", "1"), ("1", ""), ("0", "")]
+
+
+def table(found: Account) -> Iterator[str]:
+    """The measure's own columns, which documents count, and what they contribute."""
+    for place, name in enumerate(found.columns):
+        values = (line.values[place] for line in found.lines)
+        yield f"    {name}: {', '.join('–' if one is None else f'{one:.6g}' for one in values)}"
+    counting = "".join("x" if line.counts else "." for line in found.lines)
+    parts = (line.contribution for line in found.lines)
+    yield f"    {counting} {', '.join('–' if one is None else f'{one:.6g}' for one in parts)}"
+
+
+def explanations() -> str:
+    """What is written of every measure that needs grades alone, on every situation; of the others, of one."""
+    lines = []
+    for measure in PLAIN:
+        for form in dict.fromkeys([measure, *(measure @ 3 for _ in "1" if measure.definition.at == "cutoff")]):
+            for grades, missed in SITUATIONS:
+                found = account(grades, str(form), missed=missed)
+                lines += [f"{grades} and {missed or 'none'} missed: {found.text}", *table(found)]
+    for measure in (one for one in all_measures() if one.definition.needs is not None):
+        source, given = NEEDED[measure.definition.needs or ""]
+        qrels = read_qrels(
+            io.StringIO(source) if isinstance(source, str) else source,
+            reading=Reading(judgements=needed_kind([measure])),
+        )
+        for found in explain(
+            Experiment(qrels, {"1": ranked(["d1", "d2", "d3", "d4", "d5"])}, **given), "1", variants(measure)
+        ).accounts:
+            lines += [f"with what it needs: {found.text}", *table(found)]
+    return "\n".join(lines) + "\n"
+
+
+def test_what_is_written_of_every_measure_is_as_kept() -> None:
+    kept = KEPT.read_text(encoding="utf-8").splitlines()
+    assert explanations().splitlines() == kept, "if this is meant: python tests/test_explain.py, and read the diff"
 
 
 def test_average_precision_of_the_lectures_rankings() -> None:
@@ -204,6 +247,27 @@ def test_bounds_are_claimed_only_where_the_table_does_not_refute_them() -> None:
     assert "Whatever unjudged documents retrieved may be, nDCG is between" in render(held, "table")
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-2.0, "−2"),
+        (999_999_999_999.0, "999999999999"),
+        (1e12, "1e+12"),
+        (-3e12, "−3e+12"),
+        (2e11 + 0.5, "200000000000.5"),
+        (2e12 + 0.5, "2e+12"),
+        (0.001, "0.001"),
+        (0.0009999, "0.001"),
+        (0.00099, "0.00099"),
+        (0.12345, "0.1235"),
+        (-0.5, "−0.5"),
+    ],
+)
+def test_numbers_are_written_as_on_a_board(value: float, text: str) -> None:
+    assert number(value) == text
+
+
 def test_sums_are_shortened_and_their_total_is_exact() -> None:
     found = account("1" * 30, "AP")
     assert found.text == "AP = (1/1 + 2/2 + 3/3 + 4/4 + 5/5 + … + 29/29 + 30/30) / 30 = 30 / 30 = 1.0000"
@@ -300,7 +364,7 @@ def test_measures_that_need_more_get_it_or_say_so(measure: Measure) -> None:
     )
     run = {"1": ranked(["d1", "d2", "d3", "d4", "d5"])}
     wanted = variants(measure)
-    explanation = explain(Experiment(qrels, run), "1", wanted, **given)
+    explanation = explain(Experiment(qrels, run, **given), "1", wanted)
     values = evaluate(qrels, run, wanted, **given).scores[0, :, 0]
     for one, value in zip(explanation.accounts, values.tolist(), strict=True):
         assert one.value == value
@@ -433,3 +497,7 @@ def test_what_has_no_one_ranking_is_refused() -> None:
             explain(Experiment(qrels, run, policy=policy), "1", "AP")
     with pytest.raises(UsageError, match="one run, or two side by side, not 3"):
         explain(Experiment(qrels, {"a": run, "b": run, "c": run}), "1", "AP")
+
+
+if __name__ == "__main__":
+    KEPT.write_text(explanations(), encoding="utf-8")

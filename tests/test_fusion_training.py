@@ -136,6 +136,67 @@ def test_many_runs_are_searched_weight_by_weight() -> None:
     assert best_parameters(method, 6, {}, score) == (best, highest)
 
 
+@pytest.mark.parametrize("runs", [2, 3, 4, 5])
+def test_up_to_four_runs_have_a_grid_of_all_weights(runs: int) -> None:
+    tried: list[list[float]] = []
+
+    def score(point: dict[str, Any]) -> float:
+        tried.append(point["weights"])
+        return -abs(float(point["weights"][0]) - 0.3)
+
+    best, highest = best_parameters(find_method("weighted-sum"), runs, {}, score)
+    if runs < 5:  # of five runs there would be 1,001
+        assert tried == simplex(runs)
+        assert best["weights"] == next(weights for weights in simplex(runs) if weights[0] == 0.3)
+    else:
+        assert tried[0] == [0.2] * 5
+        assert len(tried) < 20 * 5 * 7
+    assert highest == pytest.approx(-abs(best["weights"][0] - 0.3))
+
+
+def test_weights_are_changed_one_by_one_for_as_long_as_it_helps() -> None:
+    """The same climb by hand: every weight times every factor, kept where it is better, until nothing is."""
+    target = [0.05, 0.4, 0.0, 0.3, 0.25]
+    factors = (0, 0.25, 0.5, 0.8, 1.25, 2, 4)
+    tried: list[list[float]] = []
+
+    def score(weights: list[float]) -> float:
+        return -sum((weight - aim) ** 2 for weight, aim in zip(weights, target, strict=True))
+
+    def told(point: dict[str, Any]) -> float:
+        tried.append(point["weights"])
+        return score(point["weights"])
+
+    best, highest = best_parameters(find_method("weighted-sum"), 5, {}, told)
+    weights, expected, rounds = [0.2] * 5, [[0.2] * 5], 0
+    while True:
+        start = weights
+        for run, factor in product(range(5), factors):
+            changed = [weight * factor if at == run else weight for at, weight in enumerate(weights)]
+            if weights[run] == 0 or not sum(changed):
+                continue
+            expected.append([round(weight / sum(changed), 12) for weight in changed])
+            if score(expected[-1]) > score(weights) + 1e-12:
+                weights = expected[-1]
+        rounds += 1
+        if weights == start:
+            break
+    assert 2 < rounds < 20
+    assert tried == expected
+    assert best["weights"] == weights
+    assert highest == score(weights)
+    # What always helps a little is stopped after 20 rounds.
+    count = 0
+
+    def growing(point: dict[str, Any]) -> float:
+        nonlocal count
+        count += 1
+        return count * 1e-6
+
+    best_parameters(find_method("weighted-sum"), 5, {}, growing)
+    assert count <= 1 + 20 * 5 * 7
+
+
 def test_every_trial_is_told() -> None:
     runs, qrels = collection(4)
     trials: list[int] = []

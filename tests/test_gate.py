@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from test_cases import Outcome
 from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, write
@@ -474,7 +475,12 @@ def test_a_p_next_to_alpha_is_warned_of_where_it_is_drawn() -> None:
     p = found.checks[0].evidence.p
     assert warned(0.05) == []
     (message,) = warned(p)
-    assert message.startswith(f"p {p:.4f} from 999 resamples is within 3 standard errors of {p:g}")
+    assert message == (
+        f"p {p:.4f} from 999 resamples is within 3 standard errors of {p:g}: another seed may decide otherwise, take "
+        "more (--resamples)"
+    )
+    error = found.checks[0].evidence.error
+    assert [len(warned(p + errors * error)) for errors in (2.9, 3.1)] == [1, 0]
 
 
 @pytest.fixture(scope="module")
@@ -818,3 +824,39 @@ def test_the_error_of_p_is_told_where_p_is_a_number_from_draws() -> None:
     assert "p<0.0001 (" in tiny.checks[0].detail
     near = gate(Experiment(QRELS, [RUNS["fair"], RUNS["good"]]), Thresholds({"AP": HARM}), sampling=Sampling(0, 999))
     assert " ± " in near.checks[0].detail
+    # The smallest p of so many draws, on either side of where it is no more written as a number.
+    for resamples, told in ((9_998, "p=0.0001 ± 0.0001 (randomisation), "), (10_000, "p<0.0001 (randomisation), ")):
+        drawn = gate(
+            Experiment(QRELS, [RUNS["good"], RUNS["poor"]]), Thresholds({"AP": HARM}), sampling=Sampling(0, resamples)
+        )
+        assert drawn.checks[0].evidence is not None
+        assert drawn.checks[0].evidence.p == 1 / (resamples + 1)
+        assert told in drawn.checks[0].detail
+
+
+def test_what_a_verdict_rests_on_is_a_comparison_measure_by_measure() -> None:
+    """Nothing is corrected, as no measure weakens another; two sides have twice the level."""
+    for alpha, level in ((0.05, 0.1), (0.6, 1.0)):
+        thresholds = Thresholds({"AP": HARM, "RR": HARM, "NumRet": Rule(minimum=1)}, alpha=alpha)
+        verdict = gate(Experiment(QRELS, [RUNS["fair"], RUNS["poor"]]), thresholds, sampling=Sampling(3, 500))
+        made = as_comparison(verdict, [means.measure for means in verdict.means], "t")
+        assert made is not None
+        assert [panel.measure for panel in made.panels] == [means.measure for means in verdict.means]
+        assert (made.systems, made.baseline) == (("candidate", "baseline"), "baseline")
+        assert made.pairs.tolist() == [[0, 1]]
+        assert made.alpha == pytest.approx(level, abs=1e-9)
+        assert made.alpha < 1
+        assert (made.correction.name, made.tests[0].name, made.sampling) == ("none", "t", Sampling(3, 500))
+        for panel in made.panels[:2]:
+            assert (
+                panel.adjusted.tolist()
+                == panel.p["t"].tolist()
+                == pytest.approx([stats.ttest_rel(*panel.scores).pvalue])
+            )
+        (alone,) = as_comparison(verdict, [AP], "t").panels  # type: ignore[union-attr]
+        assert alone.measure == AP
+    one_topic = {"1": QRELS["1"]}
+    assert (
+        as_comparison(gate(Experiment(one_topic, [RUNS["fair"], RUNS["poor"]]), Thresholds({"AP": HARM})), [AP], "t")
+        is None
+    )

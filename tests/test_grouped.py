@@ -262,3 +262,30 @@ def test_standard_input_is_read_as_the_kind_that_a_measure_needs(tmp_path: Path)
         assert (done.exit, done.stdout.split()[:2]) == (0, ["StRecall@5", "all"]), done.stderr
     twice = command_line("evaluate", "-", "-", *asked, stdin=TEXT.encode())
     assert (twice.exit, "It can be read only once." in twice.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("qrels.txt", ["q1 2 d1 1", "q1 2 d2 0", "q1 2 d1 0"]),
+        ("qrels.csv", ["topic,subtopic,document,grade", "q1,2,d1,1", "q1,2,d1,0"]),
+        ("qrels.tsv", ["topic\tsubtopic\tdocument\tgrade", "q1\t2\td1\t1", "q1\t2\td1\t0"]),
+        (
+            "qrels.jsonl",
+            [
+                '{"topic": "q1", "subtopic": "2", "document": "d1", "grade": 1}',
+                '{"topic": "q1", "subtopic": "2", "document": "d1", "grade": 0}',
+            ],
+        ),
+    ],
+)
+def test_two_grades_are_told_with_both_lines(name: str, lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DuplicateError) as caught:
+        read_qrels(str(path), reading=Reading(judgements="subtopics"))
+    first = next(number for number, line in enumerate(lines, start=1) if "d1" in line)
+    told = str(caught.value).splitlines()
+    assert told[0].startswith(f"{path}:{len(lines)}: ")
+    assert told[1] == f"    {len(lines)} | {lines[-1]}"
+    assert told[2] == f"    Line {first} has another: {lines[first - 1]}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +233,13 @@ def test_unjudged_documents_are_of_what_is_shown() -> None:
     nothing = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
     assert [row[3].text for row in systems_grid(nothing).cells()] == ["–", "25.0%", "25.0%"]
     assert not said(nothing, "uneven-judging")
+    cube.scores[2, 1] = 0.25
+    uneven = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
+    (message,) = said(uneven, "uneven-judging")
+    assert message.startswith("unjudged documents are 75% of what c shows and 25% for b:")
+    cube.scores[:, 2] = 0
+    silent = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
+    assert not said(silent, "uneven-judging")
 
 
 def test_one_run_alone_of_a_system_is_told() -> None:
@@ -348,6 +357,8 @@ def test_a_file_listed_twice_among_collections_is_noticed(tmp_path: Path) -> Non
     )
     told = command("compare", "--collections", listed, "-m", "AP").stderr
     assert "x and y have the same judgements: one collection entered twice counts twice. Leave one out" in told
+    write(tmp_path / "other.txt", {topic: grades | {"another": 1} for topic, grades in QRELS.items()})
+    assert "counts twice" not in command("compare", "--collections", listed, "-m", "AP").stderr
 
 
 def differing(*gaps: float) -> Floats:
@@ -386,6 +397,8 @@ def test_letters_stars_and_bold_are_those_of_the_adjusted_p_values() -> None:
     losses = compared({"E@10": scores})
     assert mean_ranks(losses.panels[0]) == pytest.approx(4 - mean_ranks(found.panels[0]))
     assert mean_ranks(found.panels[0]).argmin() == 1
+    neither = compared({"NumRet": scores})
+    assert mean_ranks(neither.panels[0]).tolist() == mean_ranks(found.panels[0]).tolist()
     assert [row[2].above for row in systems_grid(losses).cells()] == ["b", "", "ab"]
     assert [row[2].bold for row in systems_grid(losses).cells()] == [False, False, True]
 
@@ -397,7 +410,8 @@ def test_tiers_and_standings_follow_the_decision() -> None:
     order = np.argsort(-panel.means).tolist()
     assert [one.system for one in standings(found, panel, order[0])] == [found.systems[i] for i in order]
     best, second, third, _ = standings(found, panel, order[0])
-    assert best.difference is None
+    assert (best.difference, best.low, best.high, best.adjusted_p, best.unjudged) == (None,) * 5
+    assert (best.wins, best.ties, best.losses) == (0, 0, 0)
     assert second.adjusted_p is not None
     assert second.adjusted_p >= 0.05
     assert (third.beats, set(best.beats)) == ((), {"a", "b"})
@@ -430,6 +444,42 @@ def test_groups_join_what_does_not_differ_and_nothing_else() -> None:
             gaps.add(places[-1] - places[0] >= len(group))
         assert not any(set(a) < set(b) for a in groups for b in groups)
     assert gaps == {True, False}
+
+
+def test_groups_are_stretches_of_the_order_and_then_what_a_gap_keeps_out_of_them() -> None:
+    """For every way in which four and five systems may differ, in an order that is not that of their numbers."""
+    for order in ([2, 0, 3, 1], [4, 1, 0, 3, 2]):
+        found = compared(np.random.default_rng(1).random((len(order), 6)))
+        places = [tuple(sorted(map(order.index, pair))) for pair in found.pairs.tolist()]
+        for differs in itertools.product([False, True], repeat=len(places)):
+            panel = replace(found.panels[0], adjusted=np.where(differs, 0.01, 0.05))
+            level = {pair for pair, each in zip(places, differs, strict=True) if not each}
+            groups = [[order.index(system) for system in group] for group in level_groups(found, panel, order)]
+
+            def is_level(group: Sequence[int], level: set[tuple[int, ...]] = level) -> bool:
+                return all(pair in level for pair in itertools.combinations(group, 2))
+
+            stretches = [range(a, b) for b in range(len(order) + 1) for a in range(b - 1) if is_level(range(a, b))]
+            longest = sorted([*each] for each in stretches if not any({*each} < {*other} for other in stretches))
+            assert [group for group in groups if group[-1] - group[0] < len(group)] == [
+                each for each in longest if not any({*each} < {*group} for group in groups)
+            ]
+            with_gaps = [group for group in groups if group[-1] - group[0] >= len(group)]
+            assert groups[len(groups) - len(with_gaps) :] == with_gaps
+            covered = {pair for each in longest for pair in itertools.combinations(each, 2)}
+            made_for = []
+            for group in with_gaps:
+                pairs = {*itertools.combinations(group, 2)}
+                made_for.append(min(pairs - covered))
+                covered |= pairs
+                assert group == sorted(group)
+                assert is_level(group)
+                others = set(range(len(order))) - {*group}
+                assert not any(is_level(sorted([*group, system])) for system in others)
+            assert made_for == sorted(made_for)
+            shared = {pair for group in groups for pair in itertools.combinations(group, 2)}
+            assert shared == level
+            assert all(len({*one} & {*other}) < len(one) for one, other in itertools.permutations(groups, 2))
 
 
 def verdict(scores: dict[str, float], spread: float = 0.0, **question: Any) -> str:

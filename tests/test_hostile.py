@@ -30,7 +30,7 @@ from cranfield.plot.saving import WRITERS as PICTURES
 from cranfield.plot.saving import drawn
 from cranfield.plot.subject import Subject, all_pictures, find_picture
 from cranfield.render import escaping
-from cranfield.render.escaping import visible
+from cranfield.render.escaping import Markup, script_data, visible
 from cranfield.report.page_pdf import find_browser
 from cranfield.report.report_files import WRITERS as REPORTS
 
@@ -507,3 +507,23 @@ def test_of_a_hundred_runs_the_highest_are_named() -> None:
     assert few.get("title", "") == ""
     rows = find_picture("ranks").draw(Subject(experiment=Experiment(qrels, runs), topics=("1",))).to_dict()
     assert rows["title"] == "the first 12 of 100 runs"
+
+
+def test_markup_is_compared_by_what_it_says() -> None:
+    one, same, other = Markup.text("a<b"), Markup.fixed("a&lt;b"), Markup.text("a>b")
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != "a&lt;b"
+    assert (bool(one), bool(Markup.text(""))) == (True, False)
+    assert repr(one) == "Markup('a&lt;b')"
+
+
+def test_data_of_scripts_has_no_number_that_json_lacks() -> None:
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            script_data([number])
+
+
+def test_bytes_that_are_no_text_are_shown_as_bytes() -> None:
+    assert visible(b"a\x80\x9fz".decode("utf-8", "surrogateescape")) == "a\\x80\\x9fz"

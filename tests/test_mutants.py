@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from mutants import (
     PACKAGE,
     ROOT,
     Fault,
+    Record,
     all_faults,
     area_of,
     faults_of,
@@ -69,6 +71,9 @@ def test_what_makes_no_difference_is_left_alone() -> None:
     faults = told("x.py", SOURCE)
     assert not [fault for fault in faults if "No fault here" in fault.old or fault.old in ("'told'", "strict=True")]
     assert not [fault for fault in faults if "strict" not in fault.new and "strict" in fault.old]
+    assert not told("x.py", "_BLOCK = 1 << 20  # held at a time\n")
+    assert told("x.py", "_MOST = 1 << 20  # that may be given\n")
+    assert not [fault for fault in told("x.py", "same = np.array_equal(a, b)\n") if fault.kind == "swapped arguments"]
 
 
 def test_an_option_is_swallowed() -> None:
@@ -107,3 +112,16 @@ def test_areas_name_what_is_there() -> None:
     assert area_of("cli/gate.py", "sign") == "report, plot and command line"
     assert area_of("cli/gate.py", "dropped keyword") == OPTIONS
     assert area_of(Path("new.py").as_posix(), "sign") == "report, plot and command line"
+
+
+def test_what_is_declared_is_shown_to_tests_that_look_at_declarations(tmp_path: Path) -> None:
+    """They execute no line of it: it was imported before."""
+    own, looks = "tests/test_x.py::test_own", "tests/test_y.py::test_what_there_is_is_as_written_down"
+    (tmp_path / "test_x.json").write_text(json.dumps({"tests": {own: 0.1, looks: 0.2}}))
+    known = Record(tmp_path)
+    declared = told("x.py", "SEED = option('--seed', default=3)\n")[0]
+    assert declared.header
+    assert known.order(declared, 9)[0] == looks
+    (inside,) = [fault for fault in told("x.py", "def f(x: int) -> int:\n    return x + 1\n") if fault.new == "x - 1"]
+    assert not inside.header
+    assert known.order(inside, 9)[0] == own

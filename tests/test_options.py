@@ -2,7 +2,8 @@
 
 A command that takes an option and forgets it passes every other test: so no option may be without an entry here.
 
-What is refused, and in which words, is kept in `refused.txt`; called as a program, this file writes it anew.
+What is refused, and in which words, is kept in `refused.txt`, and what every option takes and means when left out in
+`interface.txt`; called as a program, this file writes both anew.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from cranfield.cli import COMMANDS, cli
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KEPT = Path(__file__).with_name("refused.txt")
+INTERFACE = Path(__file__).with_name("interface.txt")
 OUT = Path("out")  # what commands write goes here, and is part of the outcome
 
 
@@ -447,6 +449,8 @@ compare qrels.txt a.run b.run --splits gate.toml
 compare qrels.txt a.run b.run --splits pond-splits.json
 compare qrels.txt a.run b.run --test welch
 compare qrels.txt a.run b.run --risk 1
+compare qrels.txt a.run b.run --tuned-on empty.txt
+compare --collections collections.toml --splits splits.json
 convert a.run -o out/a
 convert a.run -o out/a.csv --from nope
 convert a.run -o out/a.csv --to nope
@@ -468,6 +472,7 @@ correlate --qrels qrels.txt a.run b.run c.run --halves 3 --qrels full.txt
 correlate --qrels qrels.txt a.run -m AP -m P@3
 correlate --qrels qrels.txt a.run b.run --reproduced c.run
 correlate --qrels qrels.txt --topic-set zscores.txt a.run b.run
+correlate --qrels qrels.txt --topic-set some.topics --topic-set empty.txt a.run b.run
 describe missing
 describe qrels.txt --from nope
 diagnose qrels.txt a.run b.run --topic nope
@@ -531,6 +536,7 @@ plot heatmap qrels.txt a.run b.run -m AP -m RR -o out/p.json
 plot scatter qrels.txt a.run b.run c.run -m AP -o out/p.json
 plot precision-recall qrels.txt a.run -o out/p.json
 plot pareto qrels.txt a.run b.run --cost nope -o out/p.json
+plot pareto qrels.txt a.run b.run --costs slices.csv -o out/p.json
 plot pareto qrels.txt long-a.run b.run --cost memory -o out/p.json
 pool
 pool a.run b.run --method nope
@@ -573,6 +579,10 @@ search pond.toml --grid k1=2:1:0.5
 search pond.toml --grid nope=1,2
 search pond.toml --grid k1=1,2 --k1 3
 search pond.toml --grid k1=1,2 -m NumRet
+search no-documents.toml
+search no-topics.toml
+search no-qrels.toml --grid k1=1,2
+search numbered.toml --grid k1=1,2
 search pond.toml --grid k1=1,2 --folds 2 --splits pond-splits.json
 search pond.toml --grid k1=1,2 --splits splits.json
 search pond.toml --grid k1=1,2 --tune qrels.txt
@@ -686,6 +696,8 @@ def small_collection(home: Path) -> Path:
     titles = [line.split("\t") for line in (home / "pond-topics.tsv").read_text().splitlines()[1:]]
     write("numbered.tsv", ["id\ttitle", *(f"{10 * int(id)}\t{title}" for id, title in titles)])
     write("numbered.toml", [pond.replace("pond-topics.tsv", "numbered.tsv")])
+    for part in ("topics", "documents", "qrels"):
+        write(f"no-{part}.toml", [line for line in pond.splitlines() if not line.startswith(part)])
     write("fields.tsv", ["id\ttitle\tdescription", *(f"{id}\t{title}\tgeese and swans" for id, title in titles)])
     write("fields.toml", [pond.replace("pond-topics.tsv", "fields.tsv")])
     for line in (
@@ -705,6 +717,7 @@ def outcome(line: str, folder: Path) -> tuple[int, str]:
         shutil.rmtree(OUT, ignore_errors=True)
         OUT.mkdir()
         done = cranfield(*line.split())
+        assert not done.stdout.endswith("\n\n"), line
         files = {path.name: path.read_bytes().decode("latin-1") for path in sorted(OUT.rglob("*")) if path.is_file()}
     return done.exit, "\n".join([done.stdout, done.stderr, *(f"{name}\n{text}" for name, text in files.items())])
 
@@ -829,6 +842,18 @@ def test_the_json_form_says_what_was_used(line: str, place: str, wanted: Any, fo
     assert value == wanted
 
 
+@pytest.mark.parametrize(
+    "line", ["evaluate named-qrels.txt.csv named-a.run.csv", "check named-qrels.txt.csv named-a.run.csv"]
+)
+def test_a_format_and_names_of_columns_are_told_together(line: str, folder: Path) -> None:
+    named = f"{line} --columns document=mydoc"
+    assert outcome(named, folder) == outcome(f"{named} --format csv", folder)
+    for order in (f"{named} --format parquet", f"{line} --format parquet --columns document=mydoc"):
+        code, text = outcome(order, folder)
+        assert code == 3
+        assert "damaged Parquet file" in text
+
+
 def test_splits_say_their_seed_and_repeats(folder: Path) -> None:
     with contextlib.chdir(folder):
         made = json.loads(cranfield(*["split", "qrels.txt", "--seed", "4", "--repeats", "2"]).stdout)
@@ -840,6 +865,38 @@ def test_every_option_has_an_entry(command: str) -> None:
     found = {entry.option for entry in ENTRIES.get(command, ())}
     elsewhere = {option for name, option in ELSEWHERE if name in (command, "every")}
     assert found | elsewhere == options()[command]
+
+
+def taken(given: click.Parameter) -> str:
+    """What an argument or option takes, whether it must be given or may be repeated, and what holds when it is not."""
+    kind: dict[str, Any] = {**given.type.to_info_dict()}
+    words = [" ".join([*given.opts, *given.secondary_opts]), kind["param_type"]]
+    words += kind.get("choices", ())
+    if kind.get("min") is not None or kind.get("max") is not None:
+        open_or_closed = "<" if kind["min_open"] else "<=", "<" if kind["max_open"] else "<="
+        words.append("{min} {} x {} {max}".format(*open_or_closed, **kind).removesuffix(" <= None"))
+    words += [word for word in ("required", "multiple", "is_flag", "is_eager", "hidden") if getattr(given, word, False)]
+    if given.nargs != 1:
+        words.append(f"nargs {given.nargs}")
+    default = given.to_info_dict()["default"]
+    if default is not None and default is not False:
+        words.append(f"default {default}")
+    return ", ".join(words)
+
+
+def interface() -> str:
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in COMMANDS}
+    lines = [
+        f"{name} {taken(given)}\n" for name, command in found.items() if command is not None for given in command.params
+    ]
+    return "".join(lines)
+
+
+def test_what_options_take_is_as_written_down() -> None:
+    """A default, a range, a choice or a repetition that changes, changes what scripts mean."""
+    kept = INTERFACE.read_text(encoding="utf-8").splitlines()
+    assert interface().splitlines() == kept, "if this is meant: python tests/test_options.py, and read the diff"
 
 
 def keep_refusals() -> None:
@@ -854,3 +911,4 @@ def keep_refusals() -> None:
 
 if __name__ == "__main__":
     keep_refusals()
+    INTERFACE.write_text(interface(), encoding="utf-8")

@@ -79,6 +79,23 @@ def test_topics_needed_is_the_least_number_and_near_the_normal_approximation() -
             assert topics == pytest.approx(z**2 / effect**2 + stats.norm.isf(0.025) ** 2 / 2, abs=1.1)
 
 
+@pytest.mark.parametrize("design", ["paired", "independent"])
+def test_topics_needed_is_the_least_number_where_the_approximation_is_far_off(design: Design) -> None:
+    for effect, wanted, alpha in (
+        (0.05, 0.06, 0.05),
+        (0.1, 0.1, 0.05),
+        (0.05, 0.8, 0.5),
+        (0.3, 0.99, 0.5),
+        (0.3, 0.9999, 0.001),
+        (2.0, 0.9999, 0.001),
+        (10.0, 0.8, 0.001),
+        (10.0, 0.5, 0.4),
+    ):
+        topics = topics_needed(effect, power=wanted, alpha=alpha, design=design)
+        least = next(n for n in range(2, 10_000) if power(effect, n, alpha=alpha, design=design) >= wanted)
+        assert topics == least
+
+
 def test_detectable_effect_undoes_power() -> None:
     for design in ORACLES:
         for topics in (2, 7, 50, 10_000):

@@ -22,7 +22,7 @@ from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
-from cranfield.plot.style import COLOURS, find_theme
+from cranfield.plot.style import COLOURS, GOOD, NEUTRAL, find_theme
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 
 TWO = ("histogram", "scatter")
@@ -75,6 +75,18 @@ def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
     assert [(row["pair"], row["low"], row["high"]) for row in rows] == [
         (f"{pair.system} − {pair.other}", pair.low, pair.high) for pair in expected
     ]
+    alike = {"good": RUNS["good"], "fair": RUNS["fair"], "again": RUNS["good"]}
+    chart = find_picture("forest").draw(Subject(experiment=Experiment(QRELS, alike), measures=("AP",))).to_dict()
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
+    assert {row["pair"]: row["verdict"] for row in rows} == {
+        "good − fair": "significant",
+        "good − again": "not significant",
+        "fair − again": "significant",
+    }
+    colours = {json.dumps(layer["encoding"].get("color", {}).get("scale")) for layer in chart["layer"]} - {"null"}
+    (scale,) = map(json.loads, colours)
+    assert scale["domain"] == ["significant", "not significant"]
+    assert scale["range"] == [GOOD, NEUTRAL]
 
 
 def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
@@ -260,8 +272,7 @@ def test_results_draw_themselves() -> None:
     with pytest.raises(UsageError, match="scatter shows one measure, not 2"):
         two.plot.scatter(measures=["AP", "RR"])
     assert "AP: good − fair" in json.dumps(two.plot.histogram().to_dict(), ensure_ascii=False)
-    with pytest.raises(UsageError, match="needs the runs themselves"):
-        results.plot.interpolated()
+    assert results.plot.interpolated().to_dict()["$schema"]
     with pytest.raises(AttributeError, match="unknown kind of picture 'pie'"):
         _ = results.plot.pie
     with pytest.raises(UsageError, match="two runs, not 3"):

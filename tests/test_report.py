@@ -23,7 +23,7 @@ from cranfield.evaluation.experiment import Experiment
 from cranfield.explanation.accounts import explain
 from cranfield.judged import judge
 from cranfield.plot.curves import by_cutoff, interpolated, ranked
-from cranfield.report import page, page_pdf
+from cranfield.report import page, page_pdf, report_tables
 from cranfield.report.contents import Report, gather, rankings
 from cranfield.report.figures import figures
 from cranfield.report.page import explained_topics as explained
@@ -527,3 +527,15 @@ def test_advice_and_decisions_are_about_what_there_is() -> None:
 def test_measures_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(UsageError, match="means over topics are compared"):
         gather(Experiment(QRELS, FOUR), "GMAP")
+
+
+def test_of_very_many_topics_some_are_listed_from_the_hardest_to_the_easiest(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = gather(Experiment(QRELS, RUNS), ["AP", "RR"])
+    count = len(made.results.topics)
+    assert report_tables.listed_topics(made) == list(range(count))
+    assert report_tables.which_topics(made) == "every topic"
+    monkeypatch.setattr(report_tables, "MOST_SCORES", 5 * len(RUNS) * 2)
+    order = np.argsort(made.results.scores[:, 0].mean(axis=0), kind="stable")
+    wanted = [order[round(place * (count - 1) / 4)] for place in range(5)]
+    assert report_tables.listed_topics(made) == sorted(wanted)
+    assert report_tables.which_topics(made) == f"5 of {count} topics, evenly from the hardest to the easiest"

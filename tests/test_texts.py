@@ -745,3 +745,27 @@ def test_formats_and_names_are_documented() -> None:
         for role, accepted in roles.items():
             if role != "id":
                 assert ", ".join(f"`{name}`" for name in accepted) in page, (kind, role)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("&#0;", "&#0;"),
+        ("&#1;", "\x01"),
+        ("&#127;", "\x7f"),
+        ("&#128;", "€"),  # as Windows had it, and old pages meant it
+        ("&#159;", "Ÿ"),
+        ("&#160;", "\xa0"),
+        ("&#55295;", "\ud7ff"),
+        ("&#55296;", "&#55296;"),
+        ("&#57343;", "&#57343;"),
+        ("&#57344;", "\ue000"),
+        ("&#1114111;", "\U0010ffff"),
+        ("&#1114112;", "&#1114112;"),
+        ("&#xE9; &#XE9; &eacute;", "é é é"),
+        ("&nosuch; &", "&nosuch; &"),
+    ],
+)
+def test_entities_are_the_characters_they_name_and_others_stay(written: str, read: str) -> None:
+    source = io.StringIO(f"<DOC><DOCNO>1</DOCNO><TEXT>a{written}b</TEXT></DOC>")
+    assert read_documents(source, format="trec").fields["text"] == [f"a{read}b"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cranfield.errors import DataError, UsageError, some
+from cranfield.exports import TYPE_CHECKING, exported
 from cranfield.formats import datasets, stem
 from cranfield.formats.sources import Source, open_source
 from cranfield.texts import tabular
@@ -19,6 +20,20 @@ from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, j
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
 
+if TYPE_CHECKING:
+    from cranfield.texts.collection import Collection as Collection
+    from cranfield.texts.collection import read_collection as read_collection
+    from cranfield.texts.conversion import convert as convert
+    from cranfield.texts.writing import write_collection as write_collection
+    from cranfield.texts.writing import write_documents as write_documents
+    from cranfield.texts.writing import write_topics as write_topics
+
+PUBLIC = {
+    "collection": "Collection read_collection",
+    "conversion": "convert",
+    "writing": "write_collection write_documents write_topics",
+}
+__getattr__, __dir__ = exported(__name__, PUBLIC)
 Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
 
