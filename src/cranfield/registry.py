@@ -41,7 +41,7 @@ class Parameter(NamedTuple):
     """A parameter's meaning, and the check that a value must pass; `accepts` says the check in words.
 
     The default is read from the function. `grid` are the values that training tries, in this order: of equally good
-    ones it takes the first. A parameter `for_each_run` is a list.
+    ones it takes the first. A parameter `for_each_run` is a list, each entry of which must pass the check.
     """
 
     help: str
@@ -50,6 +50,12 @@ class Parameter(NamedTuple):
     grid: tuple[Value, ...] = ()
     for_each_run: bool = False
     default: Value | Required = REQUIRED
+
+    def takes(self, value: Value) -> bool:
+        """Whether it can have this value."""
+        if not self.for_each_run:
+            return self.check(value)
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(self.check, value))
 
 
 def is_number(value: Value) -> TypeGuard[float]:
@@ -174,7 +180,7 @@ class Entry(Generic[F]):
         """That these are parameters, and each value one that its parameter can have."""
         self.check_names(list(values))
         for name, value in values.items():
-            if not self.parameters[name].check(value):
+            if not self.parameters[name].takes(value):
                 raise UsageError(self.refusal(name, value))
 
     def refusal(self, name: str, value: Value) -> str:
@@ -328,9 +334,10 @@ class Registry(Mapping[str, E]):
         """Everything of this kind, in the order of the modules, plug-ins last."""
         list(self.loaded())
         self.load_plugins()
-        return self._ordered()
+        return self.ordered()
 
-    def _ordered(self) -> tuple[E, ...]:
+    def ordered(self) -> tuple[E, ...]:
+        """What is registered by now, in the order of lists."""
         places = {f"{self.package}.{module}": place for place, module in enumerate(self.modules())}
         return tuple(sorted(self._entries.values(), key=lambda entry: places.get(entry.module, len(places))))
 
@@ -345,7 +352,7 @@ class Registry(Mapping[str, E]):
 
     def __iter__(self) -> Iterator[str]:
         list(self.loaded())
-        return iter([entry.name for entry in self._ordered()])
+        return iter([entry.name for entry in self.ordered()])
 
     def __len__(self) -> int:
         list(self.loaded())
