@@ -180,7 +180,8 @@ class Entry(Generic[F]):
         """That these are parameters, and each value one that its parameter can have."""
         self.check_names(list(values))
         for name, value in values.items():
-            if not self.parameters[name].takes(value):
+            own = getattr(value, "tolist", None)  # what NumPy has for numbers is taken as the number it is
+            if not self.parameters[name].takes(value if own is None else own()):
                 raise UsageError(self.refusal(name, value))
 
     def refusal(self, name: str, value: Value) -> str:
