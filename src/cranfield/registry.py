@@ -186,7 +186,7 @@ class Entry(Generic[F]):
 
     def refusal(self, name: str, value: Value) -> str:
         """What is said of a value that a parameter cannot have."""
-        return f"{self.name}: {name} must be {self.parameters[name].accepts}, not {reprlib.repr(value)}"
+        return f"{self.name}: {spelt(name)} must be {self.parameters[name].accepts}, not {reprlib.repr(value)}"
 
     def with_values(self, values: Mapping[str, Value]) -> Self:
         """The same with these values; those that are the defaults anyway are not kept.
