@@ -285,6 +285,14 @@ class Registry(Mapping[str, E]):
             import_module(f"{self.package}.{module}")
             yield module
 
+    def registered(self) -> list[E]:
+        """What is registered by now: other threads may load more meanwhile."""
+        return list(self._entries.values())
+
+    def get_registered(self, name: str) -> E | None:
+        """What a name or an alias means by now."""
+        return self._called.get(name)
+
     def get_built_in(self, name: str) -> E | None:
         """What a name or an alias means without plug-ins."""
         if name in self._called:

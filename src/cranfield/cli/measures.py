@@ -24,7 +24,7 @@ def command(name: str | None, markdown: bool) -> None:
       $ cranfield measures
       $ cranfield measures nDCG
     """
-    from cranfield.measures.registry import all_measures, parse_measures
+    from cranfield.measures import all_measures, parse_measures
 
     if markdown:
         from cranfield.measures.measures_page import page
@@ -58,8 +58,8 @@ def usage(measure: Measure) -> str:
 
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
+    from cranfield.measures.definition import NEEDS
     from cranfield.measures.measures_page import better
-    from cranfield.measures.registry import NEEDS
 
     definition = measure.definition
     parameters: list[str] = []
