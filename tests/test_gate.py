@@ -24,8 +24,8 @@ from cranfield.comparison.gate.verdict import ANSWERS, Answer, Check, Verdict
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
-from cranfield.measures import registry as measure_registry
 from cranfield.measures.definition import Better
+from cranfield.measures.registry import MEASURES
 from cranfield.statistics.significance import Sampling
 
 AP = parse_measure("AP")
@@ -239,8 +239,8 @@ def test_the_twin_of_every_measure_mirrors_every_decision(measure: Measure) -> N
 
 
 def test_a_twin_is_gated_from_end_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_NAMES", "_DEFINITIONS"):
-        monkeypatch.setattr(measure_registry, name, dict(getattr(measure_registry, name)))
+    for name in ("_called", "_entries"):
+        monkeypatch.setattr(MEASURES, name, dict(getattr(MEASURES, name)))
 
     @measure(better="lower")
     def MinusAP(judged: Judged) -> Floats:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cranfield.cli.measure_names import MeasureName
+
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
 
@@ -14,7 +16,7 @@ ARROWS = {"higher": " ", "lower": "↓", "neither": "·"}
 
 
 @click.command("measures")
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=MeasureName())
 @click.option("--markdown", is_flag=True, help="Everything about all measures as one page, as in docs/measures.md.")
 def command(name: str | None, markdown: bool) -> None:
     """List the measures, or explain the one called NAME: formula, parameters, example, reference.

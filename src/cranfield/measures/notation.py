@@ -17,13 +17,13 @@ def parse_measures(text: str) -> list[Measure]:
     >>> parse_measures("nDCG@10,AP"), parse_measures("P.5,10"), parse_measures("map@100,mrr")
     ([nDCG@10, AP], [P@5, P@10], [AP@100, RR])
     """
-    return [one for part in _listed(text) for one in _parse_part(part)]
+    return [one for part in listed(text) for one in _parse_part(part)]
 
 
-def _listed(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """What stands between commas outside brackets. What starts as a number belongs to the name before it: P.5,10.
 
-    >>> _listed("nDCG(gain={1: 3, 2: 9})@10, P.5,10, AP")
+    >>> listed("nDCG(gain={1: 3, 2: 9})@10, P.5,10, AP")
     ['nDCG(gain={1: 3, 2: 9})@10', 'P.5,10', 'AP']
     """
     parts, depth = [""], 0
@@ -33,15 +33,15 @@ def _listed(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += character
-    listed: list[str] = []
+    names: list[str] = []
     for part in map(str.strip, parts):
-        if listed and re.fullmatch(r"[-+]?[0-9.]+(=[-+]?[0-9.]+)?", part):
-            listed[-1] += f",{part}"
+        if names and re.fullmatch(r"[-+]?[0-9.]+(=[-+]?[0-9.]+)?", part):
+            names[-1] += f",{part}"
         else:
-            listed.append(part)
-    if "" in listed and len(listed) > 1:
+            names.append(part)
+    if "" in names and len(names) > 1:
         raise UsageError(f"'{text}' has a comma with no measure beside it")
-    return listed
+    return names
 
 
 def _parse_part(text: str) -> list[Measure]:
