@@ -272,8 +272,8 @@ class Registry(Mapping[str, E]):
 
     def modules(self) -> tuple[str, ...]:
         """The modules of the package that define something of this kind."""
-        marker = f"\n@{self.decorator}(".encode()
-        others = (name for name, source in _sources(self.package).items() if marker in source)
+        markers = [f"\n@{self.decorator}(".encode(), f" = {self.decorator}(".encode()]
+        others = [name for name, source in _sources(self.package).items() if any(mark in source for mark in markers)]
         return (*self.order, *sorted(name for name in others if name not in self.order))
 
     def loaded(self) -> Iterator[str]:
