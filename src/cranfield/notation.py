@@ -17,9 +17,10 @@ from cranfield.numerals import NotPlainError, literal
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[Value, Value] | None"
 Given: TypeAlias = tuple[tuple[str, Value], ...]
 
-_HEAD = re.compile(r"[^\W\d]\w*(?:-\w+)*")
-_REFERENCE = re.compile(r"\s*([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
-_KEYWORD = re.compile(r"\blambda(?=\s*=)")  # a word of Python's: its parameter has a _ after it
+# Compiled when they are first used: starting up has no use for them.
+_HEAD = r"[^\W\d]\w*(?:-\w+)*"
+_REFERENCE = r"\s*([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+_KEYWORD = r"\blambda(?=\s*=)"  # a word of Python's: its parameter has a _ after it
 
 
 class Written(NamedTuple):
@@ -53,11 +54,11 @@ def parse(text: str) -> Written:
     >>> parse("weighted-sum(weights=[0.7, 0.3])").given
     (('weights', [0.7, 0.3]),)
     """
-    head = _HEAD.match(text)
+    head = re.match(_HEAD, text)
     if head is None:
         raise NotationError(f"'{shorten(text)}' is not written as name(parameter=value)", "form")
     # A name may have hyphens in it, which Python has not: _ of the same length stand in its place.
-    code = _KEYWORD.sub("lambda_", "_" * len(head[0]) + text[head.end() :])
+    code = re.sub(_KEYWORD, "lambda_", "_" * len(head[0]) + text[head.end() :])
     try:
         node: ast.expr = ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -115,7 +116,7 @@ def reference(text: str) -> tuple[str, str] | None:
     >>> reference("mine.measures:Half@10"), reference("nDCG(gain={1: 3})@10")
     (('mine.measures', 'Half'), None)
     """
-    found = _REFERENCE.match(text)
+    found = re.match(_REFERENCE, text)
     return (found[1], found[2]) if found else None
 
 

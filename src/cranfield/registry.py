@@ -12,11 +12,11 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeGuard, TypeVar
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class Required(Enum):
+class Required:
     """Stands where a parameter has no default."""
 
-    REQUIRED = "required"
 
-
-REQUIRED: Final = Required.REQUIRED
+REQUIRED: Final = Required()
 
 
 class Parameter(NamedTuple):
@@ -104,7 +102,7 @@ def described(
     return parameters
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Entry(Generic[F]):
     """Something under a name: the function that does it, its parameters, and the values given to some of them.
 
@@ -114,9 +112,9 @@ class Entry(Generic[F]):
     HAS: ClassVar[str] = "it has"  # as the parameters are told where there is no such one
 
     name: str
-    function: F = field(compare=False, repr=False)
+    function: F = field(compare=False)
     aliases: tuple[str, ...] = field(default=(), compare=False)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False, repr=False)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
     given: Given = ()
 
     @property
@@ -168,6 +166,9 @@ class Entry(Generic[F]):
 
     def __str__(self) -> str:
         return notation(self.name, self.given)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
 
     def check_names(self, names: Sequence[str]) -> None:
         """That there are parameters of these names."""
@@ -243,6 +244,7 @@ class Registry(Mapping[str, E]):
         self.order, self.unknown, self.form = tuple(order), unknown, form
         self._entries: dict[str, E] = {}
         self._called: dict[str, E] = {}
+        self._modules: tuple[str, ...] | None = None
         self._has_plugins = False  # that are loaded
 
     # -- adding --
@@ -272,9 +274,11 @@ class Registry(Mapping[str, E]):
 
     def modules(self) -> tuple[str, ...]:
         """The modules of the package that define something of this kind."""
-        markers = [f"\n@{self.decorator}(".encode(), f" = {self.decorator}(".encode()]
-        others = [name for name, source in _sources(self.package).items() if any(mark in source for mark in markers)]
-        return (*self.order, *sorted(name for name in others if name not in self.order))
+        if self._modules is None:
+            uses = re.compile(rf"^(@|\w+ = ){self.decorator}\(".encode(), re.MULTILINE)
+            others = (name for name, source in _sources(self.package).items() if uses.search(source))
+            self._modules = (*self.order, *sorted(name for name in others if name not in self.order))
+        return self._modules
 
     def loaded(self) -> Iterator[str]:
         """The modules, each loaded when it is come to."""

@@ -35,11 +35,14 @@ else:  # before click 8.2 it takes no type
 
 
 class NameOf(_Choice):
-    """One of the names that are shown, or one that a plug-in adds to their registry."""
+    """One of the names that are shown, or one that a plug-in adds to their registry. Names are known when asked for."""
 
-    def __init__(self, registry: Registry[E], names: Sequence[str]) -> None:
-        super().__init__(names)
-        self.registry = registry
+    def __init__(self, registry: Registry[E], names: Callable[[], Sequence[str]]) -> None:
+        self.registry, self.names, self.case_sensitive = registry, names, True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]  # click has them from the beginning
+        return self.names()
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         if value not in self.choices and self.registry.look_up(str(value)) is not None:
@@ -47,7 +50,7 @@ class NameOf(_Choice):
         return str(super().convert(value, parameter, context))
 
 
-JUDGEMENTS = NameOf(KINDS, ["plain", *KINDS])
+JUDGEMENTS = NameOf(KINDS, lambda: ["plain", *KINDS])
 measures: Callable[[Command], Command] = click.option(
     "-m",
     "--measure",
@@ -80,7 +83,7 @@ columns: Callable[[Command], Command] = click.option(
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
-    type=NameOf(FORMATS, [format.name for format in readable()]),
+    type=NameOf(FORMATS, lambda: [format.name for format in readable()]),
     help="Format of the inputs, where their content does not tell.",
 )
 figures: Callable[[Command], Command] = click.option(

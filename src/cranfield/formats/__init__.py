@@ -26,8 +26,6 @@ from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
 
-MSMARCO = "msmarco"
-
 
 def read_run(
     source: Any, *, name: str | None = None, reading: Reading = DEFAULT, judging: Judging | None = None
@@ -112,13 +110,12 @@ def _read(
 
 
 def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
-    if name == MSMARCO and request.kind == "grade":
-        name = None  # a layout of runs, whatever the judgements beside them are
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:
             raise UsageError(f"unknown format '{name}'; known: {', '.join(each.name for each in readable())}")
-        return chosen
+        if not chosen.runs_only or request.kind == "score":
+            return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
     head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK)
     formats, suffix = readable(), suffix_of(label)

@@ -96,16 +96,18 @@ class Writer(NamedTuple):
     drops_mark: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
-    Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named.
+    Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. One of
+    `runs_only` may be named where the judgements beside the runs are in another.
     """
 
     suffixes: tuple[str, ...] = ()
     recognise: Callable[[bytes, Request], bool] = field(default=lambda head, request: False, compare=False)
     tried: int | None = None
+    runs_only: bool = False
     writer: Writer | None = field(default=None, compare=False)
 
     @property
@@ -130,10 +132,19 @@ def table_format(
     suffixes: tuple[str, ...] = (),
     recognise: Callable[[bytes, Request], bool] = lambda head, request: False,
     tried: int | None = None,
+    runs_only: bool = False,
     writer: Writer | None = None,
 ) -> Format:
     """Registers a reader of runs and judgements as a format, with its writer."""
-    format = Format(name=name, function=read, suffixes=suffixes, recognise=recognise, tried=tried, writer=writer)
+    format = Format(
+        name=name,
+        function=read,
+        suffixes=suffixes,
+        recognise=recognise,
+        tried=tried,
+        runs_only=runs_only,
+        writer=writer,
+    )
     FORMATS.add(format)
     return format
 

@@ -8,7 +8,7 @@ under the name of the kind. To add a kind, write its module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -22,7 +22,6 @@ from cranfield.tables import Qrels
 ReadsKind = Callable[[Any, str | None, Told], Qrels]
 
 
-@dataclass(frozen=True, kw_only=True)
 class KindOfJudgements(Entry[ReadsKind]):
     """Judgements that say more than a grade: the function reads them."""
 

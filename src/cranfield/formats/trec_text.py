@@ -99,5 +99,6 @@ MSMARCO = table_format(
     "msmarco",
     read_msmarco,
     tried=50,
+    runs_only=True,
     writer=Writer(write_msmarco, unfit=BLANKS, has_tag=False, has_scores=False, has_comments=True, drops_mark=True),
 )

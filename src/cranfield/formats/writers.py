@@ -21,5 +21,13 @@ def format_of(path: str) -> str:
     >>> format_of("fused.jsonl.gz"), format_of("fused.v2"), format_of("-")
     ('jsonl', 'trec', 'trec')
     """
-    suffix = suffix_of(path)
-    return next((each.name for each in writable() if each.writer and suffix in each.writer.suffixes), "trec")
+    return by_suffix(suffix_of(path)) or "trec"
+
+
+def by_suffix(suffix: str) -> str | None:
+    """The format that a suffix calls for, of a plug-in if it is none of ours."""
+    suffixes = {end: each.name for each in writable() if each.writer for end in each.writer.suffixes}
+    if suffix and suffix not in suffixes:
+        FORMATS.load_plugins()
+        suffixes |= {end: each.name for each in writable() if each.writer for end in each.writer.suffixes}
+    return suffixes.get(suffix)

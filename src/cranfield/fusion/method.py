@@ -38,7 +38,7 @@ class Learning(NamedTuple):
     function: Learns
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Method(Entry[Fuses]):
     """A method of fusion with its formula in words, over the lists that have a document.
 
@@ -113,7 +113,7 @@ class Method(Entry[Fuses]):
         return accepted
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Normalisation(Entry[Normalises]):
     """A way to make the scores of different runs comparable, list by list.
 

@@ -111,7 +111,7 @@ class Trec(NamedTuple):
     cutoffs: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Traits:
     """What is true of a measure's values. Each has a general way for measures that say nothing.
 
@@ -139,7 +139,7 @@ class Traits:
 PLAIN = Traits()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Definition(Traits, Entry[Callable[..., Floats]]):
     """What the decorator recorded about a measure."""
 

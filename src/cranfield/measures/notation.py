@@ -179,9 +179,9 @@ def _parse_notation(text: str) -> Measure:
         if name in parameters or (written.has_at and name == measure.definition.at):
             raise UsageError(f"'{text}' gives {name} twice")
         parameters[name] = value
-    measure = measure(**parameters)
+    made = measure(**parameters)
     at: Any = written.at
-    return measure @ at if written.has_at else measure
+    return made @ at if written.has_at else made
 
 
 def _written(text: str) -> Written:

@@ -36,7 +36,7 @@ class Adaptive(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Method(Entry[Function]):
     """A method under its name, with the values of its parameters; those that are not the usual ones are printed.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cranfield.notation import Value
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from cranfield.search.systems import Drawn, System, Weighted
 
 
-@dataclass(frozen=True, kw_only=True)
 class Model(Entry[Callable[..., "System"]]):
     """A model: the function makes a system of an index."""
 

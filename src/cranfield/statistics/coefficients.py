@@ -23,7 +23,7 @@ Agreement = Callable[[Floats, Floats], float]
 NOT_A_NUMBER = float("nan")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Coefficient(Entry[Agreement]):
     """A coefficient of agreement, from -1 (reversed) to 1 (the same order).
 

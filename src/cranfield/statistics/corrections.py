@@ -25,7 +25,7 @@ Levels = Callable[[int, int], float]
 DEFAULT = "holm"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Correction(Entry[Adjusts]):
     """A correction for many comparisons, and in words what it keeps below alpha.
 

@@ -71,7 +71,7 @@ Writes = Callable[[Texts, Losses], Iterator[str]]
 KINDS: tuple[Kind, ...] = ("documents", "topics")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextFormat(Entry[Reads]):
     """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer.
 

@@ -13,11 +13,11 @@ from cranfield.formats import read_qrels, read_run, suffix_of, touched
 from cranfield.formats.format import FORMATS as TABLE_FORMATS
 from cranfield.formats.format import Format, Writer, is_comment
 from cranfield.formats.output import Where, save
-from cranfield.formats.writers import writable
+from cranfield.formats.writers import by_suffix, writable
 from cranfield.tables import Qrels, Run
 from cranfield.texts import PARQUET, format_named, read_documents, read_topics
 from cranfield.texts.collection import Collection, read_collection
-from cranfield.texts.forms import FORMATS, Kind, Losses, Texts, not_in_text
+from cranfield.texts.forms import FORMATS, Kind, Losses, TextFormat, Texts, not_in_text
 from cranfield.texts.tabular import parquet_bytes
 
 
@@ -172,7 +172,7 @@ def _write_texts(texts: Texts, kind: Kind, where: Where, format: str | None, los
     if format == PARQUET or (format is None and suffix_of(_name_of(where)) == ".parquet"):
         name, chunks = PARQUET, [parquet_bytes(texts, losses)]
     else:
-        chosen = format_named(format, kind) if format else FORMATS[kind][_called_for(where, kind)]
+        chosen = format_named(format, kind) if format else _text_format(where, kind)
         name, chunks = chosen.name, chosen.write(texts, losses)
         unfit = next((id for id in texts.ids if not_in_text(id)), None)
         if unfit is not None:
@@ -205,19 +205,16 @@ def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, 
 
 def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Writer]:
     """The format of that name, or the one that the suffix of the file calls for, and its writer."""
+    if name is None:
+        by_suffix(suffix_of(_name_of(where)))  # it may be that of a plug-in
     suffixes = {each.name: each.writer.suffixes for each in writable() if each.writer}
-    chosen = TABLE_FORMATS.look_up(name or _by_suffix(where, kind, suffixes))
+    chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
     if chosen is None or chosen.writer is None:
         raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}")
     return chosen, chosen.writer
 
 
-def _called_for(where: Where, kind: Kind) -> str:
-    """The format of texts that the suffix of the file calls for."""
-    return _by_suffix(where, kind, {each.name: each.suffixes for each in FORMATS[kind].values()})
-
-
-def _by_suffix(where: Where, kind: str, formats: Mapping[str, tuple[str, ...]]) -> str:
+def _called_for(where: Where, kind: str, formats: Mapping[str, tuple[str, ...]]) -> str:
     path = _name_of(where)
     beir = {"corpus.jsonl": "beir", "queries.jsonl": "beir"}.get(os.path.basename(path).removesuffix(".gz"))
     for format, suffixes in formats.items():
@@ -228,6 +225,11 @@ def _by_suffix(where: Where, kind: str, formats: Mapping[str, tuple[str, ...]]) 
         f"'{shorten(path, 60)}' does not say in which format to write {kind}; "
         f"name one with --to (format= in Python): {known}"
     )
+
+
+def _text_format(where: Where, kind: Kind) -> TextFormat:
+    """The format of texts that the suffix of the file calls for."""
+    return FORMATS[kind][_called_for(where, kind, {each.name: each.suffixes for each in FORMATS[kind].values()})]
 
 
 def _name_of(where: Where) -> str:
