@@ -296,9 +296,7 @@ for call in {(*MEASURES_IN_PYTHON, *OTHERS_IN_PYTHON)!r}:
 
 
 def test_the_sentence_says_what_to_do_instead() -> None:
-    with pytest.raises(
-        UsageError, match="Import it yourself and give the measure, or install it as a plug-in"
-    ):
+    with pytest.raises(UsageError, match="Import it yourself and give the measure, or install it as a plug-in"):
         parse_measures("nosy:Nosy")
 
 
