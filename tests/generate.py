@@ -12,7 +12,7 @@ from typing import Any
 
 from cranfield import Measure
 from cranfield.measures import all_measures
-from cranfield.measures.registry import EVERYWHERE
+from cranfield.measures.definition import EVERYWHERE
 
 Judgements = dict[str, dict[str, float]]
 Rankings = dict[str, dict[str, float]]

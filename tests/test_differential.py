@@ -11,8 +11,7 @@ import pytest
 from generate import UNTIED, WHOLE_GRADES, Collection, collections, negative_grades
 
 from cranfield import Measure, evaluate
-from cranfield.measures import parse_measure
-from cranfield.measures.registry import all_measures, parse_measures
+from cranfield.measures import all_measures, parse_measure, parse_measures
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 ir_measures = pytest.importorskip("ir_measures")

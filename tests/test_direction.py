@@ -27,8 +27,9 @@ from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.fusion import train_fusion
 from cranfield.judged import Floats, Judged
-from cranfield.measures import all_measures, parse_measure, registry
-from cranfield.measures.registry import Better
+from cranfield.measures import all_measures, parse_measure
+from cranfield.measures.definition import Better
+from cranfield.measures.registry import MEASURES
 from cranfield.planning.splits import split
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import analyse
@@ -60,8 +61,13 @@ def twin(measure: Measure) -> Measure:
         return -function(judged, **parameters)
 
     low, high = measure.definition.range
-    definition = measure.definition._replace(
-        name=f"Minus{measure.name}", function=turned, better=OPPOSITE[measure.better], range=(-high, -low), averages={}
+    definition = replace(
+        measure.definition,
+        name=f"Minus{measure.name}",
+        function=turned,
+        better=OPPOSITE[measure.better],
+        range=(-high, -low),
+        averages={},
     )
     return Measure(definition, definition.name, measure.given)
 
@@ -72,7 +78,7 @@ def named_twin(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 
     def register(text: str) -> str:
         turned = twin(parse_measure(text))
-        monkeypatch.setitem(registry._NAMES, turned.name, replace(turned, given=()))
+        monkeypatch.setitem(MEASURES._called, turned.name, turned.definition)
         return str(turned)
 
     return register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,14 +25,15 @@ from cranfield.comparison.gate.verdict import ANSWERS, Answer, Check, Verdict
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
-from cranfield.measures import registry as measure_registry
+from cranfield.measures.definition import Better
+from cranfield.measures.registry import MEASURES
 from cranfield.statistics.significance import Sampling
 
 AP = parse_measure("AP")
 NON_INFERIOR = Rule(require="non-inferior", margin=0.1)
 BETTER = Rule(require="better")
 HARM = Rule()
-OPPOSITE = {"higher": "lower", "lower": "higher", "neither": "neither"}
+OPPOSITE: dict[Better, Better] = {"higher": "lower", "lower": "higher", "neither": "neither"}
 
 
 def failed(baseline: str, candidate: str, thresholds: Thresholds) -> list[str]:
@@ -198,7 +200,7 @@ def test_interval_and_answer_say_the_same_next_to_alpha_though_the_interval_is_d
 
 def twin(measure: Measure) -> Measure:
     """The measure whose values are the other's with the sign turned, and of which the others are better."""
-    definition = measure.definition._replace(better=OPPOSITE[measure.better])  # type: ignore[arg-type]
+    definition = replace(measure.definition, better=OPPOSITE[measure.better])
     return Measure(definition, f"Minus{measure.name}", measure.given)
 
 
@@ -238,8 +240,8 @@ def test_the_twin_of_every_measure_mirrors_every_decision(measure: Measure) -> N
 
 
 def test_a_twin_is_gated_from_end_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_NAMES", "_DEFINITIONS"):
-        monkeypatch.setattr(measure_registry, name, dict(getattr(measure_registry, name)))
+    for name in ("_called", "_entries"):
+        monkeypatch.setattr(MEASURES, name, dict(getattr(MEASURES, name)))
 
     @measure(better="lower")
     def MinusAP(judged: Judged) -> Floats:

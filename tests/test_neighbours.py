@@ -16,7 +16,7 @@ from generate import collection
 from cranfield import Policy, UsageError, evaluate
 from cranfield.cli import cli
 from cranfield.measures import parse_measure, parse_measures
-from cranfield.measures.registry import RANX
+from cranfield.measures.notation import RANX
 from cranfield.plot.subject import find_picture
 
 MADE = collection("graded", 5, topics=8)

@@ -478,7 +478,7 @@ def test_documentation_names_every_model_parameter_and_cost() -> None:
     text = (EXAMPLES.parent / "docs" / "search.md").read_text()
     for model in MODELS.values():
         (row,) = [line for line in text.splitlines() if line.startswith(f"| `{model.name}` | `--")]
-        for name, default in model.parameters.items():
+        for name, default in model.defaults.items():
             shown = f"{default:g}" if isinstance(default, float) else str(default).lower()
             assert f"`--{name.rstrip('_')}` {shown}" in row
     assert all(name in text for name in FIGURES)

@@ -14,9 +14,9 @@ import pytest
 
 from cranfield import UsageError
 from cranfield.search import MODELS, Analysis, Index, build_index, find_model
-from cranfield.search.models import DECIMALS, best
 from cranfield.search.okapi import VARIANTS
 from cranfield.search.smart_weights import DOCUMENT_FREQUENCY, FREQUENCY, NORMALISATION
+from cranfield.search.systems import DECIMALS, best
 from cranfield.texts.texts import Documents
 
 PLAIN = Analysis("none", "none")

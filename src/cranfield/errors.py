@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cranfield.render.escaping import visible_lines
 
@@ -99,6 +99,16 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """
     shown = ", ".join(shorten(str(name), 40) for name in list(names)[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def either(names: Iterable[str]) -> str:
+    """Names to choose from.
+
+    >>> either(["a", "b", "c"]), either(["a"])
+    ('a, b or c', 'a')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def plural(count: int, noun: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from cranfield.cli.measure_names import with_measures
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
@@ -70,6 +71,8 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         for parameter in command.params:
             parameter.type = plain_numbers(parameter.type)
+            if name != "trec_eval":  # which has names and groups of its own
+                with_measures(parameter)
         return with_quiet(command)
 
 

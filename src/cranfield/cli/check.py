@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
-from cranfield.formats.kinds import KINDS
 from cranfield.formats.reading import Reading
 
 
@@ -14,7 +13,7 @@ from cranfield.formats.reading import Reading
 @click.argument("runs", nargs=-1)
 @click.option(
     "--judgements",
-    type=click.Choice(["plain", *KINDS]),
+    type=options.JUDGEMENTS,
     default="plain",
     show_default=True,
     help="Kind of judgements in QRELS.",

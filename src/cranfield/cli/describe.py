@@ -9,7 +9,6 @@ import click
 
 from cranfield.cli import options
 from cranfield.description.description_tables import FORMATS
-from cranfield.formats.kinds import KINDS
 from cranfield.formats.reading import Reading
 
 
@@ -22,9 +21,7 @@ from cranfield.formats.reading import Reading
     help="What a file holds, where its content and name do not tell; of a collection, the part to describe.",
 )
 @click.option("--from", "input_format", metavar="FORMAT", help="Format of COLLECTION, where its content does not tell.")
-@click.option(
-    "--judgements", type=click.Choice(["plain", *KINDS]), default="plain", help="Kind of judgements in a file of them."
-)
+@click.option("--judgements", type=options.JUDGEMENTS, default="plain", help="Kind of judgements in a file of them.")
 @click.option("--run-format", metavar="FORMAT", help="Format of RUNS, where their content does not tell, as msmarco.")
 @options.reading("format", "threads", kind=True)
 @options.topic_ids

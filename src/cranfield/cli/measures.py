@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cranfield.cli.measure_names import MeasureName
+
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
 
@@ -14,7 +16,7 @@ ARROWS = {"higher": " ", "lower": "↓", "neither": "·"}
 
 
 @click.command("measures")
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=MeasureName())
 @click.option("--markdown", is_flag=True, help="Everything about all measures as one page, as in docs/measures.md.")
 def command(name: str | None, markdown: bool) -> None:
     """List the measures, or explain the one called NAME: formula, parameters, example, reference.
@@ -24,7 +26,7 @@ def command(name: str | None, markdown: bool) -> None:
       $ cranfield measures
       $ cranfield measures nDCG
     """
-    from cranfield.measures.registry import all_measures, parse_measures
+    from cranfield.measures import all_measures, parse_measures
 
     if markdown:
         from cranfield.measures.measures_page import page
@@ -58,8 +60,8 @@ def usage(measure: Measure) -> str:
 
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
+    from cranfield.measures.definition import NEEDS
     from cranfield.measures.measures_page import better
-    from cranfield.measures.registry import NEEDS
 
     definition = measure.definition
     parameters: list[str] = []

@@ -12,12 +12,14 @@ import click
 
 from cranfield.efficiency.resources import FIGURES
 from cranfield.errors import UsageError
-from cranfield.formats import FORMATS, touched
+from cranfield.formats import touched
+from cranfield.formats.format import FORMATS, readable
 from cranfield.formats.kinds import KINDS
 from cranfield.formats.layout import ROLES
 from cranfield.formats.output import check_place
 from cranfield.formats.reading import Reading
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
+from cranfield.registry import E, Registry
 
 if TYPE_CHECKING:
     from cranfield._core import Progress
@@ -26,6 +28,29 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:  # before click 8.2 it takes no type
+    _Choice = click.Choice
+
+
+class NameOf(_Choice):
+    """One of the names that are shown, or one that a plug-in adds to their registry. Names are known when asked for."""
+
+    def __init__(self, registry: Registry[E], names: Callable[[], Sequence[str]]) -> None:
+        self.registry, self.names, self.case_sensitive = registry, names, True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]  # click has them from the beginning
+        return self.names()
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        if value not in self.choices and self.registry.look_up(str(value)) is not None:
+            return str(value)
+        return str(super().convert(value, parameter, context))
+
+
+JUDGEMENTS = NameOf(KINDS, lambda: ["plain", *KINDS])
 measures: Callable[[Command], Command] = click.option(
     "-m",
     "--measure",
@@ -58,7 +83,7 @@ columns: Callable[[Command], Command] = click.option(
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
-    type=click.Choice([format.name for format in FORMATS]),
+    type=NameOf(FORMATS, lambda: [format.name for format in readable()]),
     help="Format of the inputs, where their content does not tell.",
 )
 figures: Callable[[Command], Command] = click.option(
@@ -171,7 +196,7 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--judgements",
-        type=click.Choice(["plain", *KINDS]),
+        type=JUDGEMENTS,
         help="Kind of judgements in QRELS; by default the one that a measure needs, or plain ones.",
     ),
     click.option(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, either
 from cranfield.formats.reading import Reading
+from cranfield.notation import spelt
+from cranfield.search.models import MODELS
 from cranfield.search.search_tables import FORMATS
 
 if TYPE_CHECKING:
@@ -21,15 +22,22 @@ if TYPE_CHECKING:
     from cranfield.texts.collection import Collection
 
 
-def parameter(name: str, help: str) -> Callable[[options.Command], options.Command]:
-    """A parameter of some model, as text: which type it has is the model's to say."""
-    return click.option(f"--{name}", f"p_{name}", metavar="VALUE", help=help)
+def model_parameters(command: options.Command) -> options.Command:
+    """An option for each parameter of each model, as text: which type it has is the model's to say."""
+    helps: dict[str, list[str]] = {}
+    for model in MODELS.values():
+        for name, parameter in model.parameters.items():
+            helps.setdefault(spelt(name), []).append(f"{model.name}: {parameter.help}.")
+    del helps["seed"]  # an option of its own, for folds too
+    for name, help in reversed(helps.items()):
+        command = click.option(f"--{name}", f"p_{name}", metavar="VALUE", help=" ".join(help))(command)
+    return command
 
 
 @click.command("search")
 @click.argument("collection")
 @click.argument("more_grids", nargs=-1, metavar="")
-@click.option("--model", default="bm25", show_default=True, help="bm25, vsm, tfidf, lm, jm or random.")
+@click.option("--model", default="bm25", show_default=True, help=f"{either(MODELS)}.")
 @click.option(
     "-o",
     "--output",
@@ -49,15 +57,7 @@ def parameter(name: str, help: str) -> Callable[[options.Command], options.Comma
     help="english (NLTK's), lucene, scikit-learn, another language, a file with a word a line, or none.",
 )
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents for each topic.")
-@parameter("k1", "bm25: how much each repetition of a term adds; with 0, nothing.")
-@parameter("b", "bm25: how much the length of documents counts, from 0 to 1.")
-@parameter("delta", "bm25: the least that a term counts in long documents, for bm25l and bm25+.")
-@parameter("variant", "bm25: robertson, lucene, atire, bm25l or bm25+.")
-@parameter("weighting", "vsm: weights of documents and queries in SMART notation, as lnc.ltc.")
-@parameter("slope", "vsm: slope of the pivoted normalisation u.")
-@parameter("sublinear", "tfidf: true for the logarithm of term frequencies.")
-@parameter("mu", "lm: how much the whole collection counts beside the document (Dirichlet).")
-@parameter("lambda", "jm: share of the whole collection beside the document, from 0 to 1 (Jelinek-Mercer).")
+@model_parameters
 @click.option(
     "--grid",
     "grids",
@@ -154,7 +154,7 @@ def command(
     if output != "-":
         check_place(str(metadata_path(output)), "the run's metadata")
     chosen = find_model(model)
-    fixed = _parameters(chosen, given)
+    model, fixed = chosen.name, _parameters(chosen, given)
     grid = _grid(chosen, (*grids, *more_grids), fixed)
     _check_used(chosen, fixed, grid)
     if grid:
@@ -197,8 +197,11 @@ def _parameters(model: Model, given: dict[str, str | None]) -> dict[str, Any]:
     from cranfield.search.grids import as_value, own_name
 
     named = {own_name(name.removeprefix("p_")): value for name, value in given.items() if value is not None}
-    model.check_names(named)
-    parameters = {name: as_value(value, name, model) for name, value in named.items()}
+    model.check_names(list(named))
+    twice = [spelt(name) for name, _ in model.given if name in named]
+    if twice:
+        raise UsageError(f"{model} has a value for {twice[0]}: it cannot be given another by --{twice[0]}")
+    parameters = dict(model.given) | {name: as_value(value, name, model) for name, value in named.items()}
     model.check(parameters)
     return parameters
 
@@ -219,7 +222,7 @@ def _grid(model: Model, texts: tuple[str, ...], fixed: dict[str, Any]) -> dict[s
 
 def _check_used(model: Model, fixed: dict[str, Any], grid: dict[str, tuple[Any, ...]]) -> None:
     """That what was given counts for something."""
-    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.parameters.items()}
+    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()}
     given = fixed.keys() | grid.keys()
     if "delta" in given and not {"bm25l", "bm25+"}.intersection(tried["variant"]):
         raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")

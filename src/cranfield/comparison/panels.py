@@ -26,11 +26,10 @@ from cranfield.statistics.splitting import ResampledTest, corrected_resampled_t
 
 # Shown in place of a test where systems have several runs.
 SEED_TEST = SignificanceTest(
-    "seeds",
-    "t test over topics and seeds",
-    "over all topics and all seeds that could have been drawn, the two methods score the same",
-    "paired",
-    paired_t,
+    name="seeds",
+    title="t test over topics and seeds",
+    null="over all topics and all seeds that could have been drawn, the two methods score the same",
+    function=paired_t,
 )
 
 

@@ -13,7 +13,7 @@ from cranfield.errors import UsageError
 from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.findings import Finding
 from cranfield.judged import Floats
-from cranfield.measures.registry import Measure, parse_measure
+from cranfield.measures import Measure, parse_measure
 from cranfield.policy import Policy
 
 if TYPE_CHECKING:

@@ -7,27 +7,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import ArgumentError, DataError, UsageError
-from cranfield.formats import delimited, json_text, parquet
-from cranfield.formats import trec_text as trec
 from cranfield.formats.datasets import is_dataset, name_of, records
-from cranfield.formats.format import BYTE_ORDER_MARK, EXPECTED, Format, Judging, Kind, Parsed, Request
+from cranfield.formats.format import (
+    BYTE_ORDER_MARK,
+    EXPECTED,
+    FORMATS,
+    Format,
+    Judging,
+    Kind,
+    Parsed,
+    Request,
+    readable,
+)
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
-
-# In the order in which they are tried on a file's first bytes; what none recognises is TREC text.
-FORMATS: tuple[Format, ...] = (
-    parquet.PARQUET,
-    delimited.TSV,
-    delimited.CSV,
-    json_text.JSON_LINES,
-    json_text.JSON,
-    trec.MSMARCO,
-    trec.TREC,
-)
 
 
 def read_run(
@@ -113,20 +110,18 @@ def _read(
 
 
 def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
-    if name == trec.MSMARCO.name and request.kind == "grade":
-        name = None  # a layout of runs, whatever the judgements beside them are
     if name is not None:
-        for format in FORMATS:
-            if format.name == name:
-                return format
-        raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in FORMATS)}")
+        chosen = FORMATS.look_up(name)
+        if chosen is None:
+            raise UsageError(f"unknown format '{name}'; known: {', '.join(each.name for each in readable())}")
+        if not chosen.runs_only or request.kind == "score":
+            return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
     head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK)
-    for format in FORMATS:
-        if format.recognise(head, request):
-            return format
-    suffix = suffix_of(label)
-    return next((format for format in FORMATS if suffix in format.suffixes), trec.TREC)
+    formats, suffix = readable(), suffix_of(label)
+    recognised = (format for format in formats if format.recognise(head, request))
+    by_suffix = (format for format in formats if suffix in format.suffixes)
+    return next(recognised, None) or next(by_suffix, None) or FORMATS["trec"]
 
 
 def _read_memory(source: Any, label: str, request: Request) -> Parsed:

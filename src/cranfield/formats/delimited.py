@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 from cranfield._core import TextLayout
-from cranfield.formats.format import BYTE_ORDER_MARK, Format, Parsed, Request, decode
+from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, table_format
 from cranfield.formats.layout import is_header, require_columns
+from cranfield.formats.rows import LINES, TABS, column_names, number
 from cranfield.formats.trec_text import read_fields
+from cranfield.tables import Run
 
 
 def header(head: bytes, delimiter: str) -> list[str]:
@@ -47,15 +51,52 @@ def has_header(head: bytes, request: Request, delimiter: str) -> bool:
     return is_header(header(head, delimiter), request.kind, request.columns)
 
 
-CSV = Format(
+def read_csv(data: Any, source: str, request: Request) -> Parsed:
+    """A text with commas between fields, and a header."""
+    return read_delimited(data, source, request, ",")
+
+
+def read_tsv(data: Any, source: str, request: Request) -> Parsed:
+    """A text with tabs between fields, and a header."""
+    return read_delimited(data, source, request, "\t")
+
+
+def write_delimited(table: Rows, tag: str, delimiter: str, held: Callable[[str], str]) -> Iterator[str]:
+    yield delimiter.join(column_names(table)) + "\n"
+    for topic, documents in table.to_dict().items():
+        start, end = held(topic) + delimiter, delimiter + held(tag) + "\n"
+        rows = zip(count(1), map(held, documents), map(number, documents.values()), strict=False)
+        if isinstance(table, Run):
+            lines = [f"{start}{id}{delimiter}{rank}{delimiter}{value}{end}" for rank, id, value in rows]
+        else:
+            lines = [f"{start}{id}{delimiter}{value}\n" for _, id, value in rows]
+        yield "".join(lines)
+
+
+def _quoted(text: str) -> str:
+    held = text.lstrip().startswith("#") or '"' in text or "," in text  # a # in quotes does not start a comment
+    return '"' + text.replace('"', '""') + '"' if held else text
+
+
+def write_beir(table: Rows, tag: str) -> Iterator[str]:
+    yield "query-id\tcorpus-id\tscore\n"
+    for topic, documents in table.to_dict().items():
+        yield "".join([f"{topic}\t{document}\t{number(value)}\n" for document, value in documents.items()])
+
+
+CSV = table_format(
     "csv",
-    (".csv",),
-    lambda head, request: has_header(head, request, ","),
-    lambda data, source, request: read_delimited(data, source, request, ","),
+    read_csv,
+    suffixes=(".csv",),
+    recognise=lambda head, request: has_header(head, request, ","),
+    tried=20,
+    writer=Writer(lambda table, tag: write_delimited(table, tag, ",", _quoted), (".csv",), unfit=LINES),
 )
-TSV = Format(
+TSV = table_format(
     "tsv",
-    (),  # MS MARCO calls its TREC qrels .tsv: only a header tells
-    lambda head, request: has_header(head, request, "\t"),
-    lambda data, source, request: read_delimited(data, source, request, "\t"),
+    read_tsv,
+    recognise=lambda head, request: has_header(head, request, "\t"),  # MS MARCO calls its TREC qrels .tsv
+    tried=10,
+    writer=Writer(lambda table, tag: write_delimited(table, tag, "\t", str), (".tsv",), unfit=TABS, has_comments=True),
 )
+BEIR = table_format("beir", read_tsv, writer=Writer(write_beir, unfit=TABS, has_tag=False, has_comments=True))

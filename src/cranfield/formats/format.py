@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
+from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
+    from cranfield.tables import Qrels, Run
     from cranfield.travel import Luggage
 
 Kind = Literal["score", "grade"]
@@ -71,13 +75,92 @@ def several_tags_note() -> tuple[tuple[str, str], ...]:
     return (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
 
 
-class Format(NamedTuple):
-    """A file format: its name, the suffixes and the first bytes that give it away, and its reader."""
+Reads = Callable[[Any, str, Request], Parsed]
+Rows: TypeAlias = "Run | Qrels"
+NOTHING = re.compile(r"(?!)")
 
-    name: str
-    suffixes: tuple[str, ...]
-    recognise: Callable[[bytes, Request], bool]
-    read: Callable[[Any, str, Request], Parsed]
+
+class Writer(NamedTuple):
+    """How a format is written: the suffixes that call for it, what no id may contain, and what it has no place for.
+
+    `has_comments` says that readers take a line that starts with # for a comment, `drops_mark` that they drop a byte
+    order mark before the first line.
+    """
+
+    write: Callable[[Rows, str], Iterable[str | bytes]]
+    suffixes: tuple[str, ...] = ()
+    unfit: re.Pattern[str] = NOTHING
+    has_tag: bool = True
+    has_scores: bool = True
+    has_comments: bool = False
+    drops_mark: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Format(Entry[Reads]):
+    """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
+
+    Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. One of
+    `runs_only` may be named where the judgements beside the runs are in another.
+    """
+
+    suffixes: tuple[str, ...] = ()
+    recognise: Callable[[bytes, Request], bool] = field(default=lambda head, request: False, compare=False)
+    tried: int | None = None
+    runs_only: bool = False
+    writer: Writer | None = field(default=None, compare=False)
+
+    @property
+    def read(self) -> Reads:
+        """Makes a table of bytes, called by a name, as it is requested."""
+        return self.function
+
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    group="cranfield.formats",
+    package="cranfield.formats",
+    decorator="table_format",
+    order=("trec_text", "delimited", "json_text", "parquet"),
+)
+
+
+def table_format(
+    name: str,
+    read: Reads,
+    *,
+    suffixes: tuple[str, ...] = (),
+    recognise: Callable[[bytes, Request], bool] = lambda head, request: False,
+    tried: int | None = None,
+    runs_only: bool = False,
+    writer: Writer | None = None,
+) -> Format:
+    """Registers a reader of runs and judgements as a format, with its writer."""
+    format = Format(
+        name=name,
+        function=read,
+        suffixes=suffixes,
+        recognise=recognise,
+        tried=tried,
+        runs_only=runs_only,
+        writer=writer,
+    )
+    FORMATS.add(format)
+    return format
+
+
+def readable() -> tuple[Format, ...]:
+    """The formats of files, in the order in which they are tried on the first bytes; the last is for all others.
+
+    >>> [format.name for format in readable()]
+    ['parquet', 'tsv', 'csv', 'jsonl', 'json', 'msmarco', 'trec']
+    """
+    places = [(format.tried, format) for format in FORMATS.values()]
+    return tuple(format for _, format in sorted((place for place in places if place[0] is not None), key=_first))
+
+
+def _first(place: tuple[int | None, Format]) -> int:
+    return place[0] or 0
 
 
 def decode(raw: bytes) -> str:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield._core import Progress
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
-from cranfield.formats import FORMATS, stem
+from cranfield.formats import stem
 from cranfield.formats.delimited import header
-from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, rows_of_text
+from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, rows_of_text
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.layout import NOTHING, Told, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
@@ -121,7 +121,7 @@ def _parts(line: bytes) -> list[bytes]:
 def _read_bytes(data: Any, source: str, wanted: Wanted, notes: Notes) -> Iterable[Row]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
     request = Request("grade", 1, Progress(), wanted.columns, None)
-    format = next((format.name for format in FORMATS if format.recognise(whole[: 1 << 16], request)), "trec")
+    format = next((format.name for format in readable() if format.recognise(whole[: 1 << 16], request)), "trec")
     if format == "parquet":
         return _read_frame(parquet_table(data, source), source, wanted)
     if (at := whole.find(b"\0")) >= 0:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cranfield._core import CoreError, read_columns
@@ -11,16 +13,19 @@ from cranfield.errors import DataError, shorten
 from cranfield.formats.format import (
     BYTE_ORDER_MARK,
     IN_GROUPS,
-    Format,
     Parsed,
     Request,
+    Rows,
+    Writer,
     collapsed_note,
     decode,
     row_error,
+    table_format,
     tagged,
 )
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_mapping
+from cranfield.tables import Run
 
 if TYPE_CHECKING:
     import json
@@ -172,6 +177,47 @@ def _starts(head: bytes, value: bytes) -> bool:
     return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
 
 
+def write_json_lines(table: Rows, tag: str) -> Iterator[str]:
+    encode = _encoder()
+    end = f', "tag": {encode(tag)}}}\n'
+    for topic, documents in table.to_dict().items():
+        start = f'{{"topic": {encode(topic)}, "document": '
+        rows = zip(count(1), map(encode, documents), map(encode, documents.values()), strict=False)
+        if isinstance(table, Run):
+            yield "".join([f'{start}{id}, "rank": {rank}, "score": {value}{end}' for rank, id, value in rows])
+        else:
+            yield "".join([f'{start}{id}, "grade": {value.removesuffix(".0")}}}\n' for _, id, value in rows])
+
+
+def write_json(table: Rows, tag: str) -> Iterator[str]:
+    encode = _encoder()
+    opening = "{"
+    for topic, documents in table.to_dict().items():
+        yield f"{opening}{encode(topic)}: {encode(documents)}"
+        opening = ",\n"
+    yield "}\n"
+
+
+def _encoder() -> Callable[[Any], str]:
+    import json
+
+    return json.JSONEncoder(ensure_ascii=False).encode
+
+
 # An object whose first value is an object is a topic with its documents; otherwise it is a row.
-JSON_LINES = Format("jsonl", (".jsonl", ".ndjson"), lambda head, request: _starts(head, rb"[^{\s]"), read_json_lines)
-JSON = Format("json", (".json",), lambda head, request: _starts(head, rb"\{"), read_json)
+JSON_LINES = table_format(
+    "jsonl",
+    read_json_lines,
+    suffixes=(".jsonl", ".ndjson"),
+    recognise=lambda head, request: _starts(head, rb"[^{\s]"),
+    tried=30,
+    writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
+)
+JSON = table_format(
+    "json",
+    read_json,
+    suffixes=(".json",),
+    recognise=lambda head, request: _starts(head, rb"\{"),
+    tried=40,
+    writer=Writer(write_json, (".json",), has_tag=False),
+)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
+from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
 
 NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator_id", "iteration")
 
 
+@kind_of_judgements("judges")
 def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the column `judges`, in which a judge is the same in all topics.
 

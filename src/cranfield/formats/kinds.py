@@ -1,36 +1,79 @@
 """Judgements that say more than a grade for each document.
 
-Each kind is a module of this package with a function `read(source, name, columns) -> Qrels`, which puts what else is
-known of each document into a column of the judgements, under the name of the kind.
-To add a kind, write its module and name it.
+Each kind is a module of this package, called as the kind, with a function `read(source, name, columns) -> Qrels` that
+is decorated with `@kind_of_judgements` and puts what else is known of each document into a column of the judgements,
+under the name of the kind. To add a kind, write its module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.formats.layout import Told
 from cranfield.formats.reading import Reading
 from cranfield.formats.sources import open_source
+from cranfield.registry import Entry, Registry
 from cranfield.tables import Qrels
 
-KINDS: Mapping[str, str] = {
-    "subtopics": "a grade for each subtopic of a topic, as in TREC's diversity qrels",
-    "judges": "the grades of several judges",
-    "sampled": "a sample of the pool, with the stratum of each document or its chance to be judged",
-    "preferences": "which of two documents is the better one, pair by pair or in trec_eval's prefs format",
-}
+ReadsKind = Callable[[Any, str | None, Told], Qrels]
+
+
+class KindOfJudgements(Entry[ReadsKind]):
+    """Judgements that say more than a grade: the function reads them."""
+
+
+class ByModule(Registry[KindOfJudgements]):
+    """A registry that knows the names from those of the modules: nothing is loaded to list them."""
+
+    def get_built_in(self, name: str) -> KindOfJudgements | None:
+        if name in self.modules():
+            import_module(f"{self.package}.{name}")
+        return self.get_registered(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.modules() or name in self.others()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.modules(), *self.others()))
+
+    def __len__(self) -> int:
+        return len((*self.modules(), *self.others()))
+
+    def others(self) -> list[str]:
+        """Those of plug-ins that are loaded."""
+        return [kind.name for kind in self.registered() if kind.name not in self.modules()]
+
+
+KINDS = ByModule(
+    "kind of judgements",
+    group="cranfield.judgements",
+    package="cranfield.formats",
+    decorator="kind_of_judgements",
+    order=("subtopics", "judges", "sampled", "preferences"),
+)
+
+
+def kind_of_judgements(name: str) -> Callable[[ReadsKind], ReadsKind]:
+    """Registers a function as the reader of a kind of judgements; its module is called as the kind."""
+
+    def register(function: ReadsKind) -> ReadsKind:
+        KINDS.add(KindOfJudgements(name=name, function=function))
+        return function
+
+    return register
 
 
 def read_kind(source: Any, name: str | None, reading: Reading) -> Qrels:
     """Judgements of one of these kinds; their format is found from the content."""
     kind = reading.judgements or "plain"
-    if kind not in KINDS:
+    known = KINDS.look_up(kind)
+    if known is None:
         raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
-    qrels: Qrels = import_module(f"cranfield.formats.{kind}").read(source, name, reading.told)
+    qrels = known.function(source, name, reading.told)
     if reading.digest is None or qrels.origin.path in (None, "-"):
         return qrels
     digested = open_source(qrels.origin.path, reading.digest).digest()

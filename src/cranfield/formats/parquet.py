@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.format import Format, Parsed, Request, tagged
+from cranfield.formats.format import Parsed, Request, Rows, Writer, table_format, tagged
 from cranfield.formats.frames import read_frame
 from cranfield.formats.layout import require_columns
+from cranfield.formats.rows import column_names
+from cranfield.tables import Run
 
 
 def read_parquet(data: Any, source: str, request: Request) -> Parsed:
@@ -32,4 +35,38 @@ def parquet_table(data: Any, source: str) -> Any:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
 
 
-PARQUET = Format("parquet", (".parquet",), lambda head, request: head[:4] == b"PAR1", read_parquet)
+def columns(table: Rows, tag: str) -> dict[str, list[Any]]:
+    """Topic, document and number as columns, for Parquet; of runs also rank and tag."""
+    rows = [
+        (topic, document, rank, value, tag) if isinstance(table, Run) else (topic, document, value)
+        for topic, documents in table.to_dict().items()
+        for rank, (document, value) in enumerate(documents.items(), start=1)
+    ]
+    return {name: list(column) for name, column in zip(column_names(table), zip(*rows, strict=True), strict=True)}
+
+
+def table_bytes(columns: Mapping[str, Any]) -> bytes:
+    """Columns as a Parquet file."""
+    import io
+
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise DataError("needs pyarrow", source="Parquet", remedy="pip install 'cranfield[frames]'") from None
+    out = io.BytesIO()
+    try:
+        pyarrow.parquet.write_table(pyarrow.table(dict(columns)), out)
+    except UnicodeEncodeError as error:
+        raise DataError(f"{error.object!r} is not UTF-8", remedy="Parquet holds nothing else; choose trec.") from None
+    return out.getvalue()
+
+
+PARQUET = table_format(
+    "parquet",
+    read_parquet,
+    suffixes=(".parquet",),
+    recognise=lambda head, request: head[:4] == b"PAR1",
+    tried=0,
+    writer=Writer(lambda table, tag: [table_bytes(columns(table, tag))], (".parquet",)),
+)

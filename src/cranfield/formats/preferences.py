@@ -21,6 +21,7 @@ from cranfield.errors import ArgumentError, DataError
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, is_number, rows_of_text
 from cranfield.formats.grouped import Notes, trec_lines
+from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
@@ -53,6 +54,7 @@ class Statement(NamedTuple):
     levels: dict[str, float]
 
 
+@kind_of_judgements("preferences")
 def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels:
     """Reads preference judgements; they have no columns that could be called otherwise.
 

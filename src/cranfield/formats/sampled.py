@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
@@ -67,6 +68,7 @@ class Row(NamedTuple):
     place: Place
 
 
+@kind_of_judgements("sampled")
 def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `sampled`, each document's chance, and, where strata are given, `stratum`.
 

@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
+from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
 
 NAMES = ("subtopic", "subtopic_id", "subtopic-id", "aspect", "intent", "iteration")
 
 
+@kind_of_judgements("subtopics")
 def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `subtopics`, each topic's by name, and `by_id`, the order of ids descending.
 

@@ -6,19 +6,25 @@ header: topic, document, rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from cranfield._core import CoreError, TextLayout, read_text
 from cranfield.formats.format import (
-    Format,
     Parsed,
     Request,
+    Rows,
+    Writer,
     collapsed_note,
     comments_note,
     several_tags_note,
+    table_format,
     text_error,
 )
 from cranfield.formats.heads import END, metadata_lines
+from cranfield.formats.rows import BLANKS, number
+from cranfield.tables import Run
 
 RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
 QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kind="grade")
@@ -60,5 +66,39 @@ def read_fields(data: Any, source: str, request: Request, layout: TextLayout) ->
     return Parsed(table, notes, tag)
 
 
-TREC = Format("trec", (), lambda head, request: False, read_trec)
-MSMARCO = Format("msmarco", (), lambda head, request: False, read_msmarco)
+def write_trec(table: Rows, tag: str) -> Iterator[str]:
+    for topic, documents in table.to_dict().items():
+        rows = zip(count(1), documents, map(number, documents.values()), strict=False)
+        if isinstance(table, Run):
+            yield "".join([f"{topic} Q0 {document} {rank} {value} {tag}\n" for rank, document, value in rows])
+        else:
+            yield "".join([f"{topic} 0 {document} {value}\n" for _, document, value in rows])
+
+
+def write_msmarco(table: Rows, tag: str) -> Iterator[str]:
+    for topic, documents in table.to_dict().items():
+        if isinstance(table, Run):
+            yield "".join([f"{topic}\t{document}\t{rank}\n" for rank, document in enumerate(documents, start=1)])
+        else:
+            yield "".join([f"{topic}\t0\t{document}\t{number(value)}\n" for document, value in documents.items()])
+
+
+TREC = table_format(
+    "trec",
+    read_trec,
+    tried=60,
+    writer=Writer(
+        write_trec,
+        (".run", ".qrels", ".trec", ".txt", ".res", ".qrel"),
+        unfit=BLANKS,
+        has_comments=True,
+        drops_mark=True,
+    ),
+)
+MSMARCO = table_format(
+    "msmarco",
+    read_msmarco,
+    tried=50,
+    runs_only=True,
+    writer=Writer(write_msmarco, unfit=BLANKS, has_tag=False, has_scores=False, has_comments=True, drops_mark=True),
+)

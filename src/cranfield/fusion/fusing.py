@@ -14,8 +14,7 @@ from cranfield.formats import distinct_names, read_run
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
-from cranfield.fusion.method import Method, Normalisation
-from cranfield.fusion.registered import find_method, find_normalisation
+from cranfield.fusion.method import Method, Normalisation, find_method, find_normalisation
 from cranfield.tables import Origin, Run, thread_count
 
 DEPTH = 1000

@@ -6,142 +6,144 @@ command line, the help, the page docs/fusion.md and the tests that hold for ever
 
 from __future__ import annotations
 
-import inspect
 import reprlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from cranfield.errors import UsageError
 from cranfield.fusion.lists import Floats, Lists
+from cranfield.notation import Value
+from cranfield.registry import E, Entry, Parameter, Registry, Required, described, is_number
 
-
-class Parameter(NamedTuple):
-    """A parameter's meaning, and the check that a value must pass; `accepts` says the check in words.
-
-    `default` is its value where none is given: without one, it must be given or learnt. `grid` are the values that
-    training tries, in this order: of equally good ones it takes the first. A parameter `for_each_run` is a list.
-    """
-
-    help: str
-    accepts: str
-    check: Callable[[Any], bool]
-    default: Any = None
-    grid: tuple[Any, ...] = ()
-    for_each_run: bool = False
-
-
+# What a method sees of the lists.
+Looks = Literal["scores", "ranks", "both"]
 # Gives each document of the lists a score, by the parameters of its method.
 Fuses = Callable[..., Floats]
 # Learns something of one run from its judged rankings: numbers, to be one entry of the parameter learnt.
 Learns = Callable[..., Floats]
 
 
-class Method(NamedTuple):
+# Makes the scores of different runs comparable.
+Normalises = Callable[[Lists], Lists]
+
+
+class Learning(NamedTuple):
+    """What a method learns of each run: the parameter it is kept in, and the function of judged rankings that learns.
+
+    The function may use the other parameters.
+    """
+
+    parameter: str
+    function: Learns
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Method(Entry[Fuses]):
     """A method of fusion with its formula in words, over the lists that have a document.
 
     In formulas, i is the rank of the document in a list and s its normalised score there, n the number of lists that
-    have it, w the weight of the list's run; sums are over those n lists. `learnt` names the parameter that `learn`
-    makes; it can use the others. Of methods that look at ranks alone (`by_rank`), no normalisation changes anything;
-    those that look at both (`with_ranks`) need one that keeps ranks.
+    have it, w the weight of the list's run; sums are over those n lists. Of methods that look at ranks alone
+    (`by_rank`), no normalisation changes anything; those that look at both (`with_ranks`) need one that keeps ranks.
     """
 
-    name: str
+    HAS: ClassVar[str] = "it has:"
+
     title: str
     formula: str
     reference: str
-    function: Fuses
-    parameters: Mapping[str, Parameter]
-    aliases: tuple[str, ...]
-    by_rank: bool
-    with_ranks: bool
-    learnt: str | None
-    learn: Learns | None
+    by_rank: bool = False
+    with_ranks: bool = False
+    learning: Learning | None = None
 
     @property
-    def help(self) -> str:
-        return inspect.cleandoc(self.function.__doc__ or "")
+    def learnt(self) -> str | None:
+        """The parameter that is learnt."""
+        return None if self.learning is None else self.learning.parameter
 
     def shown_default(self, parameter: str) -> str:
         """The value of a parameter where none is given, in words."""
         if parameter == self.learnt:
             return "learnt"
-        return "equal" if parameter == "weights" else f"{self.parameters[parameter].default:g}"
+        default = self.parameters[parameter].default
+        return f"{default:g}" if isinstance(default, int | float) else "equal"
 
     @property
     def tuned(self) -> tuple[str, ...]:
         """The parameters that training chooses values for."""
         return tuple(name for name, one in self.parameters.items() if one.grid or name == "weights")
 
-    def checked(self, given: Mapping[str, Any], runs: int, *, learning: bool = False) -> dict[str, Any]:
+    def fixed(self, parameters: Mapping[str, Value]) -> dict[str, Value]:
+        """What was given, in the notation or beside it."""
+        twice = [name for name, _ in self.given if name in parameters]
+        if twice:
+            raise UsageError(f"{self} has a value for {twice[0]}: it cannot be given another")
+        return dict(self.given) | dict(parameters)
+
+    def checked(self, parameters: Mapping[str, Value], runs: int, *, learning: bool = False) -> dict[str, Value]:
         """The values given with the defaults of the others; `learning` allows that what is learnt is missing."""
-        for name in given:
-            if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise UsageError(f"{self.name} has no parameter '{name}'; it has: {known}")
-        values = {}
+        given = self.fixed(parameters)
+        self.check_names(list(given))
+        values: dict[str, Value] = {}
         for name, parameter in self.parameters.items():
             if name in given:
-                values[name] = self._accepted(name, parameter, given[name], runs)
-            elif name == self.learnt:
-                if not learning:
-                    raise UsageError(
-                        f"{self.name} needs {name}: learn them from judgements (--train QRELS, or train_fusion), "
-                        "or give them"
-                    )
-            else:
-                values[name] = [1.0 / runs] * runs if name == "weights" else parameter.default
+                values[name] = self._accepted(name, given[name], runs)
+            elif not isinstance(parameter.default, Required):
+                values[name] = parameter.default
+            elif name == "weights":
+                values[name] = [1.0 / runs] * runs
+            elif not learning or name != self.learnt:
+                raise UsageError(
+                    f"{self.name} needs {name}: learn them from judgements (--train QRELS, or train_fusion), "
+                    "or give them"
+                )
         return values
 
-    def _accepted(self, name: str, parameter: Parameter, value: Any, runs: int) -> Any:
+    def _accepted(self, name: str, value: Any, runs: int) -> Value:
         value = value.tolist() if hasattr(value, "tolist") else value  # an array, or a number of NumPy's
-        if parameter.for_each_run:
-            if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != runs:
-                told = f"must be a list with an entry for each of the {runs} runs, not {reprlib.repr(value)}"
-                raise UsageError(f"{self.name}: {name} {told}")
-            accepted = all(parameter.check(one) for one in value)
-        else:
-            accepted = parameter.check(value)
-        if not accepted:
-            raise UsageError(f"{self.name}: {name} must be {parameter.accepts}, not {reprlib.repr(value)}")
+        if self.parameters[name].for_each_run and (
+            not isinstance(value, Sequence) or isinstance(value, str) or len(value) != runs
+        ):
+            told = f"must be a list with an entry for each of the {runs} runs, not {reprlib.repr(value)}"
+            raise UsageError(f"{self.name}: {name} {told}")
+        self.check_values({name: value})
         if name == "weights" and not any(value):
             raise UsageError(f"{self.name}: one of the weights at least must be above 0")
-        return value
+        accepted: Value = value
+        return accepted
 
 
-class Normalisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Normalisation(Entry[Normalises]):
     """A way to make the scores of different runs comparable, list by list.
 
     It keeps ranks unless it turns the order around or gives documents a score that the list lacks.
     """
 
-    name: str
     formula: str
     reference: str
-    function: Callable[[Lists], Lists]
-    aliases: tuple[str, ...]
-    keeps_ranks: bool
-
-    @property
-    def help(self) -> str:
-        return inspect.cleandoc(self.function.__doc__ or "")
+    keeps_ranks: bool = True
 
 
-METHODS: dict[str, Method] = {}
-NORMALISATIONS: dict[str, Normalisation] = {}
+class ByName(Registry[E]):
+    """A registry in the order of names, which may be written in capitals."""
+
+    def look_up(self, name: str) -> E | None:
+        return self.get_built_in(name) or self.get_built_in(name.lower()) or super().look_up(name)
+
+    def ordered(self) -> tuple[E, ...]:
+        return tuple(sorted(super().ordered(), key=lambda entry: entry.name))
 
 
-def is_number(value: Any) -> bool:
-    """Whether it is a number that a double can hold, and not True or False."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+METHODS: Registry[Method] = ByName(
+    "method of fusion", group="cranfield.fusion", package="cranfield.fusion", decorator="method"
+)
+NORMALISATIONS: Registry[Normalisation] = ByName(
+    "normalisation", group="cranfield.normalisations", package="cranfield.fusion", decorator="normalisation"
+)
 
 
-def is_whole(value: Any) -> bool:
-    """Whether it is a whole number from 1."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
-
-
-def are_numbers(value: Any) -> bool:
+def are_numbers(value: Value) -> bool:
     """Whether it is a list of finite numbers."""
     return isinstance(value, Sequence) and not isinstance(value, str) and all(is_number(one) for one in value)
 
@@ -149,7 +151,7 @@ def are_numbers(value: Any) -> bool:
 WEIGHTS = Parameter(
     "what each run counts, in the order of the runs",
     "a list of numbers from 0",
-    lambda one: is_number(one) and one >= 0,
+    lambda value: is_number(value) and value >= 0,
     for_each_run=True,
 )
 
@@ -161,17 +163,29 @@ def method(
     formula: str,
     reference: str,
     aliases: tuple[str, ...] = (),
-    by_rank: bool = False,
-    with_ranks: bool = False,
-    learnt: str | None = None,
-    learn: Learns | None = None,
+    looks_at: Looks = "scores",
+    learning: Learning | None = None,
     **parameters: Parameter,
 ) -> Callable[[Fuses], Fuses]:
-    """Registers a function as a method of fusion; what follows the named arguments are its parameters."""
+    """Registers a function as a method of fusion; what follows the named arguments are its parameters.
+
+    `looks_at` says what of a list it sees: "scores", "ranks" alone, or "both".
+    """
 
     def register(function: Fuses) -> Fuses:
-        METHODS[name] = Method(
-            name, title, formula, reference, function, parameters, aliases, by_rank, with_ranks, learnt, learn
+        METHODS.add(
+            Method(
+                name=name,
+                title=title,
+                formula=formula,
+                reference=reference,
+                aliases=aliases,
+                by_rank=looks_at == "ranks",
+                with_ranks=looks_at == "both",
+                learning=learning,
+                function=function,
+                parameters=described(function, "method", parameters),
+            )
         )
         return function
 
@@ -179,12 +193,64 @@ def method(
 
 
 def normalisation(
-    name: str, *, formula: str, reference: str, aliases: tuple[str, ...] = (), keeps_ranks: bool = True
-) -> Callable[[Callable[[Lists], Lists]], Callable[[Lists], Lists]]:
+    name: str,
+    *,
+    formula: str,
+    reference: str,
+    aliases: tuple[str, ...] = (),
+    keeps_ranks: bool = True,
+    **parameters: Parameter,
+) -> Callable[[Normalises], Normalises]:
     """Registers a function as a normalisation."""
 
-    def register(function: Callable[[Lists], Lists]) -> Callable[[Lists], Lists]:
-        NORMALISATIONS[name] = Normalisation(name, formula, reference, function, aliases, keeps_ranks)
+    def register(function: Normalises) -> Normalises:
+        NORMALISATIONS.add(
+            Normalisation(
+                name=name,
+                formula=formula,
+                reference=reference,
+                aliases=aliases,
+                keeps_ranks=keeps_ranks,
+                function=function,
+                parameters=described(function, "normalisation", parameters),
+            )
+        )
         return function
 
     return register
+
+
+def all_methods() -> tuple[Method, ...]:
+    """Every method of fusion, by name.
+
+    >>> [method.name for method in all_methods() if method.learnt]
+    ['bayesfuse', 'mapfuse', 'posfuse', 'probfuse', 'segfuse', 'slidefuse']
+    """
+    return METHODS.all()
+
+
+def all_normalisations() -> tuple[Normalisation, ...]:
+    """Every normalisation, by name.
+
+    >>> [one.name for one in all_normalisations()]
+    ['borda', 'max', 'min-max', 'min-max-inverted', 'none', 'rank', 'sum', 'z']
+    """
+    return NORMALISATIONS.all()
+
+
+def find_method(text: str) -> Method:
+    """The method of a name or an alias, with the parameters that are given to it.
+
+    >>> find_method("mnz").title, str(find_method("RRF(k=10)"))
+    ('CombMNZ', 'rrf(k=10)')
+    """
+    return METHODS.find(text)
+
+
+def find_normalisation(text: str) -> Normalisation:
+    """The normalisation of a name or an alias.
+
+    >>> find_normalisation("zmuv").name
+    'z'
+    """
+    return NORMALISATIONS.find(text)

@@ -9,9 +9,10 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.fusion.lists import Floats, Integers, Lists
-from cranfield.fusion.method import Parameter, are_numbers, is_number, is_whole, method
+from cranfield.fusion.method import Learning, are_numbers, method
 from cranfield.judged import Judged
 from cranfield.measures import AP
+from cranfield.registry import Parameter, is_number, is_whole
 
 ASLAM = 'Aslam and Montague, "Models for metasearch", SIGIR 2001'
 LILLIS_2006 = 'Lillis, Toolan, Collier and Dunnion, "ProbFuse: a probabilistic approach to data fusion", SIGIR 2006'
@@ -64,9 +65,8 @@ def looked_up(lists: Lists, rows: Floats, place: Integers) -> Floats:
     title="PosFuse",
     formula="Σ P(i), the chance of relevance at rank i of the run",
     reference=LILLIS_2010,
-    by_rank=True,
-    learnt="probabilities",
-    learn=at_positions,
+    looks_at="ranks",
+    learning=Learning("probabilities", at_positions),
     probabilities=PROBABILITIES,
 )
 def pos_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]]) -> Floats:
@@ -79,19 +79,17 @@ def pos_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]]) -> Float
     title="SlideFuse",
     formula="Σ mean of P(j) for j from i - w to i + w, within the list",
     reference=LILLIS_2008,
-    by_rank=True,
-    learnt="probabilities",
-    learn=at_positions,
+    looks_at="ranks",
+    learning=Learning("probabilities", at_positions),
     w=Parameter(
         "ranks on either side of the window",
         "a whole number from 1",
-        is_whole,
-        default=5,
+        lambda value: is_whole(value) and value < 2**31,
         grid=(5, 1, 2, 3, 4, 6, 8, 10, 15, 20),
     ),
     probabilities=PROBABILITIES,
 )
-def slide_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]], w: int) -> Floats:
+def slide_fuse(lists: Lists, *, w: int = 5, probabilities: Sequence[Sequence[float]]) -> Floats:
     """PosFuse with the mean over a window of ranks, which smooths what few topics show."""
     up_to = np.cumsum(padded(probabilities), axis=1)
     before = np.concatenate((np.zeros((len(up_to), 1)), up_to), axis=1)
@@ -119,19 +117,17 @@ def in_equal_segments(judged: Judged, *, segments: int, **_: Any) -> Floats:
     title="ProbFuse",
     formula="Σ P(g) / g, g the segment (of x equal ones) in which the document stands",
     reference=LILLIS_2006,
-    by_rank=True,
-    learnt="probabilities",
-    learn=in_equal_segments,
+    looks_at="ranks",
+    learning=Learning("probabilities", in_equal_segments),
     segments=Parameter(
         "into how many a list is cut",
         "a whole number from 1",
-        is_whole,
-        default=25,
+        lambda value: is_whole(value) and value < 2**31,
         grid=(25, 5, 10, 15, 20, 30, 40, 50, 75, 100),
     ),
     probabilities=PROBABILITIES,
 )
-def prob_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]], segments: int) -> Floats:
+def prob_fuse(lists: Lists, *, segments: int = 25, probabilities: Sequence[Sequence[float]]) -> Floats:
     """The chance of relevance in the segments where the document stands, each divided by the segment's number."""
     if any(len(one) != segments for one in probabilities):
         raise UsageError(f"probfuse: probabilities must have an entry for each of the {segments} segments")
@@ -153,9 +149,8 @@ def in_growing_segments(judged: Judged, **_: Any) -> Floats:
     title="SegFuse",
     formula="Σ P(g) (s + 1), g the segment in which the document stands; segment g has 10 · 2^(g-1) - 5 ranks",
     reference=SHOKOUHI,
-    with_ranks=True,
-    learnt="probabilities",
-    learn=in_growing_segments,
+    looks_at="both",
+    learning=Learning("probabilities", in_growing_segments),
     probabilities=PROBABILITIES,
 )
 def seg_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]]) -> Floats:
@@ -187,9 +182,8 @@ def odds_of(precision: Floats) -> Floats:
     title="Bayes-fuse",
     formula="Σ log(P / (1 - P)), P the precision at the level of ranks; lists that lack the document have P = 0.001",
     reference=ASLAM,
-    by_rank=True,
-    learnt="log_odds",
-    learn=log_odds,
+    looks_at="ranks",
+    learning=Learning("log_odds", log_odds),
     aliases=("bayes",),
     log_odds=Parameter(
         "for each run, the log odds of relevance at ranks 1-5, 6-10, -15, -20, -30, -100, -200, -500 and -1000",
@@ -215,9 +209,8 @@ def mean_average_precision(judged: Judged, **_: Any) -> Floats:
     title="MAPFuse",
     formula="Σ MAP / i, the run's MAP in training",
     reference=LILLIS_2010,
-    by_rank=True,
-    learnt="maps",
-    learn=mean_average_precision,
+    looks_at="ranks",
+    learning=Learning("maps", mean_average_precision),
     maps=Parameter("each run's mean average precision", "numbers", is_number, for_each_run=True),
 )
 def map_fuse(lists: Lists, *, maps: Sequence[float]) -> Floats:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cranfield.fusion.lists import Floats, Lists
-from cranfield.fusion.method import WEIGHTS, Parameter, is_number, method
+from cranfield.fusion.method import WEIGHTS, method
+from cranfield.registry import Parameter, is_number
 
 FOX = 'Fox and Shaw, "Combination of multiple searches", TREC-2, 1993'
 LEE = 'Lee, "Analyses of multiple evidence combination", SIGIR 1997'
@@ -61,11 +62,10 @@ def comb_med(lists: Lists) -> Floats:
         "what agreement counts: 0 is CombSUM, 1 CombMNZ, -1 CombANZ",
         "a number",
         is_number,
-        default=1.0,
         grid=(1.0, *(step / 10 for step in range(21) if step != 10)),
     ),
 )
-def comb_gmnz(lists: Lists, *, gamma: float) -> Floats:
+def comb_gmnz(lists: Lists, *, gamma: float = 1.0) -> Floats:
     """CombMNZ with a power of the number of lists."""
     return np.power(lists.found.astype(np.float64), gamma) * lists.total(lists.score)
 

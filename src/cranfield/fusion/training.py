@@ -120,8 +120,8 @@ def train_fusion(
         raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
     sources = Sources.read(runs, reading)
     judgements = read_qrels(qrels, reading=reading)
-    fixed = recipe.method.checked(parameters or {}, len(sources.tables), learning=True)
-    fixed = {key: value for key, value in fixed.items() if key in (parameters or {})}
+    values = recipe.method.checked(parameters or {}, len(sources.tables), learning=True)
+    fixed = {name: values[name] for name in recipe.method.fixed(parameters or {})}
     open_to_learning = {*recipe.method.tuned, recipe.method.learnt} - {None, *fixed}
     if not open_to_learning or recipe.method.learnt in fixed:
         raise UsageError(f"{recipe.method.name} has nothing to learn: fuse without training")
@@ -212,11 +212,10 @@ class Trainer:
 
     def _completed(self, seen: Sequence[Judged], point: dict[str, Any]) -> dict[str, Any]:
         """The point with what is learnt of each run under it."""
-        method = self.recipe.method
-        if method.learn is None or method.learnt is None:
+        learning = self.recipe.method.learning
+        if learning is None:
             return point
-        learn: Callable[..., Floats] = method.learn
-        return point | {method.learnt: [learn(judged, **point).tolist() for judged in seen]}
+        return point | {learning.parameter: [learning.function(judged, **point).tolist() for judged in seen]}
 
     def _scores(self, values: dict[str, Any]) -> Floats:
         """The measure on every judged topic. What is learnt anew for each fold is not tried twice, nor kept."""

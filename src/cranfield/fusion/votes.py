@@ -19,7 +19,7 @@ MONTAGUE = 'Montague and Aslam, "Condorcet fusion for improved retrieval", CIKM 
     title="Borda-fuse",
     formula="Σ (c - i + 1), and (c - m + 1) / 2 from a list of m that lacks it, with c candidates",
     reference=ASLAM,
-    by_rank=True,
+    looks_at="ranks",
     aliases=("borda",),
 )
 def borda_fuse(lists: Lists) -> Floats:
@@ -32,7 +32,7 @@ def borda_fuse(lists: Lists) -> Floats:
     title="Weighted Borda-fuse",
     formula="as Borda-fuse, each list's points times w",
     reference=ASLAM,
-    by_rank=True,
+    looks_at="ranks",
     aliases=("w_bordafuse",),
     weights=WEIGHTS,
 )
@@ -50,7 +50,7 @@ def weighted_borda_fuse(lists: Lists, *, weights: Sequence[float]) -> Floats:
     title="Condorcet-fuse",
     formula="c - place + 1, places sorted by majority of lists that have one document above the other",
     reference=MONTAGUE,
-    by_rank=True,
+    looks_at="ranks",
 )
 def condorcet(lists: Lists) -> Floats:
     """Documents sorted so that of two neighbours no majority of lists has the lower one above the other.
@@ -66,7 +66,7 @@ def condorcet(lists: Lists) -> Floats:
     title="Weighted Condorcet-fuse",
     formula="as Condorcet-fuse, by majority of w",
     reference=MONTAGUE,
-    by_rank=True,
+    looks_at="ranks",
     aliases=("w_condorcet",),
     weights=WEIGHTS,
 )

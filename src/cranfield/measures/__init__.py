@@ -1,162 +1,60 @@
 """Every measure, by family. To add one, write one decorated function in the module of its family.
 
-Families load when one of their measures is first asked for, so that starting up stays quick.
+Families load when one of their measures is first asked for, so that starting up stays quick. Any registered name can be
+imported from here; `__all__` has them all.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cranfield.measures.registry import (
-    Measure,
-    all_measures,
-    as_measures,
-    measure,
-    named,
-    parse_measure,
-    parse_measures,
-)
+from cranfield.measures.definition import Traits as Traits
+from cranfield.measures.definition import Trec as Trec
+from cranfield.measures.notation import as_measures as as_measures
+from cranfield.measures.notation import parse_measure as parse_measure
+from cranfield.measures.notation import parse_measures as parse_measures
+from cranfield.measures.registry import Measure as Measure
+from cranfield.measures.registry import all_measures as all_measures
+from cranfield.measures.registry import measure as measure
+from cranfield.measures.registry import named
 
 if TYPE_CHECKING:
-    from cranfield.measures.counts import Judged, NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, Unjudged
-    from cranfield.measures.cwl import (
-        AP_CWL,
-        BPM,
-        INSQ,
-        INST,
-        NERR8,
-        NERR9,
-        NERR10,
-        NERR11,
-        P_CWL,
-        RBP_CWL,
-        RR_CWL,
-        SDCG,
-    )
-    from cranfield.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
-    from cranfield.measures.gain import CG, DCG, IdealDCG, nDCG
-    from cranfield.measures.interpolated import InterpolatedAP, IPrec
-    from cranfield.measures.known import Coverage, Novelty
-    from cranfield.measures.lecture import (
-        ESL,
-        NCG,
-        AreaNCG,
-        AreaNDCG,
-        Frustration,
-        IdealCG,
-        PLast,
-        RecallEffort,
-        RelativeRecall,
-        Satisfaction,
-    )
-    from cranfield.measures.orders import Accuracy, Compat
-    from cranfield.measures.preferences import APpref, Ppref, Rpref, Wpref
-    from cranfield.measures.ranked import AP, RR, Bpref, E, F, P, R, Rprec, Success
-    from cranfield.measures.sampled import infNDCG, statAP, xinfAP
-    from cranfield.measures.sets import SetAP, SetF, SetP, SetR, SetRelP, Utility
-    from cranfield.measures.timed import TBG, U
-    from cranfield.measures.trec import BinG, G, GradedRBP, RBPResidual, RelP, RnDCG, RprecMult, Yaap, infAP, nDCGRel
-    from cranfield.measures.user_models import ERR, RBP
+    # For editors that complete names; type checkers know the other measures by `__getattr__`.
+    from cranfield.measures.gain import DCG as DCG
+    from cranfield.measures.gain import nDCG as nDCG
+    from cranfield.measures.ranked import AP as AP
+    from cranfield.measures.ranked import RR as RR
+    from cranfield.measures.ranked import F as F
+    from cranfield.measures.ranked import P as P
+    from cranfield.measures.ranked import R as R
+    from cranfield.measures.ranked import Rprec as Rprec
+    from cranfield.measures.ranked import Success as Success
+    from cranfield.measures.user_models import ERR as ERR
+    from cranfield.measures.user_models import RBP as RBP
 
-__all__ = [
-    "AP_IA",
-    "ERR_IA",
-    "NRBP",
-    "P_IA",
-    "StRecall",
-    "alpha_DCG",
-    "alpha_nDCG",
-    "nERR_IA",
-    "nNRBP",
-    "AP",
-    "AP_CWL",
-    "BPM",
-    "CG",
-    "DCG",
-    "ERR",
-    "ESL",
-    "INSQ",
-    "INST",
-    "NCG",
-    "NERR8",
-    "NERR9",
-    "NERR10",
-    "NERR11",
-    "P_CWL",
-    "RBP",
-    "RBP_CWL",
-    "RR",
-    "RR_CWL",
-    "SDCG",
-    "APpref",
-    "Accuracy",
-    "AreaNCG",
-    "AreaNDCG",
-    "BinG",
-    "Bpref",
-    "Compat",
-    "E",
-    "F",
-    "Frustration",
-    "G",
-    "GradedRBP",
-    "IPrec",
-    "IdealCG",
-    "IdealDCG",
-    "InterpolatedAP",
-    "Judged",
-    "Measure",
-    "NumNonrelRet",
-    "NumQ",
-    "NumRel",
-    "NumRelRet",
-    "NumRet",
-    "P",
-    "PLast",
-    "Ppref",
-    "R",
-    "RBPResidual",
-    "RecallEffort",
-    "RelP",
-    "RelativeRecall",
-    "RnDCG",
-    "Rpref",
-    "Rprec",
-    "RprecMult",
-    "Satisfaction",
-    "SetAP",
-    "SetF",
-    "SetP",
-    "SetR",
-    "SetRelP",
-    "Success",
-    "Unjudged",
-    "Utility",
-    "Wpref",
-    "Yaap",
-    "all_measures",
-    "as_measures",
-    "infAP",
-    "infNDCG",
-    "measure",
-    "nDCG",
-    "nDCGRel",
-    "parse_measure",
-    "parse_measures",
-    "statAP",
-    "xinfAP",
-    "Coverage",
-    "Novelty",
-    "TBG",
-    "U",
-]
+_FUNCTIONS = ("Measure", "all_measures", "as_measures", "measure", "parse_measure", "parse_measures", "Traits", "Trec")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'cranfield.measures' has no attribute '{name}'")
-    return named(name)
+if TYPE_CHECKING:
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Measure: ...
+else:
+
+    def __getattr__(name):
+        if name == "__all__":
+            return __dir__()
+        from importlib.util import find_spec
+
+        from cranfield.errors import UsageError
+
+        if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:  # Python imports a module after that
+            raise AttributeError(f"module 'cranfield.measures' has no attribute '{name}'")
+        try:
+            return named(name)
+        except UsageError as error:
+            raise AttributeError(f"module 'cranfield.measures' has no attribute '{name}': {error}") from None
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*_FUNCTIONS, *(measure.name for measure in all_measures())]

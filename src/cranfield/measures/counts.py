@@ -8,17 +8,16 @@ from cranfield.judged import Floats
 from cranfield.judged import Judged as JudgedRun
 from cranfield.measures import bounded, explained, explained_ranked
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.definition import Traits, Trec
 from cranfield.measures.registry import measure
 
 
 @measure(
+    Traits(
+        agg="sum", range=(1, 1), exact_ties=True, bounds=lambda judged: (np.ones(len(judged.topics)),) * 2, linear=True
+    ),
     trec="num_q",
-    agg="sum",
-    range=(1, 1),
     better="neither",
-    exact_ties=True,
-    bounds=lambda judged: (np.ones(len(judged.topics)),) * 2,
-    linear=True,
     explain=lambda trace: explained.Working(trace.within(0), because="every topic counts as one"),
 )
 def NumQ(judged: JudgedRun) -> Floats:
@@ -34,13 +33,15 @@ def NumQ(judged: JudgedRun) -> Floats:
 
 
 @measure(
+    Traits(
+        agg="sum",
+        range=(0, float("inf")),
+        exact_ties=True,
+        bounds=lambda judged: (judged.retrieved * 1.0,) * 2,
+        linear=True,
+    ),
     trec="num_ret",
-    agg="sum",
-    range=(0, float("inf")),
     better="neither",
-    exact_ties=True,
-    bounds=lambda judged: (judged.retrieved * 1.0,) * 2,
-    linear=True,
     explain=lambda trace: explained.share(trace, trace.within(None), 1),
 )
 def NumRet(judged: JudgedRun) -> Floats:
@@ -56,13 +57,9 @@ def NumRet(judged: JudgedRun) -> Floats:
 
 
 @measure(
+    Traits(agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_relevant, linear=True),
     trec="num_rel",
-    agg="sum",
-    range=(0, float("inf")),
     better="neither",
-    exact_ties=True,
-    bounds=bounded.of_relevant,
-    linear=True,
     explain=lambda trace, *, rel: explained.Working(trace.relevant(rel), ("R",)),
 )
 def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
@@ -78,12 +75,8 @@ def NumRel(judged: JudgedRun, *, rel: float = 1) -> Floats:
 
 
 @measure(
+    Traits(agg="sum", range=(0, float("inf")), exact_ties=True, bounds=bounded.of_found, linear=True),
     trec="num_rel_ret",
-    agg="sum",
-    range=(0, float("inf")),
-    exact_ties=True,
-    bounds=bounded.of_found,
-    linear=True,
     explain=explained_ranked.found,
 )
 def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -> Floats:
@@ -99,9 +92,8 @@ def NumRelRet(judged: JudgedRun, *, rel: float = 1, cutoff: int | None = None) -
 
 
 @measure(
+    Traits(exact_ties=True, linear=True),
     better="neither",
-    exact_ties=True,
-    linear=True,
     explain=lambda trace, *, cutoff: explained.share(
         trace, ~np.isnan(trace.grade) & trace.within(cutoff), trace.within(cutoff).sum()
     ),
@@ -124,11 +116,9 @@ def Judged(judged: JudgedRun, *, cutoff: int | None = None) -> Floats:
 
 
 @measure(
-    trec_at="unj",
-    trec_cutoffs=(5, 10, 20),
+    Traits(exact_ties=True, linear=True),
+    trec=Trec(at="unj", cutoffs=(5, 10, 20)),
     better="neither",
-    exact_ties=True,
-    linear=True,
     explain=lambda trace, *, cutoff: explained.share(trace, np.isnan(trace.grade) & trace.within(cutoff), cutoff),
 )
 def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
@@ -146,12 +136,9 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
 
 
 @measure(
+    Traits(agg="sum", range=(0, float("inf")), exact_ties=True, linear=True),
     trec="num_nonrel_judged_ret",
-    agg="sum",
-    range=(0, float("inf")),
     better="lower",
-    exact_ties=True,
-    linear=True,
     explain=lambda trace, *, rel: explained.share(trace, ~np.isnan(trace.grade) & ~trace.relevant(rel), 1),
 )
 def NumNonrelRet(judged: JudgedRun, *, rel: float = 1) -> Floats:

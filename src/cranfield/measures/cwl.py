@@ -21,10 +21,12 @@ import numpy as np
 
 from cranfield.judged import Floats, Judged
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.definition import Traits
 from cranfield.measures.explained import Trace, Working
 from cranfield.measures.explained_gains import average_gain
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.registry import measure
 from cranfield.measures.walking import MODEL, Grade, gains_by_rank, pooled_gain, quantity, walk
+from cranfield.registry import Parameter, is_number
 
 RANGE = (0.0, float("inf"))
 TARGET = Parameter("the gain that the user wants in all", "a number above 0", lambda v: is_number(v) and v > 0)
@@ -34,7 +36,7 @@ LEAST_TARGET = Parameter(
 )
 
 
-@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
+@measure(Traits(range=RANGE, exact_ties=True, linear=True), **MODEL)
 def P_CWL(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Precision as a user model: all of the first k documents are read.
 
@@ -52,7 +54,7 @@ def P_CWL(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: 
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: np.ones_like(gain))
 
 
-@measure(**MODEL, range=RANGE, may_hurt=True)
+@measure(Traits(range=RANGE, may_hurt=True), **MODEL)
 def RR_CWL(
     judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -71,9 +73,8 @@ def RR_CWL(
 
 
 @measure(
+    Traits(range=(-1.0, float("inf")), may_hurt=True),
     **{**MODEL, "explain": lambda trace, **given: explained_ap(trace, **given)},
-    range=(-1.0, float("inf")),
-    may_hurt=True,
 )
 def AP_CWL(
     judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
@@ -104,7 +105,7 @@ def AP_CWL(
     return quantity(judged, of, (min_grade, max_grade), cutoff, read)
 
 
-@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
+@measure(Traits(range=RANGE, exact_ties=True, linear=True), **MODEL)
 def RBP_CWL(
     judged: Judged, *, p: float = 0.8, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -122,7 +123,7 @@ def RBP_CWL(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: np.full_like(gain, p))
 
 
-@measure(**MODEL, range=RANGE, exact_ties=True, linear=True)
+@measure(Traits(range=RANGE, exact_ties=True, linear=True), **MODEL)
 def SDCG(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Scaled DCG: attention falls with the logarithm of the rank, and the ideal has the highest grade at every rank.
 
@@ -142,7 +143,7 @@ def SDCG(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: s
     )
 
 
-@measure(**MODEL, range=RANGE)
+@measure(Traits(range=RANGE), **MODEL)
 def NERR8(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Nearly ERR, equation 8: the user goes on as long as not satisfied, and stops at rank k.
 
@@ -156,7 +157,7 @@ def NERR8(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: 
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: 1 - gain)
 
 
-@measure(**MODEL, range=RANGE)
+@measure(Traits(range=RANGE), **MODEL)
 def NERR9(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int) -> Floats:
     """Nearly ERR, equation 9: as NERR8, and attention falls as one over the rank.
 
@@ -170,7 +171,7 @@ def NERR9(judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: 
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: (1 - gain) * (rank / (rank + 1)))
 
 
-@measure(**MODEL, range=RANGE)
+@measure(Traits(range=RANGE), **MODEL)
 def NERR10(
     judged: Judged, *, p: float = 0.9, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -186,7 +187,7 @@ def NERR10(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: p * (1 - gain))
 
 
-@measure(**MODEL, range=RANGE, T=TARGET)
+@measure(Traits(range=RANGE), **MODEL, T=TARGET)
 def NERR11(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -202,7 +203,7 @@ def NERR11(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: (1 - gain) * _growing(rank + 2 * T))
 
 
-@measure(**MODEL, range=RANGE, T=TARGET, exact_ties=True, linear=True)
+@measure(Traits(range=RANGE, exact_ties=True, linear=True), **MODEL, T=TARGET)
 def INSQ(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -219,7 +220,7 @@ def INSQ(
     return walk(judged, of, (min_grade, max_grade), cutoff, lambda rank, gain: _rows(_growing(rank + 2 * T), gain))
 
 
-@measure(**MODEL, range=RANGE, T=LEAST_TARGET)
+@measure(Traits(range=RANGE), **MODEL, T=LEAST_TARGET)
 def INST(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000
 ) -> Floats:
@@ -241,7 +242,7 @@ def INST(
     return walk(judged, of, (min_grade, max_grade), cutoff, going_on)
 
 
-@measure(**MODEL, range=RANGE, T=TARGET, may_hurt=True)
+@measure(Traits(range=RANGE, may_hurt=True), **MODEL, T=TARGET)
 def BPM(
     judged: Judged, *, T: float = 1, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int
 ) -> Floats:

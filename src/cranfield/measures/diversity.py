@@ -14,9 +14,11 @@ import numpy as np
 from cranfield.judged import Floats, Judged, relstring
 from cranfield.measures import explained_novelty
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.definition import SHARED, Traits
 from cranfield.measures.diversified import Discount, ideal_gain, perfect_gain, run_gain, subtopic_count
 from cranfield.measures.ranked import AP, P, Success
-from cranfield.measures.registry import SHARED, Measure, Parameter, is_number, is_whole, measure
+from cranfield.measures.registry import Measure, measure
+from cranfield.registry import Parameter, is_number, is_whole
 
 LOGARITHMIC, RECIPROCAL = Discount("logarithmic"), Discount("reciprocal")
 ALPHA = Parameter(
@@ -46,7 +48,7 @@ CUTOFF = Parameter(
 )
 
 
-@measure(needs="subtopics", exact_ties=True)
+@measure(Traits(needs="subtopics", exact_ties=True))
 def StRecall(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Subtopic recall: the share of the subtopics to which some document down to the cutoff is relevant.
 
@@ -63,8 +65,7 @@ def StRecall(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
 
 
 @measure(
-    needs="subtopics",
-    range=(0, float("inf")),
+    Traits(needs="subtopics", range=(0, float("inf"))),
     alpha=ALPHA,
     norm=NORM,
     cutoff=CUTOFF,
@@ -91,8 +92,7 @@ def alpha_DCG(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str =
 
 
 @measure(
-    needs="subtopics",
-    range=(0, float("inf")),
+    Traits(needs="subtopics", range=(0, float("inf"))),
     alpha=ALPHA,
     ideal=IDEAL,
     aliases=("α_nDCG",),
@@ -116,7 +116,7 @@ def alpha_nDCG(
 
 
 @measure(
-    needs="subtopics",
+    Traits(needs="subtopics"),
     alpha=ALPHA,
     norm=NORM,
     cutoff=CUTOFF,
@@ -143,8 +143,7 @@ def ERR_IA(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "p
 
 
 @measure(
-    needs="subtopics",
-    range=(0, float("inf")),
+    Traits(needs="subtopics", range=(0, float("inf"))),
     alpha=ALPHA,
     ideal=IDEAL,
     explain=lambda trace, **given: explained_novelty.of_ideal(trace, RECIPROCAL, **given),
@@ -168,7 +167,7 @@ def nERR_IA(
 
 
 @measure(
-    needs="subtopics",
+    Traits(needs="subtopics"),
     at=None,
     alpha=ALPHA,
     beta=BETA,
@@ -197,9 +196,8 @@ def NRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 
 
 
 @measure(
-    needs="subtopics",
+    Traits(needs="subtopics", range=(0, float("inf"))),
     at=None,
-    range=(0, float("inf")),
     alpha=ALPHA,
     beta=BETA,
     ideal=IDEAL,
@@ -223,7 +221,7 @@ def nNRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float =
     return _of_ideal(judged, rel, alpha, Discount("geometric", beta), None, ideal)
 
 
-@measure(needs="subtopics", exact_ties=True, aliases=("MAP_IA",))
+@measure(Traits(needs="subtopics", exact_ties=True), aliases=("MAP_IA",))
 def AP_IA(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """Average precision, intent-aware: the mean of AP over subtopics, each with its own judgements.
 
@@ -237,7 +235,7 @@ def AP_IA(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
     return _mean_over_subtopics(judged, AP, rel=rel, cutoff=cutoff)
 
 
-@measure(needs="subtopics", exact_ties=True)
+@measure(Traits(needs="subtopics", exact_ties=True))
 def P_IA(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Precision, intent-aware: the mean of P over subtopics, each with its own judgements.
 

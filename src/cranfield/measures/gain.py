@@ -10,6 +10,7 @@ from cranfield.errors import DataError
 from cranfield.judged import Floats, Integers, Judged, Pool
 from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.definition import Traits, Trec
 from cranfield.measures.registry import measure
 
 Gain = str | Mapping[float, float]
@@ -18,10 +19,12 @@ UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DC
 
 
 @measure(
-    range=(0, float("inf")),
-    exact_ties=True,
-    bounds=lambda judged, **given: bounds_of_dcg(judged, base=UNDISCOUNTED, **given),
-    linear=True,
+    Traits(
+        range=(0, float("inf")),
+        exact_ties=True,
+        bounds=lambda judged, **given: bounds_of_dcg(judged, base=UNDISCOUNTED, **given),
+        linear=True,
+    ),
     explain=explained_gains.cumulated,
 )
 def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
@@ -37,11 +40,13 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
 
 
 @measure(
+    Traits(
+        range=(0, float("inf")),
+        exact_ties=True,
+        bounds=lambda judged, **given: bounds_of_dcg(judged, **given),
+        linear=True,
+    ),
     trec="dcg",
-    range=(0, float("inf")),
-    exact_ties=True,
-    bounds=lambda judged, **given: bounds_of_dcg(judged, **given),
-    linear=True,
     explain=explained_gains.cumulated,
 )
 def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
@@ -59,7 +64,9 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     return dcg(judged, gain, base, cutoff)
 
 
-@measure(trec="ideal_dcg", range=(0, float("inf")), better="neither", exact_ties=True, explain=explained_gains.ideal)
+@measure(
+    Traits(range=(0, float("inf")), exact_ties=True), trec="ideal_dcg", better="neither", explain=explained_gains.ideal
+)
 def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """The highest DCG that any ranking of the judged documents can have.
 
@@ -73,13 +80,13 @@ def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
 
 
 @measure(
+    Traits(
+        exact_ties=True,
+        bounds=lambda judged, **given: bounds_of_ndcg(judged, **given),
+        denominator=lambda judged, **given: ideal_dcg(judged, **given),
+    ),
     aliases=("NDCG",),
-    trec="ndcg",
-    trec_at="ndcg_cut",
-    trec_cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000),
-    exact_ties=True,
-    bounds=lambda judged, **given: bounds_of_ndcg(judged, **given),
-    denominator=lambda judged, **given: ideal_dcg(judged, **given),
+    trec=Trec("ndcg", at="ndcg_cut", cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
 )
 def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:

@@ -8,17 +8,18 @@ import numpy as np
 
 from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures import bounded, explained
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.definition import Traits, Trec
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter, is_number
 
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
 
 
 @measure(
+    Traits(bounds=lambda judged, *, rel, recall: bounds_of_interpolated(judged, rel, [recall])),
     at="recall",
-    trec_at="iprec_at_recall",
-    trec_cutoffs=RECALL_LEVELS,
+    trec=Trec(at="iprec_at_recall", cutoffs=RECALL_LEVELS),
     recall=Parameter("the recall level", "a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1),
-    bounds=lambda judged, *, rel, recall: bounds_of_interpolated(judged, rel, [recall]),
     explain=lambda trace, *, rel, recall: explained_levels(trace, rel, [recall]),
 )
 def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
@@ -34,9 +35,9 @@ def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
 
 
 @measure(
+    Traits(bounds=lambda judged, *, rel, points: bounds_of_interpolated(judged, rel, _levels(points))),
     trec="11pt_avg",
     points=Parameter("11: recall 0, 0.1, … 1; 10: recall 0.1, 0.2, … 1", "11 or 10", lambda v: v in (10, 11)),
-    bounds=lambda judged, *, rel, points: bounds_of_interpolated(judged, rel, _levels(points)),
     explain=lambda trace, *, rel, points: explained_levels(trace, rel, _levels(points)),
 )
 def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Floats:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from cranfield.judged import Floats, Judged, Mask
 from cranfield.measures import bounded, explained
 from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.definition import Traits
 from cranfield.measures.registry import measure
 
 
 @measure(
-    exact_ties=True,
-    needs="known",
-    bounds=lambda judged, **given: bounds_of_coverage(judged, **given),
-    denominator=lambda judged, *, rel, cutoff: known_relevant(judged, rel),
+    Traits(
+        exact_ties=True,
+        needs="known",
+        bounds=lambda judged, **given: bounds_of_coverage(judged, **given),
+        denominator=lambda judged, *, rel, cutoff: known_relevant(judged, rel),
+    ),
     explain=lambda trace, *, rel, cutoff: explained.share(
         trace, trace.relevant(rel, cutoff) & _known(trace), float(known_relevant(trace.judged, rel)[0])
     ),
@@ -41,8 +44,7 @@ def Coverage(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
 
 
 @measure(
-    needs="known",
-    bounds=lambda judged, **given: bounds_of_novelty(judged, **given),
+    Traits(needs="known", bounds=lambda judged, **given: bounds_of_novelty(judged, **given)),
     explain=lambda trace, *, rel, cutoff: explained.share(
         trace, trace.relevant(rel, cutoff) & ~_known(trace), float(trace.relevant(rel, cutoff).sum())
     ),

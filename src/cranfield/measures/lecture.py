@@ -11,9 +11,11 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures import explained, explained_gains, explained_ranked
 from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.definition import NEEDS, Traits
 from cranfield.measures.gain import UNDISCOUNTED, Gain, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.known import known_relevant
-from cranfield.measures.registry import NEEDS, Parameter, is_number, is_whole, measure
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter, is_number, is_whole
 
 EXPECTED = Parameter(
     "how many relevant documents the user expects to find; None: all there are; 'known': as many as were known before",
@@ -48,8 +50,7 @@ def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
 
 
 @measure(
-    exact_ties=True,
-    range=(0, float("inf")),
+    Traits(exact_ties=True, range=(0, float("inf"))),
     expected=EXPECTED,
     explain=lambda trace, **given: explained_ranked.share_of_expected(trace, _expected, **given),
 )
@@ -84,7 +85,7 @@ def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
 
 
 @measure(
-    range=(0, float("inf")),
+    Traits(range=(0, float("inf"))),
     expected=EXPECTED,
     explain=lambda trace, **given: explained_ranked.effort(trace, _expected, **given),
     over=Parameter(
@@ -120,8 +121,7 @@ def RecallEffort(
 
 
 @measure(
-    exact_ties=True,
-    range=(0, float("inf")),
+    Traits(exact_ties=True, range=(0, float("inf"))),
     better="lower",
     explain=lambda trace, *, wanted, unfound, rel: explained_ranked.search(trace, wanted, rel, _search),
     wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),
@@ -162,7 +162,7 @@ def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Fl
 
 
 @measure(
-    exact_ties=True,
+    Traits(exact_ties=True),
     weight=WEIGHT,
     explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
         trace,
@@ -192,10 +192,9 @@ def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutof
 
 
 @measure(
+    Traits(exact_ties=True, linear=True),
     better="lower",
-    exact_ties=True,
     weight=WEIGHT,
-    linear=True,
     explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
         trace,
         ~trace.relevant(rel) * _weight(trace.rank, weight, cutoff),
@@ -230,7 +229,7 @@ def _weight_down_to(rank: Floats, weight: str, cutoff: int) -> Floats:
     return rank if weight == "equal" else rank * (2.0 * cutoff + 1 - rank) / 2
 
 
-@measure(range=(0, float("inf")), better="neither", exact_ties=True, explain=explained_gains.ideal)
+@measure(Traits(range=(0, float("inf")), exact_ties=True), better="neither", explain=explained_gains.ideal)
 def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """The highest CG that any ranking of the judged documents can have.
 
@@ -246,8 +245,7 @@ def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
 
 
 @measure(
-    exact_ties=True,
-    denominator=lambda judged, *, gain, cutoff: ideal_dcg(judged, gain, UNDISCOUNTED, cutoff),
+    Traits(exact_ties=True, denominator=lambda judged, *, gain, cutoff: ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)),
     explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
 )
 def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
@@ -265,7 +263,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> 
     return ratio(found, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
 
 
-@measure(exact_ties=True, explain=explained_gains.area, may_hurt=True)
+@measure(Traits(exact_ties=True, may_hurt=True), explain=explained_gains.area)
 def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     """Area under the NCG curve down to rank k, as a share of the ideal ranking's: the mean of NCG at ranks 1 to k.
 
@@ -278,7 +276,7 @@ def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     return _area(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure(exact_ties=True, explain=explained_gains.area, may_hurt=True)
+@measure(Traits(exact_ties=True, may_hurt=True), explain=explained_gains.area)
 def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int) -> Floats:
     """Area under the nDCG curve down to rank k, as a share of the ideal ranking's: the mean of nDCG at ranks 1 to k.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from cranfield.measures.registry import EVERYWHERE, NEEDS, Definition, Measure, all_measures
+from cranfield.measures.definition import EVERYWHERE, NEEDS, Definition
+from cranfield.measures.registry import Measure, all_measures
 
 INTRODUCTION = """# Measures
 

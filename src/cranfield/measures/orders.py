@@ -7,16 +7,18 @@ import numpy as np
 from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures import explained_ranked
 from cranfield.measures.arithmetic import ratio
-from cranfield.measures.registry import Parameter, measure
+from cranfield.measures.definition import Traits
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter
 
 
 @measure(
+    Traits(may_hurt=True),
     normalize=Parameter(
         "divide by what the ideal ranking, which has an end, reaches itself",
         "True or False",
         lambda v: isinstance(v, bool),
     ),
-    may_hurt=True,
 )
 def Compat(judged: Judged, *, p: float = 0.95, normalize: bool = True) -> Floats:
     """Compatibility: the highest rank-biased overlap of the ranking with any ideal ranking.

@@ -20,8 +20,11 @@ from cranfield.judged import Floats, Integers, Judged, Mask, Pool
 from cranfield.measures import explained
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.bounded import MOST_WORK, Bounds, filled
-from cranfield.measures.registry import Parameter, measure, parse_measure
+from cranfield.measures.definition import Traits
+from cranfield.measures.notation import parse_measure
+from cranfield.measures.registry import measure
 from cranfield.measures.tied import chance_above
+from cranfield.registry import Parameter
 
 
 class Preferences(NamedTuple):
@@ -135,8 +138,8 @@ def _searched(name: str) -> Callable[..., Bounds]:
 
 
 @measure(
+    Traits(bounds=_searched("Ppref")),
     aliases=("ppref",),
-    bounds=_searched("Ppref"),
     explain=lambda trace, *, cutoff: explained_pairs(trace, trace.within(cutoff) * 1.0),
 )
 def Ppref(judged: Judged, *, cutoff: int | None = None) -> Floats:
@@ -157,9 +160,8 @@ def Ppref(judged: Judged, *, cutoff: int | None = None) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=_searched("Rpref")),
     aliases=("rpref",),
-    exact_ties=True,
-    bounds=_searched("Rpref"),
     explain=lambda trace, *, cutoff: explained_pairs(
         trace, trace.within(cutoff) * 1.0, float(preferences(trace.judged).total[0])
     ),
@@ -181,8 +183,8 @@ def Rpref(judged: Judged, *, cutoff: int | None = None) -> Floats:
 
 
 @measure(
+    Traits(may_hurt=True),
     aliases=("appref",),
-    may_hurt=True,
     over=Parameter(
         "increases: the ranks at which recall of preferences grows (Carterette and Bennett); preferred: all documents "
         "preferred to any, where those not retrieved have the recall of preferences (Elsas's pairwise_pref_eval)",
@@ -214,8 +216,8 @@ def APpref(judged: Judged, *, over: str = "increases", cutoff: int | None = None
 
 
 @measure(
+    Traits(bounds=_searched("Wpref")),
     aliases=("wpref",),
-    bounds=_searched("Wpref"),
     explain=lambda trace, *, cutoff: explained_pairs(trace, trace.within(cutoff) / np.log2(trace.rank + 1)),
 )
 def Wpref(judged: Judged, *, cutoff: int | None = None) -> Floats:

@@ -7,19 +7,18 @@ import numpy as np
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded, explained_ranked
 from cranfield.measures.arithmetic import f_beta, number_relevant, ratio, reciprocal_rank
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.definition import Traits, Trec
+from cranfield.measures.registry import measure
 from cranfield.measures.tied import chance_of_one, expected_minimum, expected_precision, expected_reciprocal
+from cranfield.registry import Parameter, is_number
 
 TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_precision, linear=True),
     aliases=("Precision",),
-    trec_at="P",
-    trec_cutoffs=TREC_CUTOFFS,
-    exact_ties=True,
-    bounds=bounded.of_precision,
-    linear=True,
+    trec=Trec(at="P", cutoffs=TREC_CUTOFFS),
     explain=explained_ranked.precision,
 )
 def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
@@ -37,12 +36,9 @@ def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_recall, denominator=number_relevant),
     aliases=("Recall",),
-    trec_at="recall",
-    trec_cutoffs=TREC_CUTOFFS,
-    exact_ties=True,
-    bounds=bounded.of_recall,
-    denominator=number_relevant,
+    trec=Trec(at="recall", cutoffs=TREC_CUTOFFS),
     explain=explained_ranked.recall,
 )
 def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
@@ -57,7 +53,7 @@ def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return ratio(judged.total(judged.hits(rel) * judged.within(cutoff)), judged.n_relevant(rel))
 
 
-@measure(exact_ties=True, bounds=bounded.of_f, explain=explained_ranked.f_measure)
+@measure(Traits(exact_ties=True, bounds=bounded.of_f), explain=explained_ranked.f_measure)
 def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats:
     """Weighted harmonic mean of precision and recall at rank k.
 
@@ -72,12 +68,11 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_e),
     better="lower",
-    exact_ties=True,
     b=Parameter(
         "0 looks at precision alone, large values at recall", "a number from 0", lambda v: is_number(v) and v >= 0
     ),
-    bounds=bounded.of_e,
     explain=explained_ranked.e_measure,
 )
 def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
@@ -94,10 +89,8 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
-    trec_at="success",
-    trec_cutoffs=(1, 5, 10),
-    exact_ties=True,
-    bounds=bounded.of_success,
+    Traits(exact_ties=True, bounds=bounded.of_success),
+    trec=Trec(at="success", cutoffs=(1, 5, 10)),
     explain=explained_ranked.success,
 )
 def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
@@ -115,14 +108,10 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_ap, denominator=number_relevant),
     aliases=("MAP",),
     averages={"GMAP": ("geometric", "gm_map"), "HMAP": ("harmonic", None)},
-    trec="map",
-    trec_at="map_cut",
-    trec_cutoffs=TREC_CUTOFFS,
-    exact_ties=True,
-    bounds=bounded.of_ap,
-    denominator=number_relevant,
+    trec=Trec("map", at="map_cut", cutoffs=TREC_CUTOFFS),
     explain=explained_ranked.average_precision,
 )
 def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
@@ -145,10 +134,9 @@ def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_reciprocal),
     aliases=("MRR", "PFirst"),
     trec="recip_rank",
-    exact_ties=True,
-    bounds=bounded.of_reciprocal,
     explain=explained_ranked.reciprocal,
 )
 def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
@@ -169,11 +157,9 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_rprec, denominator=number_relevant),
     aliases=("RPrec",),
     trec="Rprec",
-    exact_ties=True,
-    bounds=bounded.of_rprec,
-    denominator=number_relevant,
     explain=explained_ranked.r_precision,
 )
 def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
@@ -190,10 +176,10 @@ def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True),
     aliases=("BPref",),
     averages={"GBpref": ("geometric", "gm_bpref")},
     trec="bpref",
-    exact_ties=True,
     explain=explained_ranked.bpref,
 )
 def Bpref(judged: Judged, *, rel: float = 1) -> Floats:

@@ -13,16 +13,18 @@ from cranfield import _core
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.definition import Traits
 from cranfield.measures.gain import Gain, discount, gains
-from cranfield.measures.registry import Parameter, measure
+from cranfield.measures.registry import measure
 from cranfield.measures.tied import expected_precision
 from cranfield.measures.trec import INFERRED_SMOOTHING
+from cranfield.registry import Parameter
 
 # How many ε are added to the judged documents above, one being added to the relevant ones among them.
 SMOOTHING = {"sample_eval": 3, "infAP": 2}
 
 
-@measure(needs="sampled", range=(0, float("inf")), exact_ties=True)
+@measure(Traits(needs="sampled", range=(0, float("inf")), exact_ties=True))
 def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     """AP estimated from judged documents with the chance that each had to be judged.
 
@@ -50,8 +52,7 @@ def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floa
 
 
 @measure(
-    needs="sampled",
-    range=(0, float("inf")),
+    Traits(needs="sampled", range=(0, float("inf"))),
     smoothing=Parameter(
         "share of relevant documents among those of a stratum above: (a + ε) / (n + 3ε) in NIST's sample_eval.pl, "
         "(a + ε) / (n + 2ε) in infAP (Yilmaz and Aslam 2006; trec_eval); ε = 0.00001",
@@ -89,7 +90,7 @@ def xinfAP(judged: Judged, *, rel: float = 1, smoothing: str = "sample_eval", cu
     return ratio(judged.total(precision * ratio(hit, _chance(judged))), _estimated_relevant(judged, rel))
 
 
-@measure(needs="sampled", range=(0, float("inf")))
+@measure(Traits(needs="sampled", range=(0, float("inf"))))
 def infNDCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """nDCG inferred from a pool of which each stratum was sampled at a rate of its own.
 

@@ -7,7 +7,9 @@ import numpy as np
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded, explained, explained_ranked
 from cranfield.measures.arithmetic import f_beta, number_relevant, ratio
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.definition import Traits
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter, is_number
 
 
 def _worth(of: str) -> Parameter:
@@ -15,7 +17,9 @@ def _worth(of: str) -> Parameter:
 
 
 @measure(
-    trec="set_P", exact_ties=True, bounds=bounded.of_set_precision, linear=True, explain=explained_ranked.set_precision
+    Traits(exact_ties=True, bounds=bounded.of_set_precision, linear=True),
+    trec="set_P",
+    explain=explained_ranked.set_precision,
 )
 def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the retrieved documents that is relevant.
@@ -30,10 +34,8 @@ def SetP(judged: Judged, *, rel: float = 1) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, bounds=bounded.of_recall, denominator=number_relevant),
     trec="set_recall",
-    exact_ties=True,
-    bounds=bounded.of_recall,
-    denominator=number_relevant,
     explain=explained_ranked.recall,
 )
 def SetR(judged: Judged, *, rel: float = 1) -> Floats:
@@ -48,7 +50,7 @@ def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), judged.n_relevant(rel))
 
 
-@measure(trec="set_F", exact_ties=True, bounds=bounded.of_f, explain=explained_ranked.f_measure)
+@measure(Traits(exact_ties=True, bounds=bounded.of_f), trec="set_F", explain=explained_ranked.f_measure)
 def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     """Weighted harmonic mean of the retrieved set's precision and recall.
 
@@ -64,7 +66,7 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     return f_beta(ratio(found, judged.retrieved), ratio(found, judged.n_relevant(rel)), beta)
 
 
-@measure(trec="set_relative_P", exact_ties=True, explain=explained_ranked.relative_precision)
+@measure(Traits(exact_ties=True), trec="set_relative_P", explain=explained_ranked.relative_precision)
 def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision of the retrieved set as a share of the highest that is possible for its size.
 
@@ -77,7 +79,7 @@ def SetRelP(judged: Judged, *, rel: float = 1) -> Floats:
     return ratio(judged.total(judged.hits(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
 
 
-@measure(trec="set_map", exact_ties=True, explain=lambda trace, *, rel: explained_set_ap(trace, rel))
+@measure(Traits(exact_ties=True), trec="set_map", explain=lambda trace, *, rel: explained_set_ap(trace, rel))
 def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     """AP of the retrieved set as if its relevant documents were spread evenly: precision times recall.
 
@@ -92,15 +94,13 @@ def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
 
 
 @measure(
+    Traits(range=(-float("inf"), float("inf")), exact_ties=True, linear=True),
     trec="utility",
-    range=(-float("inf"), float("inf")),
-    exact_ties=True,
     a=_worth("a relevant document that is retrieved"),
     b=_worth("a document that is retrieved and not relevant"),
     c=_worth("a relevant document that is not retrieved"),
     d=_worth("a document that is neither"),
     documents=Parameter("number of documents in the collection, for d", "a number", is_number),
-    linear=True,
     explain=lambda trace, **given: explained_utility(trace, **given),
 )
 def Utility(

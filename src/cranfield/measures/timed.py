@@ -15,9 +15,11 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded
 from cranfield.measures.arithmetic import within
+from cranfield.measures.definition import Traits
 from cranfield.measures.explained import Trace, Working, averaged, number, summed
 from cranfield.measures.gain import Gain, gains, highest_gain
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter, is_number
 
 RANGE = (0.0, float("inf"))
 
@@ -43,9 +45,7 @@ def lengths_of(judged: Judged) -> Floats:
 
 
 @measure(
-    needs="lengths",
-    range=RANGE,
-    bounds=lambda judged, **given: bounds_of_tbg(judged, **given),
+    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **given: bounds_of_tbg(judged, **given)),
     explain=lambda trace, **given: explained_tbg(trace, **given),
     half_life=_above_zero("after how many seconds half of the users have stopped"),
     click=_share("chance to open a document whose summary was read, if it is relevant"),
@@ -110,10 +110,8 @@ def explained_tbg(
 
 
 @measure(
+    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **given: bounds_of_u(judged, **given)),
     aliases=("UMeasure",),
-    needs="lengths",
-    range=RANGE,
-    bounds=lambda judged, **given: bounds_of_u(judged, **given),
     explain=lambda trace, **given: explained_u(trace, **given),
     L=_above_zero("characters that users read at most: where the value of what is found has fallen to 0"),
     snippet=_from_zero("characters of a snippet; that of every document is read"),

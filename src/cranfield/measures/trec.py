@@ -8,10 +8,12 @@ from cranfield import _core
 from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures import explained, explained_gains, explained_ranked
 from cranfield.measures.arithmetic import ratio, within
+from cranfield.measures.definition import Traits, Trec
 from cranfield.measures.gain import Gain, dcg, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.ranked import TREC_CUTOFFS
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.registry import measure
 from cranfield.measures.tied import expected_by_others
+from cranfield.registry import Parameter, is_number
 
 INFERRED_SMOOTHING = 1e-5
 
@@ -50,10 +52,9 @@ def inferred_precision(judged: Judged, rel: float) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True),
     at="multiple",
-    trec_at="Rprec_mult",
-    trec_cutoffs=tuple(i / 5 for i in range(1, 11)),
-    exact_ties=True,
+    trec=Trec(at="Rprec_mult", cutoffs=tuple(i / 5 for i in range(1, 11))),
     multiple=Parameter("how many times R to look at", "a number above 0", lambda v: is_number(v) and v > 0),
     explain=lambda trace, *, rel, multiple: explained_ranked.precision(
         trace, rel=rel, cutoff=int(multiple_of_relevant(trace.judged, rel, multiple)[0])
@@ -77,7 +78,11 @@ def multiple_of_relevant(judged: Judged, rel: float, multiple: float) -> Floats:
     return depth
 
 
-@measure(trec_at="relative_P", trec_cutoffs=TREC_CUTOFFS, exact_ties=True, explain=explained_ranked.relative_precision)
+@measure(
+    Traits(exact_ties=True),
+    trec=Trec(at="relative_P", cutoffs=TREC_CUTOFFS),
+    explain=explained_ranked.relative_precision,
+)
 def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Precision at k as a share of the highest that is possible there.
 
@@ -91,8 +96,8 @@ def RelP(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True),
     trec="binG",
-    exact_ties=True,
     explain=lambda trace, *, rel: explained.averaged(
         trace, trace.spread(binary_gain(trace.judged, rel)), trace.n_relevant(rel)
     ),
@@ -119,7 +124,7 @@ def binary_gain(judged: Judged, rel: float) -> Floats:
     return gained
 
 
-@measure(trec="G", range=(-float("inf"), 1), may_hurt=True)
+@measure(Traits(range=(-float("inf"), 1), may_hurt=True), trec="G")
 def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """Gain discounted by what the ideal ranking would have gained more by that rank, not by the rank itself.
 
@@ -144,7 +149,7 @@ def G(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(judged.total(ratio(worth, discount)), pool.total(ideal))
 
 
-@measure(trec="ndcg_rel", range=(-float("inf"), 1), may_hurt=True)
+@measure(Traits(range=(-float("inf"), 1), may_hurt=True), trec="ndcg_rel")
 def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """nDCG at the rank of each document with a gain, averaged; those not retrieved take nDCG of the whole list.
 
@@ -162,7 +167,7 @@ def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(judged.total(at_rank) + (wanted - retrieved) * whole, wanted)
 
 
-@measure(trec="Rndcg", range=(-float("inf"), 1), exact_ties=True, may_hurt=True)
+@measure(Traits(range=(-float("inf"), 1), exact_ties=True, may_hurt=True), trec="Rndcg")
 def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     """nDCG at each rank where the ideal ranking comes to the end of a gain, and of the whole list, averaged.
 
@@ -190,7 +195,7 @@ def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     return ratio(pool.total(values) + whole, pool.total(falls) + (goes_on & any_gain))
 
 
-@measure(trec="yaap", range=(-float("inf"), float("inf")), explain=explained_ranked.log_odds)
+@measure(Traits(range=(-float("inf"), float("inf"))), trec="yaap", explain=explained_ranked.log_odds)
 def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
     """Log-odds of average precision: values over topics come closer to a normal distribution than those of AP.
 
@@ -207,14 +212,13 @@ def Yaap(judged: Judged, *, rel: float = 1) -> Floats:
 
 
 @measure(
+    Traits(exact_ties=True, linear=True),
     trec="rbp",
-    exact_ties=True,
     max_grade=Parameter(
         "the grade worth 1; None takes the highest of the judgements",
         "None or a number above 0",
         lambda v: v is None or (is_number(v) and v > 0),
     ),
-    linear=True,
     explain=explained_gains.graded_rank_biased,
 )
 def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None, cutoff: int | None = None) -> Floats:
@@ -237,7 +241,12 @@ def GradedRBP(judged: Judged, *, p: float = 0.9, max_grade: float | None = None,
     return rank_biased(judged, worth, p, cutoff)
 
 
-@measure(trec="rbp_resid", better="neither", exact_ties=True, linear=True, explain=explained_gains.rank_biased_residual)
+@measure(
+    Traits(exact_ties=True, linear=True),
+    trec="rbp_resid",
+    better="neither",
+    explain=explained_gains.rank_biased_residual,
+)
 def RBPResidual(judged: Judged, *, p: float = 0.9, cutoff: int | None = None) -> Floats:
     """How much rank-biased precision could still rise if all that is unjudged were relevant.
 

@@ -7,16 +7,18 @@ import numpy as np
 from cranfield.judged import Floats, Judged
 from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import within
-from cranfield.measures.registry import Parameter, is_number, measure
+from cranfield.measures.definition import Traits
+from cranfield.measures.registry import measure
+from cranfield.registry import Parameter, is_number
 
 
 @measure(
+    Traits(bounds=lambda judged, **given: bounds_of_err(judged, **given)),
     max_grade=Parameter(
         "the grade at which satisfaction is all but sure; None takes the highest of the judgements",
         "None or a number above 0",
         lambda v: v is None or (is_number(v) and v > 0),
     ),
-    bounds=lambda judged, **given: bounds_of_err(judged, **given),
     explain=explained_gains.cascade,
 )
 def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = None) -> Floats:
@@ -38,9 +40,7 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 
 
 @measure(
-    exact_ties=True,
-    bounds=lambda judged, **given: bounds_of_rbp(judged, **given),
-    linear=True,
+    Traits(exact_ties=True, bounds=lambda judged, **given: bounds_of_rbp(judged, **given), linear=True),
     explain=explained_gains.rank_biased,
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:

@@ -15,9 +15,10 @@ import numpy as np
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Judged
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.definition import Better
 from cranfield.measures.explained import Trace, Working
 from cranfield.measures.explained_gains import by_attention
-from cranfield.measures.registry import Better, Parameter, is_number
+from cranfield.registry import Parameter, is_number
 
 SEEN = "V"  # not a quantity of a topic: the chance that each rank is seen, for `explain`
 QUANTITIES = ("EU", "ETU", "EC", "ETC", "ED", "residual")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
@@ -16,6 +15,7 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
+from cranfield.registry import Entry, Parameter, Registry, described
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,29 +64,30 @@ class Subject:
         return self.topics[0]
 
 
-Draw = Callable[[Subject], Any]
+Draw = Callable[..., Any]  # of a subject, and the picture's own parameters
 
 
-class Picture(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Picture(Entry[Draw]):
     """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
 
     One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that only
     some measures can be drawn as, `by_topic` those that can show single topics.
     """
 
-    name: str
-    shows: str
-    measures: tuple[str, ...]
-    draw: Draw
+    measures: tuple[str, ...] = ()
     several: bool = False
     of_its_own: bool = False
     by_topic: bool = False
 
     @property
-    def line(self) -> int:
-        """Where its module draws it."""
-        line: int = inspect.unwrap(self.draw).__code__.co_firstlineno
-        return line
+    def shows(self) -> str:
+        """What it shows, in a line."""
+        return self.summary
+
+    def draw(self, subject: Subject) -> Any:
+        """The picture of a subject, as an Altair chart."""
+        return self.function(subject)
 
     def check_asked(self, measures: Sequence[str], topics: Sequence[str]) -> None:
         """Refuses what the picture would leave out without a word.
@@ -104,15 +105,34 @@ class Picture(NamedTuple):
             raise UsageError(f"{self.name} is over all topics and cannot show {some(topics)} alone: name no topic")
 
 
-_PICTURES: dict[str, Picture] = {}
+PICTURES: Registry[Picture] = Registry(
+    "kind of picture", group="cranfield.pictures", package="cranfield.plot", decorator="picture"
+)
 
 
-def picture(name: str, *, measures: Sequence[str] = (), **takes: bool) -> Callable[[Draw], Draw]:
+def picture(
+    name: str,
+    *,
+    measures: Sequence[str] = (),
+    several: bool = False,
+    of_its_own: bool = False,
+    by_topic: bool = False,
+    **parameters: Parameter,
+) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
 
     def register(function: Draw) -> Draw:
-        shows = (function.__doc__ or "").strip().split("\n")[0]
-        _PICTURES[name] = Picture(name, shows, tuple(measures), function, **takes)
+        PICTURES.add(
+            Picture(
+                name=name,
+                measures=tuple(measures),
+                several=several,
+                of_its_own=of_its_own,
+                by_topic=by_topic,
+                function=function,
+                parameters=described(function, "picture", parameters),
+            )
+        )
         return function
 
     return register
@@ -120,19 +140,9 @@ def picture(name: str, *, measures: Sequence[str] = (), **takes: bool) -> Callab
 
 def all_pictures() -> tuple[Picture, ...]:
     """Every kind of picture, in the order of the modules, whichever of them was loaded first."""
-    _load()
-    return tuple(sorted(_PICTURES.values(), key=lambda picture: (picture.draw.__module__, picture.line)))
+    return PICTURES.all()
 
 
 def find_picture(name: str) -> Picture:
     """The kind of picture of a name."""
-    _load()
-    if name not in _PICTURES:
-        raise UsageError(
-            f"unknown kind of picture '{name}'; there are {', '.join(each.name for each in all_pictures())}"
-        )
-    return _PICTURES[name]
-
-
-def _load() -> None:
-    from cranfield.plot import comparisons, critical, gallery, matrices, points, pools  # noqa: F401  register their pictures
+    return PICTURES.find(name)

@@ -9,10 +9,11 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.pooling.candidates import Candidates
-from cranfield.pooling.strategy import Parameter, pooling_method
+from cranfield.pooling.strategy import pooling_method
+from cranfield.registry import number
 
-RATE = Parameter("what is kept of earlier judgements at each new one: 1 all, 0 none", 0, 1)
-SHARED = Parameter("1: a judgement counts for every run that has the document; 0: for the one that gave it", 0, 1)
+RATE = number("what is kept of earlier judgements at each new one: 1 all, 0 none", 0, 1)
+SHARED = number("1: a judgement counts for every run that has the document; 0: for the one that gave it", 0, 1)
 
 
 class _FromRuns:
@@ -170,7 +171,7 @@ class Thompson(_Bandit):
     "hedge",
     title="hedge",
     kind="adaptive",
-    beta=Parameter("what a unit of loss leaves of a run's weight: the smaller, the faster it learns", 0.0001, 0.9999),
+    beta=number("what a unit of loss leaves of a run's weight: the smaller, the faster it learns", 0.0001, 0.9999),
 )
 class Hedge:
     """Takes the document whose weighted sum of ln(Z / rank) over the runs is largest, Z the number of documents of the

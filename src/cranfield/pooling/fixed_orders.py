@@ -6,7 +6,8 @@ import numpy as np
 
 from cranfield.judged import Floats, Integers
 from cranfield.pooling.candidates import Candidates
-from cranfield.pooling.strategy import Parameter, pooling_method
+from cranfield.pooling.strategy import pooling_method
+from cranfield.registry import number
 
 
 def _smallest_first(key: Floats) -> Integers:
@@ -44,9 +45,7 @@ def plan(candidates: Candidates) -> Integers:
     return _smallest_first((priorities + candidates.rank / depths).min(axis=0))
 
 
-@pooling_method(
-    "rrf", title="reciprocal rank fusion", k=Parameter("added to every rank: the larger, the flatter", 0, 1e9)
-)
+@pooling_method("rrf", title="reciprocal rank fusion", k=number("added to every rank: the larger, the flatter", 0, 1e9))
 def rrf(candidates: Candidates, *, k: float = 60) -> Integers:
     """Documents by the sum of 1 / (k + rank) over the runs that have them (Cormack, Clarke and Buettcher 2009).
 
@@ -57,7 +56,7 @@ def rrf(candidates: Candidates, *, k: float = 60) -> Integers:
     return _largest_sum_first(1 / (k + candidates.rank))
 
 
-@pooling_method("rbp", title="RBP order", p=Parameter("persistence: chance to go on to the next rank", 0, 0.9999))
+@pooling_method("rbp", title="RBP order", p=number("persistence: chance to go on to the next rank", 0, 0.9999))
 def rbp(candidates: Candidates, *, p: float = 0.8) -> Integers:
     """Documents by the sum of (1 - p) p^(rank - 1) over the runs that have them: what their judgements weigh in
     rank-biased precision (Moffat, Webber and Zobel 2007).

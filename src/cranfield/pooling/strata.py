@@ -37,7 +37,7 @@ class Sample(NamedTuple):
 
 
 @pooling_method("stratified", title="stratified sampling", kind="sample")
-def stratified(candidates: Candidates, rng: np.random.Generator, *, strata: Sequence[Stratum] = STRATA) -> Sample:
+def stratified(candidates: Candidates, rng: np.random.Generator, strata: Sequence[Stratum] = STRATA) -> Sample:
     """Documents are put into strata by their best rank in any run, and of each stratum a share is drawn without
     replacement (as in the TREC tracks that are evaluated with statAP and xinfAP). At least one is drawn of each, and
     the chance is the share that really was.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from cranfield.search.index import load_index as load_index
     from cranfield.search.models import MODELS as MODELS
     from cranfield.search.models import Model as Model
-    from cranfield.search.models import Ranking as Ranking
-    from cranfield.search.models import System as System
     from cranfield.search.models import find_model as find_model
     from cranfield.search.models import model as model
     from cranfield.search.retrieving import Retrieved as Retrieved
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from cranfield.search.retrieving import indexed as indexed
     from cranfield.search.retrieving import retrieve as retrieve
     from cranfield.search.retrieving import retrieve_tuned as retrieve_tuned
+    from cranfield.search.systems import Ranking as Ranking
+    from cranfield.search.systems import System as System
     from cranfield.search.tokens import Analysis as Analysis
     from cranfield.search.tokens import stemmers as stemmers
     from cranfield.search.tokens import stop_word_lists as stop_word_lists
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 PUBLIC = {
     "grids": "parse_grid",
     "index": "Index build_index load_index",
-    "models": "MODELS Model Ranking System find_model model",
+    "models": "MODELS Model find_model model",
     "retrieving": "Retrieved Timing indexed retrieve retrieve_tuned",
+    "systems": "Ranking System",
     "tokens": "Analysis stemmers stop_word_lists stop_words",
     "tuning": "Tuned TunedFold tune",
 }

@@ -60,7 +60,7 @@ def as_value(text: str, name: str, model: Model) -> Any:
     >>> as_value("1.2", "k1", find_model("bm25"))
     1.2
     """
-    kind = type(model.parameters[name])
+    kind = type(model.defaults[name])
     if kind is bool:
         if text.lower() in ("true", "false"):
             return text.lower() == "true"

@@ -2,174 +2,105 @@
 
 A model gives every posting (a term in a document) a weight, and every query term one; a document's score is the sum of
 their products over the terms it shares with the query, and for some models a value of the document itself for every
-word of the query. Documents that share no term with the query are not retrieved. Scores are rounded to nine decimals:
-what lies beyond may differ between machines, and must decide neither over ranks nor over the bytes of a run.
+word of the query. Documents that share no term with the query are not retrieved.
+
+The command line takes its options from here: NumPy is loaded inside of the functions.
 """
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from cranfield.errors import UsageError
-from cranfield.search.index import Index
-from cranfield.search.okapi import Settings, bm25_weights
-from cranfield.search.smart_weights import Scheme, document_weights, query_weights
-from cranfield.search.tokens import NONE, Analysis
+from cranfield.notation import Value
+from cranfield.registry import Entry, Parameter, Registry, described, is_number
 
 if TYPE_CHECKING:
-    from cranfield.search.index import Floats, Integers
-
-DECIMALS = 9
-
-
-class Ranking(NamedTuple):
-    """Documents by number, best first, with their scores."""
-
-    documents: Integers
-    scores: Floats
+    from cranfield.search.index import Floats, Index, Integers
+    from cranfield.search.systems import Drawn, System, Weighted
 
 
-class System(Protocol):
-    """What a model makes of an index: something that ranks documents for a query."""
+class Model(Entry[Callable[..., "System"]]):
+    """A model: the function makes a system of an index."""
 
-    @property
-    def index(self) -> Index:
-        """What is searched."""
-
-    def rank(self, query: str, depth: int) -> Ranking: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """A system whose scores are sums over the terms that query and document share."""
-
-    index: Index
-    weights: Floats  # of each posting
-    of_query: Callable[[Integers, Floats], Floats] = lambda terms, counts: counts
-    of_document: Floats | None = None  # added for each word of the query
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.weights).all() and (self.of_document is None or np.isfinite(self.of_document).all())):
-            raise UsageError(
-                "the weights of terms are beyond what numbers can hold: a parameter is too small or too great"
-            )
-
-    def rank(self, query: str, depth: int) -> Ranking:
-        terms, counts = self.index.query(query)
-        scores, found = np.zeros(len(self.index)), np.zeros(len(self.index), dtype=bool)
-        for term, weight in zip(terms.tolist(), self.of_query(terms, counts).tolist(), strict=True):
-            postings = self.index.postings(term)
-            documents = self.index.documents[postings]  # each once
-            scores[documents] += weight * self.weights[postings]
-            found[documents] = True
-        if self.of_document is not None:
-            scores += counts.sum() * self.of_document
-        return best(np.flatnonzero(found), scores[found], depth)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """A system that ranks all documents by chance, the same for the same seed and query."""
-
-    index: Index
-    seed: int
-
-    def rank(self, query: str, depth: int) -> Ranking:
-        digest = hashlib.blake2b(f"{self.seed} {query}".encode("utf-8", "surrogateescape"), digest_size=16).digest()
-        scores = np.random.default_rng(int.from_bytes(digest)).random(len(self.index))
-        return best(np.arange(len(self.index)), scores, depth)
-
-
-def best(documents: Integers, scores: Floats, depth: int) -> Ranking:
-    """The best documents by score descending, ties by number ascending.
-
-    >>> best(np.array([0, 1, 2, 3]), np.array([1.0, 3.0, 1.0, 2.0]), 3)
-    Ranking(documents=array([1, 3, 0]), scores=array([3., 2., 1.]))
-    """
-    scores = np.round(scores, DECIMALS) + 0.0  # no negative zero
-    if len(scores) > depth:
-        enough = scores >= -np.partition(-scores, depth - 1)[depth - 1]
-        documents, scores = documents[enough], scores[enough]
-    order = np.argsort(-scores, kind="stable")[:depth]
-    return Ranking(documents[order], scores[order])
-
-
-def as_rows(index: Index, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
-    """Rankings by topic as {topic: {document: score}}; topics for which nothing was found are left out."""
-    return {
-        topic: dict(zip(map(index.ids.__getitem__, documents.tolist()), scores.tolist(), strict=True))
-        for topic, (documents, scores) in rankings.items()
-        if len(documents)
-    }
-
-
-class Model(NamedTuple):
-    """A model: its name, what it is in a sentence, its parameters and their defaults, and what makes a system of it."""
-
-    name: str
-    summary: str
-    parameters: Mapping[str, Any]
-    make: Callable[..., System]
-
-    def system(self, index: Index, parameters: Mapping[str, Any] | None = None) -> System:
+    def system(self, index: Index, parameters: Mapping[str, Value] | None = None) -> System:
         """The model on an index, with some parameters other than by default."""
-        self.check_names(parameters or {})
-        with np.errstate(all="ignore"):  # what comes of an overflow is told by Weighted
-            return self.make(index, **(parameters or {}))
+        import numpy as np
 
-    def check(self, parameters: Mapping[str, Any]) -> None:
+        self.check_values(parameters or {})
+        with np.errstate(all="ignore"):  # what comes of an overflow is told by Weighted
+            return self.function(index, **(parameters or {}))
+
+    def check(self, parameters: Mapping[str, Value]) -> None:
         """That the model takes these parameters: an error now, rather than after hours of indexing.
 
         >>> find_model("lm").check({"mu": 0.0})
         Traceback (most recent call last):
         cranfield.errors.UsageError: mu must be more than 0, not 0.0
         """
+        import numpy as np
+
+        from cranfield.search.index import Index
+        from cranfield.search.tokens import NONE, Analysis
+
         one, none = np.ones(1), Analysis(NONE, NONE)
         self.system(Index(("",), {"": 0}, np.array([0, 1]), np.zeros(1, dtype=np.int64), one, none), parameters)
 
-    def check_names(self, names: Iterable[str]) -> None:
-        """That the model has parameters of these names."""
-        unknown = [name for name in names if name not in self.parameters]
-        if unknown:
-            has = ", ".join(self.parameters)
-            told = f"{self.name} has no parameter {', '.join(map(repr, unknown))}; it has {has}"
-            raise UsageError(told.replace("lambda_", "lambda"))
+    def refusal(self, name: str, value: Value) -> str:
+        return super().refusal(name, value).removeprefix(f"{self.name}: ")
 
 
-MODELS: dict[str, Model] = {}
+MODELS: Registry[Model] = Registry(
+    "model",
+    group="cranfield.models",
+    package="cranfield.search",
+    decorator="model",
+    unknown="no {noun} '{name}'; there are {names}",
+)
 
 
-def model(function: Callable[..., System]) -> Callable[..., System]:
-    """Registers a function as a model; its keyword arguments are the parameters."""
-    parameters = {
-        name: parameter.default
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    summary = (inspect.getdoc(function) or "").split("\n")[0]
-    MODELS[function.__name__] = Model(function.__name__, summary, parameters, function)
-    return function
+def model(**parameters: Parameter) -> Callable[[Callable[..., System]], Callable[..., System]]:
+    """Registers a function as a model under its own name; its keyword arguments are the parameters."""
+
+    def register(function: Callable[..., System]) -> Callable[..., System]:
+        known = described(function, "model", parameters)
+        MODELS.add(Model(name=function.__name__, function=function, parameters=known))
+        return function
+
+    return register
 
 
-def find_model(name: str) -> Model:
-    """The model of a name.
+def find_model(text: str) -> Model:
+    """The model of a name, with the parameters that are given to it.
 
-    >>> find_model("bm25").parameters
+    >>> find_model("bm25").defaults
     {'k1': 1.2, 'b': 0.75, 'variant': 'lucene', 'delta': 0.5}
+    >>> find_model("jm(lambda=0.4)").given
+    (('lambda_', 0.4),)
     """
-    if name not in MODELS:
-        raise UsageError(f"no model '{name}'; there are {', '.join(MODELS)}")
-    return MODELS[name]
+    return MODELS.find(text)
 
 
-@model
+def _from_zero(help: str) -> Parameter:
+    return Parameter(help, "0 or more", lambda value: is_number(value) and value >= 0)
+
+
+def _share(help: str) -> Parameter:
+    return Parameter(help, "from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+
+
+def _text(help: str) -> Parameter:
+    """What the text may be is told by what reads it."""
+    return Parameter(help, "text", lambda value: isinstance(value, str))
+
+
+@model(
+    k1=_from_zero("how much each repetition of a term adds; with 0, nothing"),
+    b=_share("how much the length of documents counts, from 0 to 1"),
+    delta=_from_zero("the least that a term counts in long documents, for bm25l and bm25+"),
+    variant=_text("robertson, lucene, atire, bm25l or bm25+"),
+)
 def bm25(index: Index, *, k1: float = 1.2, b: float = 0.75, variant: str = "lucene", delta: float = 0.5) -> Weighted:
     """BM25 with its variants; `delta` is for bm25l and bm25+.
 
@@ -179,13 +110,16 @@ def bm25(index: Index, *, k1: float = 1.2, b: float = 0.75, variant: str = "luce
     Formula (lucene): Σ log(1 + (N − df + 0.5) / (df + 0.5)) · tf / (tf + k1 (1 − b + b |d| / avgdl))
     Reference: Robertson et al., "Okapi at TREC-3", 1994; Lv & Zhai, CIKM and SIGIR 2011; Kamphuis et al., ECIR 2020.
     """
-    _check("k1", k1, k1 >= 0, "0 or more")
-    _check("b", b, 0 <= b <= 1, "from 0 to 1")
-    _check("delta", delta, delta >= 0, "0 or more")
+    from cranfield.search.okapi import Settings, bm25_weights
+    from cranfield.search.systems import Weighted
+
     return Weighted(index, bm25_weights(index, variant, Settings(k1, b, delta)))
 
 
-@model
+@model(
+    weighting=_text("weights of documents and queries in SMART notation, as lnc.ltc"),
+    slope=_share("slope of the pivoted normalisation u"),
+)
 def vsm(index: Index, *, weighting: str = "lnc.ltc", slope: float = 0.2) -> Weighted:
     """The vector space model with a weighting in SMART notation: of documents, then of queries.
 
@@ -195,7 +129,9 @@ def vsm(index: Index, *, weighting: str = "lnc.ltc", slope: float = 0.2) -> Weig
 
     Reference: Salton & Buckley 1988; Singhal et al. 1996; Manning et al., "Introduction to information retrieval", 6.4.
     """
-    _check("slope", slope, 0 <= slope <= 1, "from 0 to 1")
+    from cranfield.search.smart_weights import Scheme, document_weights, query_weights
+    from cranfield.search.systems import Weighted
+
     of_documents, of_queries = Scheme.parse(weighting)
     return Weighted(
         index,
@@ -204,12 +140,19 @@ def vsm(index: Index, *, weighting: str = "lnc.ltc", slope: float = 0.2) -> Weig
     )
 
 
-@model
+@model(
+    sublinear=Parameter(
+        "true for the logarithm of term frequencies", "true or false", lambda value: isinstance(value, bool)
+    )
+)
 def tfidf(index: Index, *, sublinear: bool = False) -> Weighted:
     """tf-idf with cosine, weighted as scikit-learn's TfidfVectorizer does by default.
 
     Formula: tf · (1 + ln((1 + N) / (1 + df))), both vectors of length 1; `sublinear` takes 1 + ln tf for tf
     """
+    import numpy as np
+
+    from cranfield.search.systems import Weighted
 
     def weigh(counts: Floats) -> Floats:
         return 1 + np.log(counts) if sublinear else counts
@@ -225,14 +168,23 @@ def tfidf(index: Index, *, sublinear: bool = False) -> Weighted:
     return Weighted(index, weights / norms[index.documents], of_query)
 
 
-@model
+@model(
+    mu=Parameter(
+        "how much the whole collection counts beside the document (Dirichlet)",
+        "more than 0",
+        lambda value: is_number(value) and value > 0,
+    )
+)
 def lm(index: Index, *, mu: float = 1000.0) -> Weighted:
     """The language model with Dirichlet smoothing: how likely the document's model makes the query.
 
     Formula: Σ c(t, q) ln(1 + tf / (μ p(t))) + |q| ln(μ / (|d| + μ)), p(t) being the term's share of the collection
     Reference: Zhai & Lafferty, "A study of smoothing methods for language models", TOIS 2004.
     """
-    _check("mu", mu, mu > 0, "more than 0")
+    import numpy as np
+
+    from cranfield.search.systems import Weighted
+
     share = index.collection_frequencies / index.counts.sum()
     return Weighted(
         index,
@@ -241,25 +193,31 @@ def lm(index: Index, *, mu: float = 1000.0) -> Weighted:
     )
 
 
-@model
+@model(
+    lambda_=Parameter(
+        "share of the whole collection beside the document, from 0 to 1 (Jelinek-Mercer)",
+        "between 0 and 1",
+        lambda value: is_number(value) and 0 < value < 1,
+    )
+)
 def jm(index: Index, *, lambda_: float = 0.7) -> Weighted:
     """The language model with Jelinek-Mercer smoothing: a share `lambda` of the collection's model in the document's.
 
     Formula: Σ c(t, q) ln(1 + (1 − λ) tf / (λ |d| p(t)))
     Reference: Zhai & Lafferty, "A study of smoothing methods for language models", TOIS 2004.
     """
-    _check("lambda", lambda_, 0 < lambda_ < 1, "between 0 and 1")
+    import numpy as np
+
+    from cranfield.search.systems import Weighted
+
     share = index.collection_frequencies / index.counts.sum()
     in_document = index.counts / index.lengths[index.documents]
     return Weighted(index, np.log1p((1 - lambda_) * in_document / (lambda_ * share[index.terms])))
 
 
-@model
+@model(seed=Parameter("draws another order", "a whole number", lambda value: isinstance(value, int)))
 def random(index: Index, *, seed: int = 0) -> Drawn:
     """Documents in a random order: what every system must beat."""
+    from cranfield.search.systems import Drawn
+
     return Drawn(index, seed)
-
-
-def _check(name: str, value: float, right: bool, range: str) -> None:
-    if not (right and math.isfinite(value)):
-        raise UsageError(f"{name} must be {range}, not {value}")

@@ -14,7 +14,8 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_run
 from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
-from cranfield.search.models import Model, System, as_rows, find_model
+from cranfield.search.models import Model, find_model
+from cranfield.search.systems import System, as_rows
 from cranfield.search.tokens import WORD, Analysis, library
 from cranfield.search.tuning import Tuned, tuned_systems
 from cranfield.tables import Run
@@ -98,18 +99,18 @@ def retrieve(
     {'d1': 0.027398974, 'd2': -0.022472856}
     """
     chosen = find_model(model)
-    chosen.check_names(parameters or {})
+    chosen.check_values(parameters or {})
     if isinstance(documents, Documents):
         documents, indexing = indexed(documents)
     start = time.perf_counter()
     system = chosen.system(documents, parameters)
     indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
-    used = {**chosen.parameters, **(parameters or {})}
+    used = {**chosen.settings, **(parameters or {})}
     described = method(documents, chosen, [used], query, depth)
     return _retrieved(
         {topic: (system, text) for topic, text in queries.items()},
-        documents, described, topics, depth, tag or model, timing or Timing(), indexing, step,
+        documents, described, topics, depth, tag or chosen.name, timing or Timing(), indexing, step,
     )  # fmt: skip
 
 
@@ -130,7 +131,7 @@ def retrieve_tuned(
     systems = tuned_systems(index, tuned)
     indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
-    used = [{**tuned.model.parameters, **fold.parameters} for fold in tuned.folds]
+    used = [{**tuned.model.settings, **fold.parameters} for fold in tuned.folds]
     described = method(index, tuned.model, used, query, depth)
     found = _retrieved(
         {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems},

@@ -16,7 +16,8 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.planning.splits import Splits
 from cranfield.search.grids import points
 from cranfield.search.index import Index
-from cranfield.search.models import Model, System, as_rows, find_model
+from cranfield.search.models import Model, find_model
+from cranfield.search.systems import System, as_rows
 from cranfield.statistics.splitting import shared_topics
 
 if TYPE_CHECKING:

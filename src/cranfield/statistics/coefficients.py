@@ -7,12 +7,14 @@ properties tested for every coefficient read the registry.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cranfield.errors import UsageError
+from cranfield.registry import Entry, Parameter, Registry, described
 from cranfield.statistics.significance import Floats
 
 Side = Literal["neither", "first", "second"]
@@ -21,7 +23,8 @@ Agreement = Callable[[Floats, Floats], float]
 NOT_A_NUMBER = float("nan")
 
 
-class Coefficient(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Coefficient(Entry[Agreement]):
     """A coefficient of agreement, from -1 (reversed) to 1 (the same order).
 
     `truth` says which argument is the one to be met; with "neither" they may change places. `ties` says what becomes
@@ -32,12 +35,10 @@ class Coefficient(NamedTuple):
     0.6667
     """
 
-    name: str
     title: str
     says: str
     ties: str
-    truth: Side
-    function: Agreement
+    truth: Side = "neither"
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> float:
         x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
@@ -61,16 +62,22 @@ class Coefficient(NamedTuple):
         return f"{truth} is the truth, {estimate} is judged by it from the top down"
 
 
-_COEFFICIENTS: dict[str, Coefficient] = {}
+COEFFICIENTS: Registry[Coefficient] = Registry(
+    "coefficient", group="cranfield.coefficients", package="cranfield.statistics", decorator="coefficient"
+)
 
 
 def coefficient(
-    name: str, *, title: str, says: str, ties: str, truth: Side = "neither"
+    name: str, *, title: str, says: str, ties: str, truth: Side = "neither", **parameters: Parameter
 ) -> Callable[[Agreement], Agreement]:
-    """Registers a function as a coefficient."""
+    """Registers a function as a coefficient; its keywords are its parameters."""
 
     def register(function: Agreement) -> Agreement:
-        _COEFFICIENTS[name] = Coefficient(name, title, says, ties, truth, function)
+        known = described(function, "coefficient", parameters)
+        told = Coefficient(
+            name=name, title=title, says=says, ties=ties, truth=truth, function=function, parameters=known
+        )
+        COEFFICIENTS.add(told)
         return function
 
     return register
@@ -78,8 +85,7 @@ def coefficient(
 
 def all_coefficients() -> tuple[Coefficient, ...]:
     """Every registered coefficient."""
-    _load()
-    return tuple(_COEFFICIENTS.values())
+    return COEFFICIENTS.all()
 
 
 def find_coefficient(name: str) -> Coefficient:
@@ -88,10 +94,7 @@ def find_coefficient(name: str) -> Coefficient:
     >>> find_coefficient("tau_ap").orientation()
     'the first is the truth, the second is judged by it from the top down'
     """
-    _load()
-    if name not in _COEFFICIENTS:
-        raise UsageError(f"unknown coefficient '{name}'; there are {', '.join(_COEFFICIENTS)}")
-    return _COEFFICIENTS[name]
+    return COEFFICIENTS.find(name)
 
 
 @coefficient(
@@ -184,7 +187,3 @@ def weighted_kendall(first: Floats, second: Floats) -> float:
     from scipy import stats
 
     return float(stats.weightedtau(first, second).statistic)
-
-
-def _load() -> None:
-    from cranfield.statistics import tau_ap  # noqa: F401  registers its coefficients

@@ -12,11 +12,12 @@ To add a correction, write a function and decorate it with `@correction`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.registry import Entry, Parameter, Registry, described
 from cranfield.statistics.significance import Floats
 
 Adjusts = Callable[[Floats], Floats]
@@ -24,21 +25,16 @@ Levels = Callable[[int, int], float]
 DEFAULT = "holm"
 
 
-class Correction(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Correction(Entry[Adjusts]):
     """A correction for many comparisons, and in words what it keeps below alpha.
 
     `share` of alpha is where p-values are found, given the number of comparisons and how many were found: see `level`.
     """
 
-    name: str
     title: str
     controls: str
     share: Levels
-    function: Adjusts
-
-    @property
-    def help(self) -> str:
-        return (self.function.__doc__ or "").strip()
 
     def __call__(self, p: Floats) -> Floats:
         """Adjusted p-values, each where its p-value stands. An undefined one stays so, and counts as a comparison made.
@@ -66,14 +62,21 @@ class Correction(NamedTuple):
         return alpha * self.share(comparisons, found)
 
 
-_CORRECTIONS: dict[str, Correction] = {}
+CORRECTIONS: Registry[Correction] = Registry(
+    "correction", group="cranfield.corrections", package="cranfield.statistics", decorator="correction"
+)
 
 
-def correction(name: str, *, title: str, controls: str, share: Levels) -> Callable[[Adjusts], Adjusts]:
+def correction(
+    name: str, *, title: str, controls: str, share: Levels, **parameters: Parameter
+) -> Callable[[Adjusts], Adjusts]:
     """Registers a function as a correction; it takes and gives a flat array, and may exceed 1."""
 
     def register(function: Adjusts) -> Adjusts:
-        _CORRECTIONS[name] = Correction(name, title, controls, share, function)
+        known = described(function, "correction", parameters)
+        CORRECTIONS.add(
+            Correction(name=name, title=title, controls=controls, share=share, function=function, parameters=known)
+        )
         return function
 
     return register
@@ -85,7 +88,7 @@ def all_corrections() -> tuple[Correction, ...]:
     >>> [correction.name for correction in all_corrections()]
     ['holm', 'hochberg', 'bonferroni', 'benjamini-hochberg', 'benjamini-yekutieli', 'none']
     """
-    return tuple(_CORRECTIONS.values())
+    return CORRECTIONS.all()
 
 
 def find_correction(name: str = DEFAULT) -> Correction:
@@ -94,9 +97,7 @@ def find_correction(name: str = DEFAULT) -> Correction:
     >>> find_correction().title
     'Holm'
     """
-    if name not in _CORRECTIONS:
-        raise UsageError(f"unknown correction '{name}'; there are {', '.join(_CORRECTIONS)}")
-    return _CORRECTIONS[name]
+    return CORRECTIONS.find(name)
 
 
 def family_wise_error(alpha: float, comparisons: int) -> float:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cranfield.errors import UsageError
+from cranfield.registry import Entry, Parameter, Registry, described
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -50,7 +49,8 @@ class TestsPairs(Protocol):
     def __call__(self, scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome: ...
 
 
-class SignificanceTest(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SignificanceTest(Entry[TestsPairs]):
     """A test with its null hypothesis in words.
 
     `kind` says what the test may be used for: "paired" tests take systems scored on the same topics, one pair at a
@@ -58,15 +58,9 @@ class SignificanceTest(NamedTuple):
     tests are for scores on different topics and are refused for shared ones.
     """
 
-    name: str
     title: str
     null: str
-    kind: Kind
-    function: TestsPairs
-
-    @property
-    def help(self) -> str:
-        return (self.function.__doc__ or "").strip()
+    kind: Kind = "paired"
 
     @property
     def named(self) -> str:
@@ -78,14 +72,23 @@ class SignificanceTest(NamedTuple):
         return self.title if "'s " in self.title else f"the {self.title}"
 
 
-_TESTS: dict[str, SignificanceTest] = {}
+TESTS: Registry[SignificanceTest] = Registry(
+    "test",
+    group="cranfield.tests",
+    package="cranfield.statistics",
+    decorator="significance_test",
+    order=("paired", "randomised", "families", "independent"),
+)
 
 
-def significance_test(name: str, *, title: str, null: str, kind: Kind = "paired") -> Callable[[TestsPairs], TestsPairs]:
-    """Registers a function as a test of significance."""
+def significance_test(
+    name: str, *, title: str, null: str, kind: Kind = "paired", **parameters: Parameter
+) -> Callable[[TestsPairs], TestsPairs]:
+    """Registers a function as a test of significance; its other keywords are its parameters."""
 
     def register(function: TestsPairs) -> TestsPairs:
-        _TESTS[name] = SignificanceTest(name, title, null, kind, function)
+        known = described(function, "significance_test", parameters)
+        TESTS.add(SignificanceTest(name=name, title=title, null=null, kind=kind, function=function, parameters=known))
         return function
 
     return register
@@ -93,18 +96,12 @@ def significance_test(name: str, *, title: str, null: str, kind: Kind = "paired"
 
 def all_tests() -> tuple[SignificanceTest, ...]:
     """Every registered test, in the order of the help, whichever module was loaded first."""
-    _load()
-    places = {f"cranfield.statistics.{module}": place for place, module in enumerate(_MODULES)}
-    last = len(places)
-    return tuple(sorted(_TESTS.values(), key=lambda test: places.get(test.function.__module__, last)))
+    return TESTS.all()
 
 
 def find_test(name: str) -> SignificanceTest:
     """The test of a name."""
-    _load()
-    if name not in _TESTS:
-        raise UsageError(f"unknown test '{name}'; there are {', '.join(test.name for test in all_tests())}")
-    return _TESTS[name]
+    return TESTS.find(name)
 
 
 def all_pairs(systems: int) -> Integers:
@@ -129,11 +126,3 @@ def against(baseline: int, systems: int) -> Integers:
 def differences(scores: Floats, pairs: Integers) -> Floats:
     """For each pair its difference on each topic."""
     return scores[pairs[:, 0]] - scores[pairs[:, 1]]
-
-
-_MODULES = ("paired", "randomised", "families", "independent")  # which register their tests
-
-
-def _load() -> None:
-    for module in _MODULES:
-        import_module(f"cranfield.statistics.{module}")

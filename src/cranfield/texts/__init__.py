@@ -14,7 +14,7 @@ from cranfield.formats import datasets, stem
 from cranfield.formats.sources import Source, open_source
 from cranfield.texts import tabular
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
-from cranfield.texts.choosing import FORMATS, PARQUET, choose, format_named, names, recognised
+from cranfield.texts.choosing import PARQUET, choose, format_named, names, recognised
 from cranfield.texts.content import head_of, kind_of
 from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, joined, no_duplicates, refuse_packed
 from cranfield.texts.peeking import beginning, is_index
@@ -186,7 +186,6 @@ def _holds(path: Path, kind: Kind) -> bool:
 
 
 __all__ = [
-    "FORMATS",
     "PARQUET",
     "Documents",
     "Ids",

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from cranfield.errors import DataError, UsageError
-from cranfield.formats import read_qrels, read_run, suffix_of, writers
+from cranfield.formats import read_qrels, read_run, suffix_of
 from cranfield.formats.datasets import is_dataset
 from cranfield.formats.output import Where
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.texts import FORMATS, PARQUET, Ids, read_documents, read_topics
+from cranfield.formats.writers import writable
+from cranfield.texts import PARQUET, Ids, read_documents, read_topics
 from cranfield.texts.blockwise import NotInBlocksError
 from cranfield.texts.collection import TOML, Collection, read_collection
 from cranfield.texts.content import Content
+from cranfield.texts.forms import FORMATS
 from cranfield.texts.peeking import peek
 from cranfield.texts.streaming import MoreFieldsError, stream, widened
 from cranfield.texts.writing import write_collection, write_documents, write_qrels, write_run, write_topics
@@ -57,10 +58,10 @@ def convert(
     if kind is None or kind == "collection":
         raise UsageError(f"{label}: run, qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "run":
-        run = read_run(source, reading=_of_table(reading))
+        run = read_run(source, reading=reading)
         return _notes(run.origin.notes) + write_run(run, where, format=to_format, lossy=lossy)
     if kind == "qrels":
-        qrels = read_qrels(source, reading=_of_table(reading))
+        qrels = read_qrels(source, reading=reading)
         return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
     if kind == "topics":
         topics = read_topics(source, format=text_format, ids=ids)
@@ -126,7 +127,8 @@ def _convert_collection(
 def _is_folder(where: str | os.PathLike[str]) -> bool:
     """Whether a path is that of a folder, or may become one: 'out.csv' and '-' are meant for a file."""
     path = os.fspath(where)
-    suffixes = [each.suffixes for each in writers.FORMATS] + [each.suffixes for each in FORMATS["documents"]]
+    written = [each.writer.suffixes for each in writable() if each.writer]
+    suffixes = [*written, *(each.suffixes for each in FORMATS["documents"].values())]
     return os.path.isdir(path) or (path != "-" and not any(suffix_of(path) in each for each in suffixes))
 
 
@@ -134,11 +136,6 @@ def _all_notes(collection: Collection) -> tuple[str, ...]:
     parts = [part for part in (collection.documents, collection.topics) if part is not None]
     judged = () if collection.qrels is None else collection.qrels.origin.notes
     return _notes(collection.notes) + tuple(note for part in parts for note in _notes(part.notes)) + _notes(judged)
-
-
-def _of_table(reading: Reading) -> Reading:
-    """As runs and judgements are read; beir is a format of collections, whose judgements are TSV."""
-    return replace(reading, format="tsv") if reading.format == "beir" else reading
 
 
 def _notes(notes: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

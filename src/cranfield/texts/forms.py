@@ -6,11 +6,13 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import BYTE_ORDER_MARK
+from cranfield.registry import Entry, Registry
 from cranfield.texts.texts import Documents, Topics
 
 Kind = Literal["documents", "topics"]
@@ -64,18 +66,68 @@ class Losses:
         return [f"{what} ({self._times[what]:,}: {some(ids)}{more[what]})" for what, ids in self._ids.items()]
 
 
-class TextFormat(NamedTuple):
+Reads = Callable[[str, str, Kind], Found]
+Writes = Callable[[Texts, Losses], Iterator[str]]
+KINDS: tuple[Kind, ...] = ("documents", "topics")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TextFormat(Entry[Reads]):
     """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer.
 
-    `cut` tells how much of a text is whole records, so that a file can be read block by block.
+    Formats are tried on the first characters in the order of `tried`. `cut` tells how much of a text is whole records,
+    so that a file can be read block by block.
     """
 
-    name: str
-    suffixes: tuple[str, ...]
-    recognise: Callable[[str, Kind], bool]
-    read: Callable[[str, str, Kind], Found]
-    write: Callable[[Texts, Losses], Iterator[str]]
-    cut: Callable[[str], int] | None = None
+    write: Writes = field(compare=False)
+    recognise: Callable[[str, Kind], bool] = field(compare=False)
+    suffixes: tuple[str, ...] = ()
+    tried: int = 0
+    cut: Callable[[str], int] | None = field(default=None, compare=False)
+
+    @property
+    def read(self) -> Reads:
+        """Finds what is in a text, called by a name, that is of a kind."""
+        return self.function
+
+
+class ByTurn(Registry[TextFormat]):
+    """Formats in the order in which they are tried."""
+
+    def ordered(self) -> tuple[TextFormat, ...]:
+        return tuple(sorted(super().ordered(), key=lambda entry: entry.tried))
+
+
+FORMATS: Mapping[Kind, Registry[TextFormat]] = {
+    kind: ByTurn(
+        f"format of {kind}",
+        group=f"cranfield.{kind}",
+        package="cranfield.texts",
+        decorator="text_format",
+        unknown="unknown {noun} '{name}'; known: {names}, parquet",
+    )
+    for kind in KINDS
+}
+
+
+def text_format(
+    name: str,
+    read: Reads,
+    write: Writes,
+    *,
+    of: tuple[Kind, ...] = KINDS,
+    recognise: Callable[[str, Kind], bool] = lambda head, kind: False,
+    suffixes: tuple[str, ...] = (),
+    tried: int = 0,
+    cut: Callable[[str], int] | None = None,
+) -> TextFormat:
+    """Registers a reader and a writer of documents, topics or both as a format."""
+    format = TextFormat(
+        name=name, function=read, write=write, recognise=recognise, suffixes=suffixes, tried=tried, cut=cut
+    )
+    for kind in of:
+        FORMATS[kind].add(format)
+    return format
 
 
 def refuse_packed(data: Any, source: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line, columns_of
+from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, columns_of, text_format
 from cranfield.texts.texts import Topics
 
 
@@ -125,5 +125,13 @@ def recognise(head: str, kind: Kind) -> bool:
     return isinstance(entry, dict) and find_roles(tuple(entry), kind) is not None
 
 
-JSON_LINES = TextFormat("jsonl", (".jsonl", ".ndjson", ".json"), recognise, read, write, after_last_line)
-BEIR = TextFormat("beir", (), lambda head, kind: False, read, write_beir, after_last_line)
+JSON_LINES = text_format(
+    "jsonl",
+    read,
+    write,
+    recognise=recognise,
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    tried=40,
+    cut=after_last_line,
+)
+BEIR = text_format("beir", read, write_beir, tried=50, cut=after_last_line)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.errors import DataError
 from cranfield.texts.columns import find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, TextFormat, Texts, after_last_line
+from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, text_format
 from cranfield.texts.texts import Topics
 
 _LONG_FORM = ("id", "url", "title", "text")
@@ -138,8 +138,23 @@ def recognise_msmarco(head: str, kind: Kind) -> bool:
     return len(first) == 2 or (kind == "documents" and len(first) == 4 and "://" in first[1])
 
 
-CSV = TextFormat("csv", (".csv",), lambda head, kind: recognise_header(head, kind, ","), read_csv, write_csv)
-TSV = TextFormat(
-    "tsv", (".tsv",), lambda head, kind: recognise_header(head, kind, "\t"), read_tsv, write_tsv, after_last_line
+CSV = text_format(
+    "csv",
+    read_csv,
+    write_csv,
+    recognise=lambda head, kind: recognise_header(head, kind, ","),
+    suffixes=(".csv",),
+    tried=20,
 )
-MSMARCO = TextFormat("msmarco", (), recognise_msmarco, read_msmarco, write_msmarco, after_last_line)
+TSV = text_format(
+    "tsv",
+    read_tsv,
+    write_tsv,
+    recognise=lambda head, kind: recognise_header(head, kind, "\t"),
+    suffixes=(".tsv",),
+    tried=30,
+    cut=after_last_line,
+)
+MSMARCO = text_format(
+    "msmarco", read_msmarco, write_msmarco, recognise=recognise_msmarco, tried=70, cut=after_last_line
+)

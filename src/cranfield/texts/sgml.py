@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
+from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
 from cranfield.texts.markup import BLANKS, TAG, attributes, marked_up, plain, without_unseen
 
 _BOUNDARY = re.compile(r"<(/?)doc((?:\s[^<>]*)?)>", re.IGNORECASE)
@@ -189,4 +189,13 @@ def after_last_document(text: str) -> int:
     return last + len("</DOC>") if opened < last else 0
 
 
-TREC = TextFormat("trec", (".sgml", ".sgm", ".trec", ".xml"), recognise, read, write, after_last_document)
+TREC = text_format(
+    "trec",
+    read,
+    write,
+    of=("documents",),
+    recognise=recognise,
+    suffixes=(".sgml", ".sgm", ".trec", ".xml"),
+    tried=60,  # late: tags may stand in any text
+    cut=after_last_document,
+)

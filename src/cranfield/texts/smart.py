@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
+from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
 from cranfield.texts.texts import Topics
 
 _RECORD = re.compile(r"^\.I(?:[ \t]+(.*))?$", re.MULTILINE)
@@ -101,4 +101,12 @@ def before_last_record(text: str) -> int:
     return max((record.start() for record in _RECORD.finditer(text)), default=0)
 
 
-SMART = TextFormat("smart", (".qry", ".all", ".smart"), recognise, read, write, before_last_record)
+SMART = text_format(
+    "smart",
+    read,
+    write,
+    recognise=recognise,
+    suffixes=(".qry", ".all", ".smart"),
+    tried=10,
+    cut=before_last_record,
+)

@@ -72,25 +72,12 @@ def read_parquet(data: Any, source: str, kind: Kind) -> Found:
 
 def parquet_bytes(texts: Texts, losses: Losses) -> bytes:
     """The content of a Parquet file."""
+    from cranfield.formats.parquet import table_bytes
+
     names = held_names(texts, losses)
     return table_bytes(
         {"id": list(texts.ids)} | {name: list(texts.fields.get(name, [""] * len(texts))) for name in names}
     )
-
-
-def table_bytes(columns: Mapping[str, Any]) -> bytes:
-    """Columns as a Parquet file."""
-    import io
-
-    pyarrow = _pyarrow("Parquet")
-    import pyarrow.parquet as parquet
-
-    out = io.BytesIO()
-    try:
-        parquet.write_table(pyarrow.table(dict(columns)), out)
-    except UnicodeEncodeError as error:
-        raise DataError(f"{error.object!r} is not UTF-8", remedy="Parquet holds nothing else; choose trec.") from None
-    return out.getvalue()
 
 
 def _pyarrow(label: str) -> Any:

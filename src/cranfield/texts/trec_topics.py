@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, TextFormat, Texts, columns_of, fault_at, line_numbers
+from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
 from cranfield.texts.markup import BLANKS, TAG, attributes, marked_up, plain, without_unseen
 
 _BOUNDARY = re.compile(r"<(/?)top(?:ic)?((?:\s[^<>]*)?)>", re.IGNORECASE)
@@ -174,4 +174,12 @@ def recognise(head: str, kind: Kind) -> bool:
     return kind == "topics" and FIRST.search(head) is not None
 
 
-TREC = TextFormat("trec", (".topics", ".xml", ".txt"), recognise, read, write)
+TREC = text_format(
+    "trec",
+    read,
+    write,
+    of=("topics",),
+    recognise=recognise,
+    suffixes=(".topics", ".xml", ".txt"),
+    tried=60,  # late: tags may stand in any text
+)

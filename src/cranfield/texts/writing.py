@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from cranfield.errors import DataError, UsageError, shorten
-from cranfield.formats import read_qrels, read_run, suffix_of, touched, writers
-from cranfield.formats.format import is_comment
+from cranfield.formats import read_qrels, read_run, suffix_of, touched
+from cranfield.formats.format import FORMATS as TABLE_FORMATS
+from cranfield.formats.format import Format, Writer, is_comment
 from cranfield.formats.output import Where, save
+from cranfield.formats.writers import by_suffix, writable
 from cranfield.tables import Qrels, Run
-from cranfield.texts import FORMATS, PARQUET, format_named, read_documents, read_topics
+from cranfield.texts import PARQUET, format_named, read_documents, read_topics
 from cranfield.texts.collection import Collection, read_collection
-from cranfield.texts.forms import Kind, Losses, Texts, not_in_text
-from cranfield.texts.tabular import parquet_bytes, table_bytes
-
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def suffixes(self) -> tuple[str, ...]: ...
-
-
-Format = TypeVar("Format", bound=_Named)
+from cranfield.texts.forms import FORMATS, Kind, Losses, TextFormat, Texts, not_in_text
+from cranfield.texts.tabular import parquet_bytes
 
 
 def write_run(
@@ -43,19 +35,19 @@ def write_run(
     ()
     """
     table = read_run(run)
-    chosen = _format_for(format, where, writers.FORMATS, "run")
+    chosen, writer = _table_format(format, where, "run")
     losses, told = Losses(), []
     if tag is None:
         tag = table.origin.tag or "_".join(table.name.split())
-    if chosen.name == "msmarco" and not _scores_are_ranks(table):
+    if not writer.has_scores and not _scores_are_ranks(table):
         for topic in table.topics:
             losses.add("scores are dropped, their order is kept", topic)
-    if chosen.name in ("msmarco", "beir", "json") and table.origin.tag:
+    if not writer.has_tag and table.origin.tag:
         told.append(f"the tag '{shorten(tag, 60)}' is not written: {chosen.name} has no place for it")
-    if chosen.name in ("trec", "csv", "tsv") and chosen.unfit.search(tag):
+    if writer.has_tag and writer.unfit.search(tag):
         losses.add("blanks in the tag become _", tag)
         tag = "_".join(tag.split()) or "run"
-    return _write_table(table, chosen, where, tag, losses, lossy) + tuple(told)
+    return _write_table(table, chosen.name, writer, where, tag, losses, lossy) + tuple(told)
 
 
 def write_qrels(qrels: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
@@ -72,7 +64,8 @@ def write_qrels(qrels: Any, where: Where, *, format: str | None = None, lossy: b
     for column in table.columns:
         for topic in table.topics:
             losses.add(f"what is known besides the grade is dropped: {column}", topic)
-    return _write_table(table, _format_for(format, where, writers.FORMATS, "qrels"), where, "", losses, lossy)
+    chosen, writer = _table_format(format, where, "qrels")
+    return _write_table(table, chosen.name, writer, where, "", losses, lossy)
 
 
 def write_documents(documents: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
@@ -146,35 +139,30 @@ def _scores_are_ranks(run: Run) -> bool:
 
 
 def _write_table(
-    table: Run | Qrels, format: writers.TableFormat, where: Where, tag: str, losses: Losses, lossy: bool
+    table: Run | Qrels, format: str, writer: Writer, where: Where, tag: str, losses: Losses, lossy: bool
 ) -> tuple[str, ...]:
-    unfit = _unfit_id(table, format)
+    unfit = _unfit_id(table, writer)
     if unfit is not None:
         raise DataError(
-            f"the id {shorten(repr(unfit), 80)} cannot be written as {format.name}",
+            f"the id {shorten(repr(unfit), 80)} cannot be written as {format}",
             source=table.name,
             remedy="Ids are never changed. jsonl and json hold any id; csv and tsv hold blanks.",
         )
-    lost = _allowed(losses, format.name, table.name, lossy)
-    if format.name == PARQUET:
-        save(where, [table_bytes(writers.columns(table, tag))])
-    else:
-        save(where, format.write(table, tag))
+    lost = _allowed(losses, format, table.name, lossy)
+    save(where, writer.write(table, tag))
     return lost
 
 
-def _unfit_id(table: Run | Qrels, format: writers.TableFormat) -> str | None:
+def _unfit_id(table: Run | Qrels, writer: Writer) -> str | None:
     """The first id that a format cannot hold."""
-    if table.topics[0].startswith("\ufeff") and format.name in ("trec", "msmarco"):  # readers drop it there
+    if table.topics[0].startswith("\ufeff") and writer.drops_mark:
         return table.topics[0]
     for topic, documents in table.to_dict().items():
         # Readers would take its lines for comments.
-        if format.name in ("trec", "msmarco", "tsv", "beir") and is_comment(
-            topic.encode("utf-8", "surrogateescape"), fits=True
-        ):
+        if writer.has_comments and is_comment(topic.encode("utf-8", "surrogateescape"), fits=True):
             return topic
-        if format.unfit.search("".join((topic, *documents))):
-            return next(id for id in (topic, *documents) if format.unfit.search(id))
+        if writer.unfit.search("".join((topic, *documents))):
+            return next(id for id in (topic, *documents) if writer.unfit.search(id))
     return None
 
 
@@ -184,7 +172,7 @@ def _write_texts(texts: Texts, kind: Kind, where: Where, format: str | None, los
     if format == PARQUET or (format is None and suffix_of(_name_of(where)) == ".parquet"):
         name, chunks = PARQUET, [parquet_bytes(texts, losses)]
     else:
-        chosen = format_named(format, kind) if format else _format_for(None, where, FORMATS[kind], kind)
+        chosen = format_named(format, kind) if format else _text_format(where, kind)
         name, chunks = chosen.name, chosen.write(texts, losses)
         unfit = next((id for id in texts.ids if not_in_text(id)), None)
         if unfit is not None:
@@ -215,23 +203,33 @@ def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, 
     return tuple(told)
 
 
-def _format_for(name: str | None, where: Where, formats: Sequence[Format], kind: str) -> Format:
-    """The format of that name, or the one that the suffix of the file calls for."""
-    known = ", ".join(dict.fromkeys([*(format.name for format in formats), PARQUET]))
-    if name is not None:
-        for format in formats:
-            if format.name == name:
-                return format
-        raise UsageError(f"unknown format to write {kind} in '{name}'; known: {known}")
+def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Writer]:
+    """The format of that name, or the one that the suffix of the file calls for, and its writer."""
+    if name is None:
+        by_suffix(suffix_of(_name_of(where)))  # it may be that of a plug-in
+    suffixes = {each.name: each.writer.suffixes for each in writable() if each.writer}
+    chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
+    if chosen is None or chosen.writer is None:
+        raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}")
+    return chosen, chosen.writer
+
+
+def _called_for(where: Where, kind: str, formats: Mapping[str, tuple[str, ...]]) -> str:
     path = _name_of(where)
     beir = {"corpus.jsonl": "beir", "queries.jsonl": "beir"}.get(os.path.basename(path).removesuffix(".gz"))
-    for format in formats:
-        if format.name == beir or (beir is None and suffix_of(path) in format.suffixes):
+    for format, suffixes in formats.items():
+        if format == beir or (beir is None and suffix_of(path) in suffixes):
             return format
+    known = ", ".join(dict.fromkeys([*formats, PARQUET]))
     raise UsageError(
         f"'{shorten(path, 60)}' does not say in which format to write {kind}; "
         f"name one with --to (format= in Python): {known}"
     )
+
+
+def _text_format(where: Where, kind: Kind) -> TextFormat:
+    """The format of texts that the suffix of the file calls for."""
+    return FORMATS[kind][_called_for(where, kind, {each.name: each.suffixes for each in FORMATS[kind].values()})]
 
 
 def _name_of(where: Where) -> str:

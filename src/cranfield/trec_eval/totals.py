@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.errors import some
 from cranfield.judged import Floats, Integers, Mask, judge, pool
-from cranfield.measures.registry import GEOMETRIC_FLOOR
+from cranfield.measures.definition import GEOMETRIC_FLOOR
 from cranfield.tables import Qrels, Run
 from cranfield.trec_eval import groups
 from cranfield.trec_eval import preference_counts as preferences

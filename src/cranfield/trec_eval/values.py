@@ -11,9 +11,10 @@ import numpy as np
 
 from cranfield.judged import Floats, Judged, Mask, Pool
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.definition import GEOMETRIC_FLOOR
 from cranfield.measures.gain import gains
 from cranfield.measures.interpolated import reached
-from cranfield.measures.registry import GEOMETRIC_FLOOR, Measure, all_measures, parse_measure
+from cranfield.measures.registry import MEASURES, Measure, called
 from cranfield.measures.trec import precision_at
 from cranfield.trec_eval.arguments import Options
 from cranfield.trec_eval.inputs import byte_order
@@ -126,10 +127,10 @@ def ours(wanted: Wanted, options: Options) -> list[Measure]:
 def _registered() -> dict[str, Measure]:
     """Our measures by the names that trec_eval has for them."""
     found: dict[str, Measure] = {}
-    for measure in all_measures():
-        definition = measure.definition
+    for definition in MEASURES.values():
+        measure = called(definition, definition.name)
         found |= {name: measure for name in (definition.trec, definition.trec_at) if name is not None}
-        found |= {trec: parse_measure(name) for name, (_, trec) in definition.averages.items() if trec is not None}
+        found |= {trec: called(definition, name) for name, (_, trec) in definition.averages.items() if trec is not None}
     return found
 
 

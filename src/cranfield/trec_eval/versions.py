@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.judged import Judged, judge
-from cranfield.measures.registry import GEOMETRIC_FLOOR
+from cranfield.measures.definition import GEOMETRIC_FLOOR
 from cranfield.trec_eval.arguments import NoTopicsError, Options
 from cranfield.trec_eval.inputs import Files, read
 from cranfield.trec_eval.names import Wanted, wanted
