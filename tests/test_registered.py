@@ -6,21 +6,22 @@ of what there is notices. Called as a program, this file writes it anew; then re
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from math import inf, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from cranfield import CranfieldError
 from cranfield.efficiency.resources import FIGURES
 from cranfield.fusion import all_methods as all_fusions
-from cranfield.fusion.registered import all_normalisations
+from cranfield.fusion import all_normalisations
 from cranfield.measures import all_measures
 from cranfield.plot.subject import all_pictures
 from cranfield.pooling.strategy import all_methods as all_poolings
+from cranfield.registry import REQUIRED
 from cranfield.report.report_tables import ADVICE, DECIDES
 from cranfield.search.models import MODELS
 from cranfield.statistics.coefficients import all_coefficients
@@ -70,37 +71,28 @@ def told(value: Any) -> str:
     return "there is one" if callable(value) else repr(value)
 
 
-def fields(entry: NamedTuple, left_out: Iterable[str] = ("function", "parameters", "make", "draw")) -> list[str]:
-    kept = {name: value for name, value in entry._asdict().items() if name not in left_out}
+def fields(entry: Any, left_out: Iterable[str] = ("function", "parameters", "make", "draw")) -> list[str]:
+    names = entry._fields if hasattr(entry, "_fields") else [field.name for field in dataclasses.fields(entry)]
+    values = {name: getattr(entry, name) for name in names}
+    kept = {name: value for name, value in values.items() if name not in left_out}
     return [f"    {name}: {told(value)}" for name, value in kept.items() if value not in (None, False, (), {})]
 
 
 def registered() -> str:
     lines: list[str] = []
     first: dict[str, str] = {}
-    for measure in all_measures():
-        definition = measure.definition
-        lines += [f"measure {definition.name}", *fields(definition)]
-        for name, parameter in definition.parameters.items():
-            text = f"    {name}, {parameter.help}; {parameter.accepts}: {accepted(parameter.check)}"
-            known = first.setdefault(text, definition.name)
-            lines.append(text if known == definition.name else f"    {name}: as of {known}")
-    for fusion in all_fusions():
-        lines += [f"fusion {fusion.name}", *fields(fusion)]
-        for name, each in fusion.parameters.items():
-            lines += [f"    {name}: {accepted(each.check)}", *("    " + line for line in fields(each, ("check",)))]
-    for normalisation in all_normalisations():
-        lines += [f"normalisation {normalisation.name}", *fields(normalisation)]
-    for pooling in all_poolings():
-        lines += [f"pooling {pooling.name}", *fields(pooling)]
-        for name, limits in pooling.parameters.items():
-            lines.append(f"    {name}, {limits.help}: {accepted(partial(limits.check, name))}")
-    for model in MODELS.values():
-        lines += [f"model {model.name}", *fields(model)]
-        for name, default in model.parameters.items():
-            alike = [probe for probe in PROBES if type(probe) is type(default)]
-            taken = [repr(probe) for probe in alike if takes(model, name, probe)]
-            lines.append(f"    {name}, {default!r}: {', '.join(taken)}")
+    entries: list[tuple[str, Any]] = [("measure", measure.definition) for measure in all_measures()]
+    entries += [("fusion", method) for method in all_fusions()]
+    entries += [("normalisation", normalisation) for normalisation in all_normalisations()]
+    entries += [("pooling", method) for method in all_poolings()]
+    entries += [("model", model) for model in MODELS.values()]
+    for kind, entry in entries:
+        lines += [f"{kind} {entry.name}", *fields(entry)]
+        for name, parameter in entry.parameters.items():
+            default = "none" if parameter.default is REQUIRED else repr(parameter.default)
+            text = f"    {name}, {default}, {parameter.help}; {parameter.accepts}: {accepted(parameter.takes)}"
+            known = first.setdefault(text, entry.name)
+            lines.append(text if known == entry.name else f"    {name}: as of {known}")
     others: tuple[tuple[str, Iterable[Any]], ...] = (
         ("test", all_tests()),
         ("correction", all_corrections()),
@@ -108,21 +100,13 @@ def registered() -> str:
         ("picture", all_pictures()),
         ("figure", FIGURES.values()),
     )
-    for kind, entries in others:
-        for entry in entries:
+    for kind, several in others:
+        for entry in several:
             named = getattr(entry, "name", None) or entry.label
             lines += [f"{kind} {named}", *fields(entry)]
     for kind, texts in (("advice", ADVICE), ("setting", DECIDES)):
         lines += [f"{kind} {name}: {text}" for name, text in texts.items()]
     return "\n".join(lines) + "\n"
-
-
-def takes(model: Any, name: str, value: Any) -> bool:
-    try:
-        model.check({name: value})
-    except CranfieldError:
-        return False
-    return True
 
 
 def test_what_is_registered_is_as_written_down() -> None:
