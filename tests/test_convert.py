@@ -252,7 +252,7 @@ def test_tables_survive_every_pair_of_formats(kind: Any, first: str, second: str
     one, two = tmp_path / "one", tmp_path / "two"
     WRITE[kind](table, one, format=first, lossy=ranks_only)
     convert(one, two, kind=kind, to_format=second, lossy=ranks_only, reading=Reading(format=first))
-    back = READ[kind](two, format="tsv" if second == "beir" else second).to_dict()
+    back = READ[kind](two, reading=Reading(format="tsv" if second == "beir" else second)).to_dict()
     if ranks_only:
         assert {topic: list(of) for topic, of in back.items()} == {t: list(of) for t, of in table.to_dict().items()}
     else:

@@ -251,26 +251,26 @@ ASKED = "'nosy:Nosy@10'"
 # Every way in which a name of a measure comes from somewhere else, and then of other things that are registered.
 MEASURES_IN_PYTHON = (
     f"cranfield.evaluate({QRELS!r}, {BM25!r}, {ASKED})",
-    f"cranfield.compare({QRELS!r}, [{BM25!r}, {DENSE!r}], [{ASKED}, 'AP'])",
+    f"cranfield.compare(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), [{ASKED}, 'AP'])",
     f"Thresholds({{{ASKED}: Rule()}})",
-    f"cranfield.diagnose({QRELS!r}, {BM25!r}, {DENSE!r}, {ASKED})",
-    f"cranfield.explain({QRELS!r}, {BM25!r}, '1', {ASKED})",
+    f"cranfield.diagnose(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), {ASKED})",
+    f"cranfield.explain(cranfield.Experiment({QRELS!r}, {BM25!r}), '1', {ASKED})",
     f"cranfield.measures.parse_measures('AP,' + {ASKED})",
     f"cranfield.fusion.train_fusion([{BM25!r}, {DENSE!r}], {QRELS!r}, measure={ASKED})",
-    f"cranfield.plan({QRELS!r}, [{BM25!r}, {DENSE!r}], {ASKED})",
+    f"cranfield.plan(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), {ASKED})",
 )
 OTHERS_IN_PYTHON = (
     "pickle.loads(pickle.dumps(cranfield.measures.AP).replace(b'\\x02AP', b'\\x09nosy:Nosy'))",
     f"cranfield.fuse([{BM25!r}, {DENSE!r}], 'nosy:Nosy')",
     f"cranfield.fuse([{BM25!r}, {DENSE!r}], 'combsum', norm='nosy:Nosy')",
     "cranfield.search.find_model('nosy:Nosy')",
-    f"cranfield.compare({QRELS!r}, [{BM25!r}, {DENSE!r}], 'AP', tests=['nosy:Nosy'])",
-    f"cranfield.compare({QRELS!r}, [{BM25!r}, {DENSE!r}], 'AP', correction='nosy:Nosy')",
+    f"cranfield.compare(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), 'AP', tests=['nosy:Nosy'])",
+    f"cranfield.compare(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), 'AP', correction='nosy:Nosy')",
     f"cranfield.correlate({BM25!r}, {DENSE!r}, coefficients='nosy:Nosy')",
     f"cranfield.evaluate({QRELS!r}, {BM25!r}, 'AP').plot.__getattr__('nosy:Nosy')",
     "find_method('nosy:Nosy')",
-    f"cranfield.read_run({BM25!r}, format='nosy:Nosy')",
-    f"cranfield.read_qrels({QRELS!r}, kind='nosy:Nosy')",
+    f"cranfield.read_run({BM25!r}, reading=cranfield.Reading(format='nosy:Nosy'))",
+    f"cranfield.read_qrels({QRELS!r}, reading=cranfield.Reading(judgements='nosy:Nosy'))",
 )
 
 

@@ -7,6 +7,7 @@ of what there is notices. Called as a program, this file writes it anew; then re
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import inf, nan
 from pathlib import Path
@@ -68,7 +69,9 @@ def told(value: Any) -> str:
     """A field in words; of a function whether there is one, as what it does is tested elsewhere."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {told(one)}" for key, one in value.items())
-    return "there is one" if callable(value) else repr(value)
+    if callable(value):
+        return "there is one"
+    return re.sub(r" at 0x\w+", "", repr(value))
 
 
 def fields(entry: Any, left_out: Iterable[str] = ("function", "parameters", "make", "draw")) -> list[str]:

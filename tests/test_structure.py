@@ -43,7 +43,7 @@ LAYERS = (
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # What a lower layer may load late, inside a function: a result can print itself.
-LATE = {("evaluation", "plot"), ("exports", "signatures")}
+LATE = {("evaluation", "plot"), ("exports", "signatures"), ("signatures", "formats"), ("signatures", "texts")}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -38,7 +38,8 @@ def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floa
       University, 2007; the program statAP_MQ_eval of the TREC Million Query track.
 
     >>> import cranfield
-    >>> qrels = cranfield.read_qrels({"q1": {"a": (1, 1.0), "b": (0, 0.5), "c": (1, 0.5)}}, kind="sampled")
+    >>> sampled = cranfield.Reading(judgements="sampled")
+    >>> qrels = cranfield.read_qrels({"q1": {"a": (1, 1.0), "b": (0, 0.5), "c": (1, 0.5)}}, reading=sampled)
     >>> run = cranfield.read_run({"q1": {"a": 4.0, "b": 3.0, "x": 2.0, "c": 1.0}})
     >>> statAP.per_topic(cranfield.judged.judge(run, qrels))  # (1/1 + 2 (1 + 1)/4) / (1 + 2)
     array([0.66666667])
@@ -75,7 +76,8 @@ def xinfAP(judged: Judged, *, rel: float = 1, smoothing: str = "sample_eval", cu
 
     >>> import cranfield, io
     >>> lines = "q1 0 a 1 1", "q1 0 b 2 0", "q1 0 c 2 -1", "q1 0 d 2 1", "q1 0 e 2 -1"
-    >>> qrels = cranfield.read_qrels(io.StringIO("\\n".join(lines)), kind="sampled")
+    >>> sampled = cranfield.Reading(judgements="sampled")
+    >>> qrels = cranfield.read_qrels(io.StringIO("\\n".join(lines)), reading=sampled)
     >>> run = cranfield.read_run({"q1": {"b": 5.0, "a": 4.0, "c": 3.0, "d": 2.0}})
     >>> xinfAP.per_topic(cranfield.judged.judge(run, qrels)).round(4)  # (1/2 + 2 (1 + 1)/4) / (1 + 2)
     array([0.5])
@@ -106,7 +108,8 @@ def infNDCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
 
     >>> import cranfield, io
     >>> lines = "q1 0 a 1 1", "q1 0 b 2 0", "q1 0 c 2 -1", "q1 0 d 2 1", "q1 0 e 2 -1"
-    >>> qrels = cranfield.read_qrels(io.StringIO("\\n".join(lines)), kind="sampled")
+    >>> sampled = cranfield.Reading(judgements="sampled")
+    >>> qrels = cranfield.read_qrels(io.StringIO("\\n".join(lines)), reading=sampled)
     >>> run = cranfield.read_run({"q1": {"b": 5.0, "a": 4.0, "c": 3.0, "d": 2.0}})
     >>> infNDCG.per_topic(cranfield.judged.judge(run, qrels))  # (0.6309 + 3/2 0.4307) / (1 + 0.6309 + 0.5)
     array([0.59924293])

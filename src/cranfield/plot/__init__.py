@@ -6,7 +6,6 @@ from cranfield.exports import TYPE_CHECKING, exported
 
 if TYPE_CHECKING:
     from cranfield.plot.curves import Curves as Curves
-    from cranfield.plot.saving import save as save
 
-PUBLIC = {"curves": "Curves", "saving": "save"}
+PUBLIC = {"curves": "Curves"}
 __getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.format import Reading, Request, Rows, Writer, decode, table_format
+from cranfield.formats.format import Parsed, Request, Rows, Writer, decode, table_format
 from cranfield.formats.memory import read_mapping
 from cranfield.formats.rows import BLANKS
 
 
-def read_ranked(data: Any, source: str, request: Request) -> Reading:
+def read_ranked(data: Any, source: str, request: Request) -> Parsed:
     """Documents count from the last, which has 1: only their order is known."""
     rows: dict[str, dict[str, int]] = {}
     for number, line in enumerate(decode(bytes(data)).splitlines(), start=1):
