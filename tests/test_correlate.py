@@ -24,7 +24,7 @@ from cranfield.cli.correlate import APPLIES, QUESTIONS, command
 from cranfield.evaluation.experiment import Experiment
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import all_coefficients, find_coefficient
-from cranfield.statistics.overlap import TIE_TREATMENTS, Ranking, rank_biased_overlap
+from cranfield.statistics.overlap import TIE_TREATMENTS, TiedRanking, rank_biased_overlap
 from cranfield.statistics.significance import Sampling
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -92,7 +92,7 @@ def test_two_runs_topic_by_topic() -> None:
         tops = [set(sorted(run, key=lambda d: -run[d])[:10]) for run in (x, y)]
         assert row["overlap@10"] == len(tops[0] & tops[1]) / 10
         assert row["Jaccard@10"] == len(tops[0] & tops[1]) / len(tops[0] | tops[1])
-        ours, theirs = (Ranking.of_scores(list(run), list(run.values())) for run in (x, y))
+        ours, theirs = (TiedRanking.of_scores(list(run), list(run.values())) for run in (x, y))
         overlap = rank_biased_overlap(ours, theirs, p=0.8)
         assert (row["RBO"], row["RBO low"], row["RBO high"]) == pytest.approx(tuple(overlap))
     for i, name in enumerate(found.columns):

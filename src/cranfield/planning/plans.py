@@ -15,7 +15,7 @@ from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.statistics import generalisability as theory
 from cranfield.statistics import power as planning
-from cranfield.statistics.generalisability import Components, Estimate
+from cranfield.statistics.generalisability import Components, IntervalEstimate
 from cranfield.statistics.power import Design
 from cranfield.statistics.significance import Floats, all_pairs, differences
 
@@ -153,10 +153,10 @@ class MeasurePlan:
     measure: str
     pairs: tuple[PairPlan, ...]
     components: Components
-    generalisability: Estimate
-    dependability: Estimate
-    topics_for_generalisability: tuple[Estimate, ...]
-    topics_for_dependability: tuple[Estimate, ...]
+    generalisability: IntervalEstimate
+    dependability: IntervalEstimate
+    topics_for_generalisability: tuple[IntervalEstimate, ...]
+    topics_for_dependability: tuple[IntervalEstimate, ...]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
 from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing
 from cranfield.pooling.rejudged import NOWHERE, Systems
-from cranfield.pooling.reusability import Verdict, verdict_of
+from cranfield.pooling.reusability import Reusability, verdict_of
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.significance import Sampling
 from cranfield.statistics.tau_ap import first_ranks
@@ -94,7 +94,7 @@ class PoolAnalysis:
     groups_left_out: tuple[LeftOut, ...]
     shares: tuple[JudgedShare, ...]
     missing: Missing | None
-    verdict: Verdict
+    verdict: Reusability
     warnings: tuple[Finding, ...]
 
 

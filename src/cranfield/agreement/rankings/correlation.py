@@ -13,7 +13,7 @@ from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.significance import Sampling
 
 
-class Row(NamedTuple):
+class CorrelationRow(NamedTuple):
     """A line of the table: what it is about, and its numbers; NaN where one is undefined."""
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Correlation:
     kind: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CorrelationRow, ...]
     means: tuple[float, ...] | None
     notes: tuple[str, ...]
     warnings: tuple[Finding, ...]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, Row, drawn_and_read
+from cranfield.agreement.rankings.correlation import Correlation, CorrelationRow, drawn_and_read
 from cranfield.agreement.rankings.runs import OVERLAP_DEPTH, Settings, cut
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
@@ -17,7 +17,7 @@ from cranfield.formats import read_run
 from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Floats
 from cranfield.measures import Measure, as_measures
-from cranfield.statistics.overlap import LARGE_RESIDUAL, Ranking, Ties, overlap_at, rank_biased_overlap
+from cranfield.statistics.overlap import LARGE_RESIDUAL, TiedRanking, Ties, overlap_at, rank_biased_overlap
 from cranfield.statistics.reproducibility import (
     Effect,
     kendall_tau_union,
@@ -76,7 +76,7 @@ def reproduction(
     scores, found = _evaluated(experiment, other_qrels, pairs, measures)
     warnings = list(found)
 
-    rows: list[Row] = []
+    rows: list[CorrelationRow] = []
     if other_qrels is None:
         settings = Settings((), p, cast(Ties, ties), policy.depth, overlap_depth)
         for number, (old, new) in enumerate(pairs):
@@ -135,11 +135,11 @@ def _evaluated(
     return [Scores(str(measure), first[:, i], second[:, i]) for i, measure in enumerate(wanted)], warnings
 
 
-def _row(run: str, measure: str, quantity: str, estimate: Estimate, perfect: float) -> Row:
-    return Row((run, measure, quantity), (*estimate[:3], perfect))
+def _row(run: str, measure: str, quantity: str, estimate: Estimate, perfect: float) -> CorrelationRow:
+    return CorrelationRow((run, measure, quantity), (*estimate[:3], perfect))
 
 
-def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) -> list[Row]:
+def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) -> list[CorrelationRow]:
     """RMSE and nRMSE under each measure."""
     return [
         _row(name, measure, quantity, estimate, PERFECT[quantity])
@@ -148,7 +148,9 @@ def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) ->
     ]
 
 
-def _of_documents(old: Run, new: Run, settings: Settings, sampling: Sampling, warnings: list[Finding]) -> list[Row]:
+def _of_documents(
+    old: Run, new: Run, settings: Settings, sampling: Sampling, warnings: list[Finding]
+) -> list[CorrelationRow]:
     """Agreement of the lists, as means over the topics of both."""
     name, theirs = old.name, set(new.topics)
     topics = [topic for topic in old.topics if topic in theirs]
@@ -167,7 +169,7 @@ def _of_documents(old: Run, new: Run, settings: Settings, sampling: Sampling, wa
     p, depth = settings.p, settings.overlap_depth
     for topic in topics:
         lists = [cut(run[topic], settings.depth) for run in (first, second)]
-        x, y = (Ranking.of_scores(list(one), list(one.values())) for one in lists)
+        x, y = (TiedRanking.of_scores(list(one), list(one.values())) for one in lists)
         overlap = rank_biased_overlap(x, y, p, settings.ties)
         residuals.append(overlap.residual)
         values = {
@@ -194,7 +196,7 @@ def _mean(values: Floats, sampling: Sampling) -> Estimate:
 
 def _of_improvement(
     name: str, scores: list[Scores], sampling: Sampling, warnings: list[Finding], *, same_topics: bool
-) -> list[Row]:
+) -> list[CorrelationRow]:
     """Effect ratio and delta relative improvement under each measure."""
     rows = []
     for measure, *sides in scores:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, Row, as_names, orientations
+from cranfield.agreement.rankings.correlation import Correlation, CorrelationRow, as_names, orientations
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats.reading import DEFAULT, Reading
@@ -17,7 +17,7 @@ from cranfield.statistics.coefficients import Coefficient, find_coefficient
 from cranfield.statistics.overlap import (
     LARGE_RESIDUAL,
     TIE_TREATMENTS,
-    Ranking,
+    TiedRanking,
     Ties,
     overlap_at,
     prefix_weight,
@@ -81,7 +81,7 @@ def correlate(
     ours, theirs = (run.to_dict(topics) for run in runs)
     pairs = [(cut(ours[topic], depth), cut(theirs[topic], depth)) for topic in topics]
     values = np.array([_of_topic(*pair, settings) for pair in pairs])
-    rows = tuple(Row((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
+    rows = tuple(CorrelationRow((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
     warnings += _doubts(values, topics, settings, " and ".join(names))
     notes = _notes(names, pairs, settings)
     asked = {"p": p, "ties": ties, "depth": depth, "overlap_depth": overlap_depth}
@@ -121,7 +121,7 @@ def cut(documents: dict[str, float], depth: int | None) -> dict[str, float]:
 def _of_topic(first: dict[str, float], second: dict[str, float], settings: Settings) -> tuple[float, ...]:
     both = [document for document in first if document in second]
     ours, theirs = np.array([first[d] for d in both]), np.array([second[d] for d in both])
-    rankings = [Ranking.of_scores(list(run), list(run.values())) for run in (first, second)]
+    rankings = [TiedRanking.of_scores(list(run), list(run.values())) for run in (first, second)]
     return (
         *(len(both), len(first) - len(both), len(second) - len(both)),
         *(each(ours, theirs) for each in settings.coefficients),
