@@ -12,6 +12,10 @@ from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.significance import Sampling
 
+# Neither run is the truth, runs have ties, and means of systems are tied now and then: all three are symmetric and have
+# a rule for ties.
+COEFFICIENTS = ("spearman", "kendall", "tau_ap_b")
+
 
 class CorrelationRow(NamedTuple):
     """A line of the table: what it is about, and its numbers; NaN where one is undefined."""

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, CorrelationRow, as_names, drawn_and_read, orientations
+from cranfield.agreement.rankings.correlation import (
+    COEFFICIENTS,
+    Correlation,
+    CorrelationRow,
+    as_names,
+    drawn_and_read,
+    orientations,
+)
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -22,8 +29,6 @@ from cranfield.statistics.orderings import Ordering, agreement_of_orderings, ari
 from cranfield.statistics.resampled import default_sampling
 from cranfield.statistics.significance import Sampling
 
-# Means of systems are tied now and then, more so in resamples: all three have a rule for ties.
-COEFFICIENTS = ("spearman", "kendall", "tau_ap_b")
 FEW_SYSTEMS = 5
 
 
