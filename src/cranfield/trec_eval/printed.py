@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.trec_eval.arguments import CalculationError, Options
-from cranfield.trec_eval.names import Entry
+from cranfield.trec_eval.names import TrecMeasure
 
 LINE = "{:<22}\t{}\t{}\n"
 FRACTION = "%6.4f"
@@ -18,7 +18,7 @@ FRACTION = "%6.4f"
 class PrintedColumn(NamedTuple):
     """One printed name with its values for the topics that are evaluated, in trec_eval's order, and for all of them."""
 
-    entry: Entry
+    entry: TrecMeasure
     name: str
     values: Floats = np.zeros(0)
     total: float | None = None
@@ -70,11 +70,11 @@ def _line(column: PrintedColumn, topic: str, value: str, options: Options) -> st
     return prefix + LINE.format(column.name, topic, value)
 
 
-def _whole(entry: Entry, options: Options) -> bool:
+def _whole(entry: TrecMeasure, options: Options) -> bool:
     return (entry.is_count or entry.summary == "topics") and options.zscores is None
 
 
-def _form(entry: Entry, options: Options) -> str:
+def _form(entry: TrecMeasure, options: Options) -> str:
     if entry.summary == "per topic":
         return "'%s'"
     return "%d" if _whole(entry, options) else FRACTION
