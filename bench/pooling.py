@@ -39,9 +39,10 @@ def replayed(method: str) -> Callable[[Path], int]:
     """From files to what a method that learns would have found."""
 
     def make(folder: Path) -> int:
+        from cranfield.evaluation.experiment import Experiment
         from cranfield.pooling.simulation import simulate
 
-        made = simulate(str(folder / "qrels"), runs_in(folder), [method], [BUDGET], depth=DEPTH)
+        made = simulate(Experiment(str(folder / "qrels"), runs_in(folder)), [method], [BUDGET], depth=DEPTH)
         return made.rows[0].relevant
 
     return make
@@ -49,9 +50,10 @@ def replayed(method: str) -> Callable[[Path], int]:
 
 def analysed(folder: Path) -> int:
     """From files to every run left out, one at a time."""
+    from cranfield.evaluation.experiment import Experiment
     from cranfield.pooling.analysis import analyse
 
-    return len(analyse(str(folder / "qrels"), runs_in(folder), depth=DEPTH).left_out)
+    return len(analyse(Experiment(str(folder / "qrels"), runs_in(folder)), depth=DEPTH).left_out)
 
 
 def plain_python(folder: Path) -> int:

@@ -207,6 +207,12 @@ def test_splits_show_every_fold() -> None:
         compared(splits=split(["x1", "x2"], folds=2))
 
 
+def test_splits_belong_to_one_collection() -> None:
+    two = {name: Experiment(QRELS, RUNS) for name in ("x", "y")}
+    with pytest.raises(UsageError, match="splits belong to one collection"):
+        compare_collections(two, "AP", details=Details(splits=split(TOPICS, folds=4)))
+
+
 def test_one_split_is_tested_on_the_topics_held_out() -> None:
     splits = split(TOPICS, test_share=0.25, seed=1)
     found = compared(splits=splits)

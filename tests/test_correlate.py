@@ -10,21 +10,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import pytest
 
 import cranfield
 from cranfield import DataError, UsageError, correlate
-from cranfield.agreement import Correlation, correlate_halves, correlate_systems
+from cranfield.agreement import Correlation, Overlap, correlate_halves, correlate_systems
 from cranfield.agreement.rankings.correlation_tables import FORMATS
 from cranfield.cli import main
 from cranfield.cli.correlate import APPLIES, QUESTIONS, command
 from cranfield.evaluation.experiment import Experiment
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import all_coefficients, find_coefficient
-from cranfield.statistics.overlap import TIE_TREATMENTS, Ranking, rank_biased_overlap
+from cranfield.statistics.overlap import TIE_TREATMENTS, TiedRanking, Ties, rank_biased_overlap
 from cranfield.statistics.significance import Sampling
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -75,7 +75,7 @@ def read(path: str) -> Table:
 
 
 def test_two_runs_topic_by_topic() -> None:
-    found = correlate(BM25, DENSE, ["spearman", "kendall", "tau_ap"], p=0.8)
+    found = correlate(BM25, DENSE, ["spearman", "kendall", "tau_ap"], overlap=Overlap(p=0.8))
     first, second = read(BM25), read(DENSE)
     assert [row.names for row in found.rows] == [(topic,) for topic in first]
     for topic in first:
@@ -92,7 +92,7 @@ def test_two_runs_topic_by_topic() -> None:
         tops = [set(sorted(run, key=lambda d: -run[d])[:10]) for run in (x, y)]
         assert row["overlap@10"] == len(tops[0] & tops[1]) / 10
         assert row["Jaccard@10"] == len(tops[0] & tops[1]) / len(tops[0] | tops[1])
-        ours, theirs = (Ranking.of_scores(list(run), list(run.values())) for run in (x, y))
+        ours, theirs = (TiedRanking.of_scores(list(run), list(run.values())) for run in (x, y))
         overlap = rank_biased_overlap(ours, theirs, p=0.8)
         assert (row["RBO"], row["RBO low"], row["RBO high"]) == pytest.approx(tuple(overlap))
     for i, name in enumerate(found.columns):
@@ -100,8 +100,9 @@ def test_two_runs_topic_by_topic() -> None:
 
 
 def test_a_run_agrees_with_itself() -> None:
-    for ties in ("w", "b"):
-        found = correlate(BM25, BM25, ties=ties).mean()
+    treatments: tuple[Ties, ...] = ("w", "b")
+    for ties in treatments:
+        found = correlate(BM25, BM25, overlap=Overlap(ties=ties)).mean()
         assert [found[name] for name in ("spearman", "kendall", "tau_ap_b", "overlap@10", "RBO")] == pytest.approx(
             [1] * 5
         )
@@ -131,12 +132,12 @@ def test_short_lists_are_warned_about_and_long_ones_are_not() -> None:
     shallow = correlate(deep, deep, depth=5)
     assert "large-residual" in codes(shallow)
     assert shallow.of("q")["in both"] == 5
-    assert "large-residual" not in codes(correlate(deep, deep, depth=5, p=0.5))
+    assert "large-residual" not in codes(correlate(deep, deep, depth=5, overlap=Overlap(p=0.5)))
 
 
 def test_notes_say_what_a_reader_must_know() -> None:
     tied = {"q": {"a": 2.0, "b": 1.0, "c": 1.0}}
-    found = correlate({"q": ranked("a", "b", "c")}, tied, ["kendall", "tau_ap", "tau_ap_a"], p=0.9, ties="a")
+    found = correlate({"q": ranked("a", "b", "c")}, tied, ["kendall", "tau_ap", "tau_ap_a"], overlap=Overlap(ties="a"))
     notes = "\n".join(found.notes)
     assert "tau_ap: run1 is the truth, run2 is judged by it from the top down" in notes
     assert "kendall: both sides count alike" in notes
@@ -154,13 +155,11 @@ def test_contradicting_ranks_are_warned_about() -> None:
 
 
 def test_wrong_requests_of_two_runs() -> None:
-    for message, options in (
-        ("p must be", {"p": 1.5}),
-        ("ties must be", {"ties": "x"}),
-        ("depth must be", {"depth": 0}),
-    ):
+    for message, overlap in (("p must be", Overlap(p=1.5)), ("ties must be", Overlap(ties=cast(Ties, "x")))):
         with pytest.raises(UsageError, match=message):
-            correlate(BM25, DENSE, **options)
+            correlate(BM25, DENSE, overlap=overlap)
+    with pytest.raises(UsageError, match="depth must be"):
+        correlate(BM25, DENSE, depth=0)
     with pytest.raises(UsageError, match="unknown coefficient"):
         correlate(BM25, DENSE, "pearson")
     with pytest.raises(UsageError, match="no coefficient given"):

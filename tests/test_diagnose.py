@@ -12,9 +12,10 @@ from test_cases import cranfield as command
 from test_compare import QRELS, RUNS, TOPICS, write
 
 from cranfield import UsageError, evaluate, read_run
-from cranfield.comparison.diagnosis import diagnose, read_attributes, sliced, topic_parts
+from cranfield.comparison.diagnosis import diagnose, sliced, topic_parts
 from cranfield.errors import DataError
 from cranfield.evaluation.experiment import Experiment
+from cranfield.formats.attributes import read_attributes
 from cranfield.statistics.intervals import flipped
 from cranfield.statistics.randomised import exact_p
 from cranfield.statistics.significance import Sampling

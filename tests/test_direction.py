@@ -184,7 +184,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
     refused: list[Callable[[], Any]] = [
         lambda: cranfield.compare(experiment, "NumRet", baseline="a", details=cranfield.comparison.Details(risk=1.0)),
         lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
-        lambda: analyse(qrels, runs, measure="NumRet"),
+        lambda: analyse(Experiment(qrels, runs), measure="NumRet"),
         lambda: train_fusion(runs, qrels, measure="NumRet"),
         lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), grid=GRID, measure="NumRet"),
         *(
@@ -336,7 +336,7 @@ def test_tuning_training_and_pool_analysis_follow_the_direction(name: str, named
     trained = [train_fusion(RUNS, QRELS, measure=measure, folds=3) for measure in (name, turned)]
     assert [fold.parameters for fold in trained[0].folds] == [fold.parameters for fold in trained[1].folds]
     assert [fold.score for fold in trained[0].folds] == [-fold.score for fold in trained[1].folds]
-    pools = [analyse(QRELS, RUNS, measure=measure) for measure in (name, turned)]
+    pools = [analyse(Experiment(QRELS, RUNS), measure=measure) for measure in (name, turned)]
     for here, there in zip(pools[0].left_out, pools[1].left_out, strict=True):
         assert (here.tau, here.tau_ap) == (there.tau, there.tau_ap)
         for one, other in zip(here.runs, there.runs, strict=True):

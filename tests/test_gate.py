@@ -20,8 +20,8 @@ from test_compare import QRELS, RUNS, write
 from cranfield import DataError, Policy, UsageError, measure
 from cranfield.comparison.gate.decision import Both, as_comparison, gate, measure_checks
 from cranfield.comparison.gate.gate_tables import render
-from cranfield.comparison.gate.rules import Rule, Thresholds
-from cranfield.comparison.gate.verdict import ANSWERS, Answer, Check, Verdict
+from cranfield.comparison.gate.rules import Answer, Rule, Thresholds
+from cranfield.comparison.gate.verdict import ANSWERS, Check, Verdict
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure

@@ -17,6 +17,7 @@ from cranfield import DataError, UsageError, evaluate
 from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.pools import curves
 from cranfield.plot.subject import Subject, find_picture
+from cranfield.policy import Policy
 from cranfield.pooling.analysis import LeftOut, LeftOutRun, PoolAnalysis, analyse
 from cranfield.pooling.candidates import pooled_runs
 from cranfield.pooling.making import make_pool
@@ -77,7 +78,7 @@ GROUPS = {f"run{r}": f"group{r // 3}" for r in range(8)}
 @pytest.fixture(scope="module")
 def analysis(pooled: tuple[Rankings, Judgements]) -> PoolAnalysis:
     runs, qrels = pooled
-    return analyse(qrels, runs, groups=GROUPS, sampling=Sampling(resamples=100))
+    return analyse(Experiment(qrels, runs), groups=GROUPS, sampling=Sampling(resamples=100))
 
 
 def test_depth_of_the_pool_is_found(analysis: PoolAnalysis, pooled: tuple[Rankings, Judgements]) -> None:
@@ -99,9 +100,9 @@ def test_a_short_list_that_is_judged_whole_sets_no_depth() -> None:
     other = {"q1": {f"e{i}": -float(i) for i in range(40)}}
     short = {"q1": {"d0": 1.0}}
     pool = {"q1": {f"{letter}{i}": i % 3 for letter in "de" for i in range(15)}}
-    found = analyse(pool, {"deep": deep, "other": other, "short": short}, sampling=Sampling(resamples=20))
+    found = analyse(Experiment(pool, {"deep": deep, "other": other, "short": short}), sampling=Sampling(resamples=20))
     assert found.depth == found.judged_depth == 15
-    whole = analyse(pool, {"short": short, "longer": {"q1": {"d1": 2.0, "e1": 1.0}}})
+    whole = analyse(Experiment(pool, {"short": short, "longer": {"q1": {"d1": 2.0, "e1": 1.0}}}))
     assert whole.judged_depth == 2
 
 
@@ -110,7 +111,7 @@ def test_shares_are_told_down_to_the_longest_list_of_any_topic() -> None:
     lists = {"q1": {f"d{i}": -float(i) for i in range(12)}, "q2": {f"d{i}": -float(i) for i in range(3)}}
     turned = {topic: {document: -score for document, score in of.items()} for topic, of in lists.items()}
     pool = {topic: {document: 1 if document == "d1" else 0 for document in of} for topic, of in lists.items()}
-    found = analyse(pool, {"a": lists, "b": turned})
+    found = analyse(Experiment(pool, {"a": lists, "b": turned}))
     assert [(share.depth, share.least, share.most) for share in found.shares] == [(1, 1, 1), (5, 1, 1), (10, 1, 1)]
     assert found.judged_depth == 12
 
@@ -153,7 +154,7 @@ def test_what_a_run_or_group_brings_by_definition(
 
 def test_without_a_pool_depth_whole_lists_count() -> None:
     runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "b": {"q1": {"d3": 2.0, "d4": 1.0}}}
-    found = analyse({"q1": {"d1": 1, "d3": 1, "d9": 1}}, runs)
+    found = analyse(Experiment({"q1": {"d1": 1, "d3": 1, "d9": 1}}, runs))
     assert (found.depth, found.judged_depth, found.nobodys, found.missing) == (None, 1, 1, None)
     assert any(finding.code == "pool-depth" for finding in found.warnings)
 
@@ -161,7 +162,7 @@ def test_without_a_pool_depth_whole_lists_count() -> None:
 def test_the_scale_of_grades_stays_that_of_all_judgements() -> None:
     """Leaving out the only document of grade 3 does not make grade 1 the highest there is."""
     runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}, "c": {"q1": {"d2": 1.0}}}
-    found = analyse({"q1": {"d1": 3, "d2": 1}}, runs, measure="ERR", groups={"a": "x", "b": "x", "c": "y"})
+    found = analyse(Experiment({"q1": {"d1": 3, "d2": 1}}, runs), measure="ERR", groups={"a": "x", "b": "x", "c": "y"})
     (a, b) = found.groups_left_out[0].runs
     assert (a.score, a.score_without) == pytest.approx((7 / 8, 0.0))
     assert (b.score, b.score_without) == pytest.approx((1 / 8, 1 / 8))
@@ -207,14 +208,14 @@ def test_nothing_is_extrapolated_from_too_little() -> None:
 def test_verdicts() -> None:
     """Many alike runs pooled deeply are reusable; two unlike ones pooled to one rank are not."""
     runs, truth = systems(3, runs=12, topics=10, documents=100, deep=100)
-    deep = analyse(pooled_qrels(runs, truth, 60), runs, depth=60, sampling=Sampling(resamples=50))
+    deep = analyse(Experiment(pooled_qrels(runs, truth, 60), runs), depth=60, sampling=Sampling(resamples=50))
     assert deep.verdict.word == WORDS[0], deep.verdict
     assert all(": fine" in reason for reason in deep.verdict.reasons)
     odd: Rankings = {
         "a": {f"q{t}": {"x": 2.0, "y": 1.0} for t in range(5)},
         "b": {f"q{t}": {"z": 2.0, "w": 1.0} for t in range(5)},
     }
-    shallow = analyse({f"q{t}": {"x": 1, "z": t % 2} for t in range(5)}, odd, depth=1)
+    shallow = analyse(Experiment({f"q{t}": {"x": 1, "z": t % 2} for t in range(5)}, odd), depth=1)
     assert shallow.verdict.word == WORDS[2]
     assert "too much" in shallow.verdict.reasons[0]
     assert len(shallow.verdict.reasons) == len(LIMITS)
@@ -263,32 +264,41 @@ def test_wrong_requests_are_answered() -> None:
     runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}
     qrels = {"q1": {"d1": 1}}
     with pytest.raises(UsageError, match="at least two runs"):
-        analyse(qrels, {"a": runs["a"]})
+        analyse(Experiment(qrels, {"a": runs["a"]}))
     with pytest.raises(DataError, match="no group for 1 run: b"):
-        analyse(qrels, runs, groups={"a": "x"})
+        analyse(Experiment(qrels, runs), groups={"a": "x"})
     with pytest.raises(DataError, match="all runs are of one group, x"):
-        analyse(qrels, runs, groups={"a": "x", "b": "x"})
+        analyse(Experiment(qrels, runs), groups={"a": "x", "b": "x"})
     with pytest.raises(DataError, match="not one judged document was retrieved"):
-        analyse({"q1": {"D1": 1}}, runs)
+        analyse(Experiment({"q1": {"D1": 1}}, runs))
     with pytest.raises(UsageError, match="no budget"):
-        simulate(qrels, runs, budgets=[])
+        simulate(Experiment(qrels, runs), budgets=[])
     with pytest.raises(UsageError, match="draws a sample"):
-        simulate(qrels, runs, ["stratified"])
+        simulate(Experiment(qrels, runs), ["stratified"])
     with pytest.raises(UsageError, match="needs a plan"):
-        simulate(qrels, runs, ["plan"])
+        simulate(Experiment(qrels, runs), ["plan"])
     for rel in (float("nan"), float("inf")):
         with pytest.raises(UsageError, match="must be a number"):
-            simulate(qrels, runs, rel=rel)
+            simulate(Experiment(qrels, runs), rel=rel)
     with pytest.raises(DataError, match="not one document has a grade of 2 or more"):
-        simulate(qrels, runs, rel=2)
+        simulate(Experiment(qrels, runs), rel=2)
     with pytest.raises(DataError, match="no topic has both"):
-        simulate({"q2": {"d1": 1}}, runs)
+        simulate(Experiment({"q2": {"d1": 1}}, runs))
 
 
 @pytest.fixture(scope="module")
 def simulation() -> Simulation:
     runs, truth = systems(4, runs=12, topics=30)
-    return simulate(truth, runs, ["depth", "rrf", *ADAPTIVE], [1, 10, 20, 40], depth=50)
+    return simulate(Experiment(truth, runs), ["depth", "rrf", *ADAPTIVE], [1, 10, 20, 40], depth=50)
+
+
+def test_a_pool_has_no_policy() -> None:
+    experiment = Experiment(
+        {"q1": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d1": 1.0}}}, Policy(ties="file")
+    )
+    for use in (analyse, simulate):
+        with pytest.raises(UsageError, match="a pool has no policy"):
+            use(experiment)
 
 
 def test_methods_that_learn_find_more_than_depth(simulation: Simulation) -> None:
@@ -317,7 +327,7 @@ def test_simulation_counts_by_definition(simulation: Simulation) -> None:
 
 def test_simulation_ends_where_documents_do() -> None:
     runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}}
-    made = simulate({"q1": {"d2": 1}, "q2": {"d1": 1}, "q3": {"d1": 1}}, runs, ["depth", "maxmean"], [10])
+    made = simulate(Experiment({"q1": {"d2": 1}, "q2": {"d1": 1}, "q3": {"d1": 1}}, runs), ["depth", "maxmean"], [10])
     for row in made.rows:
         assert (row.judged, row.relevant, row.recall) == (3, 2, 1.0)
     assert {finding.code for finding in made.warnings} == {"missing-topics", "topics-left-out", "unjudged"}
@@ -327,13 +337,13 @@ def test_simulation_ends_where_documents_do() -> None:
 
 def test_a_method_named_twice_is_replayed_once() -> None:
     runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}}
-    made = simulate({"q1": {"d2": 1}}, runs, ["rrf", "depth", "rrf(k=60)"], [1, 2, 2])
+    made = simulate(Experiment({"q1": {"d2": 1}}, runs), ["rrf", "depth", "rrf(k=60)"], [1, 2, 2])
     assert [(row.method, row.budget) for row in made.rows] == [("rrf", 1), ("rrf", 2), ("depth", 1), ("depth", 2)]
 
 
 def test_same_seed_same_simulation() -> None:
     runs, truth = systems(5, runs=5, topics=5)
-    one, other, third = (simulate(truth, runs, ["thompson"], [10], seed=seed) for seed in (3, 3, 4))
+    one, other, third = (simulate(Experiment(truth, runs), ["thompson"], [10], seed=seed) for seed in (3, 3, 4))
     assert one.rows == other.rows
     assert (one.found["thompson"] != third.found["thompson"]).any()
 
@@ -399,7 +409,7 @@ def test_commands(tmp_path: Path) -> None:
 def test_real_runs_replayed() -> None:
     """Eight runs on the classic collection: every method that learns beats depth-k at every budget."""
     runs = sorted(map(str, (DATA / "runs").glob("*.run.gz")))
-    made = simulate(str(DATA / "cranfield.qrels"), runs, ["depth", *ADAPTIVE], [10, 30])
+    made = simulate(Experiment(str(DATA / "cranfield.qrels"), runs), ["depth", *ADAPTIVE], [10, 30])
     assert made.relevant == 1612
     for budget in made.budgets:
         depth = made.of("depth", budget)

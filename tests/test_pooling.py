@@ -20,10 +20,10 @@ from cranfield import DataError, UsageError, evaluate, read_qrels
 from cranfield.formats.reading import Reading
 from cranfield.pooling.candidates import Candidates, Share, pooled_runs
 from cranfield.pooling.files import filled, pool_text, read_groups, read_plan, sample_text
-from cranfield.pooling.judging import Judging, replayed
+from cranfield.pooling.judging import JudgingSession, replayed
 from cranfield.pooling.making import Known, make_pool
 from cranfield.pooling.strata import Stratum, parse_strata, stratified
-from cranfield.pooling.strategy import Method, all_methods, find_method
+from cranfield.pooling.strategy import Strategy, all_methods, find_method
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 Rankings = dict[str, dict[str, dict[str, float]]]
@@ -62,7 +62,7 @@ def by_turns(lists: list[list[str]]) -> list[str]:
     return list(found)
 
 
-def chosen(method: str | Method, candidates: Candidates, relevant: set[str], budget: int | None = None) -> list[str]:
+def chosen(method: str | Strategy, candidates: Candidates, relevant: set[str], budget: int | None = None) -> list[str]:
     names = candidates.documents
     at_work = find_method(method).started(candidates, candidates.generator(0))
     return [names[i] for i in replayed(at_work, lambda i: names[i] in relevant, budget)]
@@ -444,7 +444,7 @@ def test_strata_from_elsewhere_are_read() -> None:
 def test_judging_asks_until_it_is_told() -> None:
     runs, qrels = collection(14)
     for method in REPLAYED:
-        session = Judging(runs, method, budget=6)
+        session = JudgingSession(runs, method, budget=6)
         for topic in session.pooled.topics:
             order = chosen(method, session.pooled.of(topic), relevant_of(qrels, topic), 6)
             for document in order:
@@ -483,7 +483,7 @@ def test_no_batch_asks_for_what_is_judged(method: str) -> None:
             assert not judged[topic].keys() & set(documents)
             judged[topic] |= {d: qrels[topic][d] for d in documents}
     assert {len(of) for of in judged.values()} == {25}
-    session = Judging(runs, method)
+    session = JudgingSession(runs, method)
     assert session.take(judged) == 75
     assert session.grades.keys() == judged.keys()
     for topic in qrels:
@@ -502,7 +502,7 @@ def test_judgements_of_other_documents_are_doubted() -> None:
 def test_looking_ahead_changes_nothing() -> None:
     runs, _ = collection(16)
     for method in REPLAYED:
-        session = Judging(runs, method, budget=8)
+        session = JudgingSession(runs, method, budget=8)
         ahead = session.ahead("q1", 5)
         assert ahead == session.ahead("q1", 5) == chosen(method, session.pooled.of("q1"), set(), 5)
         assert len(set(ahead)) == 5

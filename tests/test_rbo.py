@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 from cranfield import UsageError
-from cranfield.statistics.overlap import TIE_TREATMENTS, Ranking, Ties, overlap_at, prefix_weight, rank_biased_overlap
+from cranfield.statistics.overlap import (
+    TIE_TREATMENTS,
+    TiedRanking,
+    Ties,
+    overlap_at,
+    prefix_weight,
+    rank_biased_overlap,
+)
 
 REFERENCE = Path(__file__).parents[1].parent / "shared" / "data" / "rbo" / "reference-50.csv"
 README_X = [["red"], ["blue", "green"], ["yellow"], ["pink"]]
@@ -27,7 +34,7 @@ Groups = list[list[str]]
 
 
 def rbo(x: Groups, y: Groups, p: float, ties: Ties) -> tuple[float, float, float]:
-    return tuple(rank_biased_overlap(Ranking.of_groups(x), Ranking.of_groups(y), p, ties))  # type: ignore[return-value]
+    return tuple(rank_biased_overlap(TiedRanking.of_groups(x), TiedRanking.of_groups(y), p, ties))  # type: ignore[return-value]
 
 
 def random_groups(generator: np.random.Generator, longest: int, chance_of_tie: float) -> Groups:
@@ -61,7 +68,7 @@ def test_every_row_of_the_reference() -> None:
     rows = list(csv.DictReader(REFERENCE.read_text().splitlines()))
     assert len(rows) == 50
     for row in rows:
-        x, y = (Ranking.of_groups(parsed(row[side])) for side in "xy")
+        x, y = (TiedRanking.of_groups(parsed(row[side])) for side in "xy")
         for ties in TREATMENTS:
             for found in (
                 rank_biased_overlap(x, y, float(row["p"]), ties),
@@ -230,19 +237,19 @@ def test_disjoint_lists_do_not_agree() -> None:
 def test_residual_shrinks_with_depth_and_grows_with_persistence() -> None:
     deep = [[f"d{i}"] for i in range(200)]
     residuals = [
-        rank_biased_overlap(Ranking.of_groups(deep[:n]), Ranking.of_groups(deep[:n]), 0.9).residual
+        rank_biased_overlap(TiedRanking.of_groups(deep[:n]), TiedRanking.of_groups(deep[:n]), 0.9).residual
         for n in (5, 20, 200)
     ]
     assert residuals == sorted(residuals, reverse=True)
     assert residuals[-1] < 1e-9
-    shallow = Ranking.of_groups(deep[:20])
+    shallow = TiedRanking.of_groups(deep[:20])
     assert rank_biased_overlap(shallow, shallow, 0.98).residual > rank_biased_overlap(shallow, shallow, 0.9).residual
 
 
 def test_deep_lists_of_ties() -> None:
     """One group of ten thousand against as many ranks; every depth has the same share of the group in it."""
     documents = [f"d{i}" for i in range(10_000)]
-    tied, ranked = Ranking.of_groups([documents]), Ranking.of_groups([[d] for d in documents])
+    tied, ranked = TiedRanking.of_groups([documents]), TiedRanking.of_groups([[d] for d in documents])
     found = rank_biased_overlap(tied, ranked, 0.9, "a")
     weights = 0.9 ** np.arange(1, 10_001) * (0.1 / 0.9)
     assert found.lowest == pytest.approx(float(np.sum(weights * np.arange(1, 10_001) / 10_000)), rel=1e-12)
@@ -250,8 +257,8 @@ def test_deep_lists_of_ties() -> None:
 
 
 def test_scores_and_groups_make_the_same_ranking() -> None:
-    scored = Ranking.of_scores(["c", "a", "b", "d"], [1.0, 3.0, 1.0, -math.inf])
-    grouped = Ranking.of_groups([["a"], ["c", "b"], ["d"]])
+    scored = TiedRanking.of_scores(["c", "a", "b", "d"], [1.0, 3.0, 1.0, -math.inf])
+    grouped = TiedRanking.of_groups([["a"], ["c", "b"], ["d"]])
     assert scored.documents == grouped.documents
     assert scored.first.tolist() == grouped.first.tolist() == [1, 2, 2, 4]
     assert scored.last.tolist() == grouped.last.tolist() == [1, 3, 3, 4]
@@ -259,7 +266,7 @@ def test_scores_and_groups_make_the_same_ranking() -> None:
 
 
 def test_overlap_at_a_depth() -> None:
-    x, y = Ranking.of_groups([["a"], ["b"], ["c"], ["d"]]), Ranking.of_groups([["b"], ["x"], ["a"]])
+    x, y = TiedRanking.of_groups([["a"], ["b"], ["c"], ["d"]]), TiedRanking.of_groups([["b"], ["x"], ["a"]])
     assert overlap_at(x, y, 1) == (0, 0)
     assert overlap_at(x, y, 3) == (2 / 3, 2 / 4)
     assert overlap_at(x, y, 100) == (2 / 4, 2 / 5)
@@ -267,7 +274,7 @@ def test_overlap_at_a_depth() -> None:
 
 
 def test_wrong_requests_are_refused() -> None:
-    one = Ranking.of_groups([["a"]])
+    one = TiedRanking.of_groups([["a"]])
     for p in (0.0, 1.0, -1.0, math.nan):
         with pytest.raises(UsageError, match="p must be between 0 and 1"):
             rank_biased_overlap(one, one, p)
@@ -277,13 +284,13 @@ def test_wrong_requests_are_refused() -> None:
         rank_biased_overlap(one, one, 0.9, "c")  # type: ignore[arg-type]
     assert tuple(TIE_TREATMENTS) == ("w", "a", "b")
     with pytest.raises(UsageError, match="twice"):
-        Ranking.of_groups([["a"], ["b", "a"]])
+        TiedRanking.of_groups([["a"], ["b", "a"]])
     with pytest.raises(UsageError, match="without documents"):
-        Ranking.of_scores([], [])
+        TiedRanking.of_scores([], [])
     with pytest.raises(UsageError, match="2 documents but 1 scores"):
-        Ranking.of_scores(["a", "b"], [1.0])
+        TiedRanking.of_scores(["a", "b"], [1.0])
     with pytest.raises(UsageError, match="NaN"):
-        Ranking.of_scores(["a", "b"], [1.0, math.nan])
+        TiedRanking.of_scores(["a", "b"], [1.0, math.nan])
     for wrong in (lambda: overlap_at(one, one, 0), lambda: prefix_weight(0.5, 0)):
         with pytest.raises(UsageError, match="depth must be"):
             wrong()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate
-from cranfield.agreement import reproduction
+from cranfield.agreement import Overlap, reproduction
 from cranfield.evaluation.experiment import Experiment
 from cranfield.statistics.reproducibility import (
     Effect,
@@ -188,7 +188,7 @@ def test_another_collection() -> None:
 
 def test_doubts_are_named() -> None:
     originals, copies = {"old": run("x", "d1"), "new": run("d1", "x")}, {"old2": run("x"), "new2": run("d1")}
-    found = reproduction(Experiment(QRELS, originals), copies, "RR", p=0.95, sampling=Sampling(0, 100))
+    found = reproduction(Experiment(QRELS, originals), copies, "RR", overlap=Overlap(p=0.95), sampling=Sampling(0, 100))
     codes = {warning.code for warning in found.warnings if warning.doubtful}
     assert {"unsure-effect", "large-residual"} <= codes
     assert math.isnan(found.of("new on old", "RR", "effect ratio")["value"])

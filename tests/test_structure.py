@@ -190,6 +190,9 @@ def test_no_module_name_three_times_and_no_class_name_twice() -> None:
     rooms = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] not in ("cli", "trec_eval")]
     modules = Counter(path.stem for path in rooms if path.stem != "__init__")
     assert [name for name, count in modules.items() if count > 2] == []
+    defined = [node for path in MODULES for node in ast.walk(ast.parse(path.read_text()))]
+    classes = Counter(node.name for node in defined if isinstance(node, ast.ClassDef))
+    assert [name for name, count in classes.items() if count > 1] == []
 
 
 def test_family_modules_stay_readable() -> None:

@@ -24,7 +24,7 @@ from cranfield.statistics.significance import Sampling
 FEW_TOPICS = 10
 
 
-class Coefficient(NamedTuple):
+class AssessorAgreement(NamedTuple):
     """An agreement between some assessors, with its interval over topics drawn anew."""
 
     name: str
@@ -75,7 +75,7 @@ class Assessment:
     judges: tuple[str, ...]
     values: tuple[float, ...]
     rel: float
-    coefficients: tuple[Coefficient, ...]
+    coefficients: tuple[AssessorAgreement, ...]
     topics: tuple[TopicAgreement, ...]
     grades: tuple[GradeAgreement, ...]
     confusions: tuple[Confusion, ...]
@@ -138,7 +138,7 @@ def assess(
     )
 
 
-def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Coefficient]:
+def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[AssessorAgreement]:
     """Overlap for all and each pair; kappa with each weighting for pairs; Fleiss and Krippendorff for all."""
     everybody = range(len(graded.judges))
     for group in dict.fromkeys([tuple(everybody), *graded.pairs]):
@@ -154,16 +154,16 @@ def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Coeffic
         for name, weights in kappas:
             made = _estimate(counts, draws, partial(assessors.cohen_kappa, values=values, weights=weights))
             judges = graded.judges[one], graded.judges[other]
-            yield Coefficient(name, judges, int(counts.sum()), made)
+            yield AssessorAgreement(name, judges, int(counts.sum()), made)
     by_all = graded.by_topic(lambda grades: _of_complete(grades, values))
     complete = int(by_all.sum() / len(everybody))
-    yield Coefficient("fleiss", graded.judges, complete, _estimate(by_all, draws, assessors.fleiss_kappa))
+    yield AssessorAgreement("fleiss", graded.judges, complete, _estimate(by_all, draws, assessors.fleiss_kappa))
     pairs = graded.by_topic(lambda grades: assessors.coincidences(grades, values))
     paired = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) > 1))
     levels: tuple[assessors.Level, ...] = ("nominal", "ordinal", "interval")
     for level in levels:
         made = _estimate(pairs, draws, partial(assessors.krippendorff_alpha, values=values, level=level))
-        yield Coefficient(f"alpha-{level}", graded.judges, paired, made)
+        yield AssessorAgreement(f"alpha-{level}", graded.judges, paired, made)
 
 
 def _of_complete(grades: Floats, values: Floats) -> Floats:
@@ -171,7 +171,7 @@ def _of_complete(grades: Floats, values: Floats) -> Floats:
     return assessors.coincidences(grades[~np.isnan(grades).any(axis=1)], values)
 
 
-def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> Coefficient:
+def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> AssessorAgreement:
     """The mean over topics, as in Voorhees 2000; a topic where nobody finds anything relevant has none."""
 
     def of_topic(grades: Floats) -> Floats:
@@ -181,7 +181,7 @@ def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> Coe
     complete = int(np.count_nonzero(graded.judged_by(group)))
     counts = graded.by_topic(of_topic, group)
     made = _estimate(counts, draws, lambda c: c[..., 0] / np.where(c[..., 1] > 0, c[..., 1], np.nan))
-    return Coefficient("overlap", tuple(graded.judges[i] for i in group), complete, made)
+    return AssessorAgreement("overlap", tuple(graded.judges[i] for i in group), complete, made)
 
 
 def _relevant(grades: Floats, rel: float) -> Floats:
@@ -229,7 +229,7 @@ def _confusions(graded: Graded) -> Iterator[Confusion]:
         yield Confusion((graded.judges[one], graded.judges[other]), tuple(map(tuple, counts.tolist())))
 
 
-def _findings(graded: Graded, coefficients: Iterable[Coefficient]) -> list[Finding]:
+def _findings(graded: Graded, coefficients: Iterable[AssessorAgreement]) -> list[Finding]:
     found = []
     alone = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) == 1))
     if alone:

@@ -50,15 +50,15 @@ def command(
     from cranfield.agreement.assessment import assess
     from cranfield.agreement.assessor_tables import render
     from cranfield.agreement.graded import judges_of
-    from cranfield.formats import read_run
+    from cranfield.formats.runs import read_runs
     from cranfield.statistics.significance import Sampling
 
-    found = assess(
+    assessment = assess(
         judges_of(judgements, reading),
-        runs=[read_run(run, reading=reading) for run in runs] or None,
+        runs=read_runs(list(runs), reading) if runs else None,
         measure=measure or "AP",
         rel=rel,
         sampling=Sampling(seed, resamples),
     )
-    options.warn(found.warnings)
-    click.echo(render(found, output_format, per_topic=per_topic), nl=False)
+    options.warn(assessment.warnings)
+    click.echo(render(assessment, output_format, per_topic=per_topic), nl=False)

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import watched
 from cranfield.comparison.comparison_tables import FORMATS, render
-from cranfield.errors import UsageError
 from cranfield.formats.topic_ids import read_topic_ids
 
 if TYPE_CHECKING:
-    from cranfield.comparison.comparison import Comparison
-    from cranfield.evaluation.findings import Finding
+    from cranfield.comparison.question import Details
+    from cranfield.formats.reading import Reading
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
+
+
+class Asked(NamedTuple):
+    """What few comparisons ask for, as it stands on the line."""
+
+    power: float
+    equivalence: float | None
+    splits: str | None
+    tuned_on: str | None
+    risk: float | None
+    figures: tuple[str, ...]
+
+    def details(self, reading: Reading) -> Details:
+        """The same with what is in the files."""
+        from cranfield.comparison.question import Details
+        from cranfield.planning.splits import read_splits
+
+        return Details(
+            power=self.power,
+            margin=self.equivalence,
+            splits=None if self.splits is None else read_splits(self.splits),
+            tuned_on=() if self.tuned_on is None else read_topic_ids(self.tuned_on, reading),
+            risk=self.risk,
+            figures=self.figures,
+        )
 
 
 @click.command("compare")
@@ -85,6 +109,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 @options.output_format(list(FORMATS))
 @options.figures
 @options.inputs
+@options.gathered("asked", Asked)
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -92,20 +117,15 @@ def command(
     output_format: str,
     baseline: str | None,
     seeds: tuple[str, ...],
-    splits: str | None,
-    tuned_on: str | None,
     collections: str | None,
     tests: tuple[str, ...],
     correction: str,
     alpha: float,
-    power: float,
     resamples: int,
     seed: int,
-    equivalence: float | None,
-    risk: float | None,
-    figures: tuple[str, ...],
     ledger: str | None,
     simultaneous: bool,
+    asked: Asked,
     inputs: options.Inputs,
 ) -> None:
     """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
@@ -129,23 +149,12 @@ def command(
         return
     digest = output_format == "json" or ledger is not None or collections is not None  # to know judgements again
     with watched("reading") as progress:
-        from cranfield.comparison.question import Details
-        from cranfield.comparison.sources import Systems, listed_collections, named_run, seeded_systems
+        from cranfield.comparison.ledger import entered
+        from cranfield.comparison.sources import judged_systems, named_run
         from cranfield.comparison.systems import compare_collections
-        from cranfield.planning.splits import read_splits
         from cranfield.statistics.significance import Sampling
 
-        if collections is not None:
-            if qrels is not None or seeds:
-                given = "QRELS and RUNS" if qrels is not None else "--seeds"
-                raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
-            sources: dict[str, tuple[str, Systems | list[str]]] = {**listed_collections(collections)}
-        elif qrels is None or not (runs or seeds):
-            raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
-        else:
-            sources = {"": (qrels, seeded_systems(runs, seeds) if seeds else list(runs))}
-        if splits is not None and len(sources) > 1:
-            raise UsageError("splits belong to one collection")
+        sources = judged_systems(qrels, runs, seeds, collections)
         comparison = compare_collections(
             {
                 name: replace(inputs.experiment(judged, [], digest=digest, progress=progress), runs=systems)
@@ -157,28 +166,10 @@ def command(
             correction=correction,
             alpha=alpha,
             sampling=Sampling(seed, resamples, inputs.reading.threads),
-            details=Details(
-                power=power,
-                margin=equivalence,
-                splits=None if splits is None else read_splits(splits),
-                tuned_on=() if tuned_on is None else read_topic_ids(tuned_on, inputs.reading),
-                risk=risk,
-                figures=figures,
-            ),
+            details=asked.details(inputs.reading),
         )
-    options.warn([*comparison.warnings, *_entered(ledger, comparison)])
+    options.warn([*comparison.warnings, *entered(ledger, comparison)])
     click.echo(render(comparison, output_format, simultaneous=simultaneous), nl=False)
-
-
-def _entered(path: str | None, comparison: Comparison) -> list[Finding]:
-    if path is None:
-        return []
-    from datetime import UTC, datetime
-
-    from cranfield.comparison.ledger import entered
-
-    told = entered(path, comparison, datetime.now(UTC).isoformat(timespec="seconds"))
-    return [] if told is None else [told]
 
 
 def listed_tests() -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options
 from cranfield.formats.reading import Reading
+
+if TYPE_CHECKING:
+    from cranfield.texts import Ids
+    from cranfield.texts.conversion import Kind
 
 
 @click.command("convert")
@@ -32,7 +36,14 @@ from cranfield.formats.reading import Reading
 @options.reading("format", "threads")
 @options.topic_ids
 def command(
-    source: str, output: str, kind: Any, from_: str | None, to: str | None, lossy: bool, ids: Any, reading: Reading
+    source: str,
+    output: str,
+    kind: Kind | None,
+    from_: str | None,
+    to: str | None,
+    lossy: bool,
+    ids: Ids,
+    reading: Reading,
 ) -> None:
     """Write a run, judgements, topics or documents in another format.
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from cranfield.agreement.rankings.correlation_tables import FORMATS, render
 from cranfield.cli import options
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import UsageError
 from cranfield.formats.reading import Reading
+from cranfield.formats.topic_ids import read_topic_list
+from cranfield.policy import Policy
+
+if TYPE_CHECKING:
+    from cranfield.statistics.overlap import Ties
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 QUESTIONS = {
@@ -135,7 +140,7 @@ def command(
     reproduced: tuple[str, ...],
     coefficients: tuple[str, ...],
     persistence: float,
-    ties: str,
+    ties: Ties,
     depth: int | None,
     overlap_depth: int,
     resamples: int,
@@ -161,59 +166,54 @@ def command(
       $ cranfield correlate --qrels qrels.txt -m AP --halves 100 bm25.run dense.run
       $ cranfield correlate --qrels qrels.txt -m AP bm25.run --reproduced dense.run
     """
-    from cranfield.agreement.rankings.reproduced import reproduction
-    from cranfield.agreement.rankings.runs import correlate
-    from cranfield.agreement.rankings.system_correlation import correlate_halves, correlate_systems
+    from cranfield.agreement import Overlap, correlate, correlate_halves, correlate_systems, reproduction
+    from cranfield.agreement.rankings.correlation import COEFFICIENTS
     from cranfield.evaluation.experiment import Experiment
-    from cranfield.policy import Policy
     from cranfield.statistics.significance import Sampling
 
-    question = _question(qrels, halves, reproduced)
-    _refuse_what_does_not_apply(context, question)
-    most = 1 if question == "halves" else 2
-    if len(qrels) > most:
-        raise UsageError(f"{QUESTIONS[question]}: give --qrels at most {'once' if most == 1 else 'twice'}")
+    question = _question(context, runs, qrels)
+    wanted, chosen = measures or DEFAULT_MEASURES, coefficients or COEFFICIENTS
+    overlap, sampling = Overlap(p=persistence, ties=ties, depth=overlap_depth), Sampling(seed, halves or resamples)
     first, second = (*qrels, None, None)[:2]
-    systems, wanted = list(runs), measures or DEFAULT_MEASURES
-    sampling, policy = Sampling(seed, halves or resamples), Policy(depth=depth)
-    asked: dict[str, Any] = {"coefficients": coefficients} if coefficients else {}
-    lists: dict[str, Any] = {"p": persistence, "ties": ties, "overlap_depth": overlap_depth}
-    experiment = Experiment(first, systems, policy, reading, rows=False)
+    experiment = Experiment(first, list(runs), Policy(depth=depth), reading, rows=False)
     if question == "runs":
-        if len(runs) != 2:
-            raise UsageError(f"the documents of two runs are compared, not of {len(runs)}; for systems, give --qrels")
-        found = correlate(runs[0], runs[1], depth=depth, reading=reading, **asked, **lists)
+        answer = correlate(runs[0], runs[1], chosen, overlap=overlap, depth=depth, reading=reading)
     elif question == "reproduction":
-        found = reproduction(experiment, list(reproduced), wanted, other_qrels=second, sampling=sampling, **lists)
+        answer = reproduction(
+            experiment, list(reproduced), wanted, other_qrels=second, overlap=overlap, sampling=sampling
+        )
     elif question == "halves":
-        found = correlate_halves(experiment, wanted, sampling=sampling, **asked)
+        answer = correlate_halves(experiment, wanted, chosen, sampling=sampling)
     else:
-        sets = [_topics(path) for path in topic_sets]
-        found = correlate_systems(experiment, wanted, other_qrels=second, topic_sets=sets, sampling=sampling, **asked)
-    text = render(found, output_format, per_topic=per_topic)
-    options.warn(found.warnings)
+        sets = [read_topic_list(path) for path in topic_sets]
+        answer = correlate_systems(experiment, wanted, chosen, other_qrels=second, topic_sets=sets, sampling=sampling)
+    text = render(answer, output_format, per_topic=per_topic)
+    options.warn(answer.warnings)
     click.echo(text, nl=False)
 
 
-def _question(qrels: tuple[str, ...], halves: int | None, reproduced: tuple[str, ...]) -> str:
-    if not qrels:
-        return "runs"
-    return "reproduction" if reproduced else "halves" if halves else "systems"
-
-
-def _refuse_what_does_not_apply(context: click.Context, question: str) -> None:
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if given and question not in APPLIES.get(option.name or "", (question,)):
-            raise UsageError(f"{option.opts[-1]} does not apply to {QUESTIONS[question]}")
-
-
-def _topics(path: str) -> list[str]:
-    """Topic ids, one a line."""
-    from cranfield.formats.sources import open_source
-
-    source = open_source(path)
-    found = bytes(source.data).decode("utf-8", "surrogateescape").split()
-    if not found:
-        raise DataError("no topic in it", source=source.label, remedy="Write a topic id on each line.")
-    return found
+def _question(context: click.Context, runs: tuple[str, ...], qrels: tuple[str, ...]) -> str:
+    """What is asked; options that are not about it, and too many files, are refused."""
+    given = {
+        option.name: option.opts[-1]
+        for option in context.command.params
+        if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    }
+    question = (
+        "runs"
+        if not qrels
+        else "reproduction"
+        if "reproduced" in given
+        else "halves"
+        if "halves" in given
+        else "systems"
+    )
+    for name, option in given.items():
+        if question not in APPLIES.get(name or "", (question,)):
+            raise UsageError(f"{option} does not apply to {QUESTIONS[question]}")
+    most = 1 if question == "halves" else 2
+    if len(qrels) > most:
+        raise UsageError(f"{QUESTIONS[question]}: give --qrels at most {'once' if most == 1 else 'twice'}")
+    if question == "runs" and len(runs) != 2:
+        raise UsageError(f"the documents of two runs are compared, not of {len(runs)}; for systems, give --qrels")
+    return question

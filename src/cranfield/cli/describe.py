@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options
 from cranfield.description.description_tables import FORMATS
 from cranfield.formats.reading import Reading
+
+if TYPE_CHECKING:
+    from cranfield.texts import Ids
+    from cranfield.texts.content import Content
 
 
 @click.command("describe")
@@ -29,10 +33,10 @@ from cranfield.formats.reading import Reading
 def command(
     collection: str,
     runs: tuple[str, ...],
-    kind: Any,
+    kind: Content | None,
     reading: Reading,
     run_format: str | None,
-    ids: Any,
+    ids: Ids,
     output_format: str,
 ) -> None:
     """What does COLLECTION hold, and what can be measured with it?
@@ -51,7 +55,7 @@ def command(
     from cranfield.description.description import describe
     from cranfield.description.description_tables import render
 
-    found = describe(
+    description = describe(
         collection,
         list(runs) or (),
         kind=kind,
@@ -59,4 +63,4 @@ def command(
         run_reading=replace(reading, format=run_format),
         ids=ids,
     )
-    click.echo(render(found, output_format), nl=False)
+    click.echo(render(description, output_format), nl=False)

@@ -50,7 +50,8 @@ def command(
       $ cranfield diagnose qrels.txt dense.run bm25.run
       $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
     """
-    from cranfield.comparison.diagnosis import diagnose, read_attributes
+    from cranfield.comparison.diagnosis import diagnose
+    from cranfield.formats.attributes import read_attributes
 
     diagnosis = diagnose(
         inputs.experiment(qrels, [run, other], rows=True),

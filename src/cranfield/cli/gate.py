@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
@@ -11,11 +11,62 @@ from cranfield.cli import options
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
-    from cranfield.comparison.gate.rules import Thresholds
-    from cranfield.comparison.gate.verdict import Verdict
-    from cranfield.evaluation.findings import Finding
+    from cranfield.comparison.gate.rules import Requirement, Thresholds
 
 EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
+
+
+# What a file sets; the other options may stand beside it.
+_OF_CONFIG = (
+    *("measures", "require", "margin", "tolerance", "significant", "minimum", "maximum"),
+    *("protected", "alpha", "cannot_tell"),
+)
+
+
+def _thresholds(
+    config: str | None,
+    measures: tuple[str, ...],
+    require: Requirement,
+    margin: str | None,
+    tolerance: float | None,
+    significant: bool,
+    minimum: float | None,
+    maximum: float | None,
+    protected: tuple[str, ...],
+    alpha: float,
+    cannot_tell: Literal["pass", "fail"] | None,
+) -> Thresholds:
+    """Those of a file, or those of the line."""
+    from cranfield.comparison.gate.rules import Rule, Thresholds
+
+    if config is not None:
+        _only_config(click.get_current_context())
+        return Thresholds.read(config)
+    rule = Rule(tolerance, significant, minimum, maximum, require, margin)
+    return Thresholds.of_measures(measures, rule, map(_fall, protected), alpha, cannot_tell or "cannot tell")
+
+
+def _only_config(context: click.Context) -> None:
+    """Refuses thresholds beside those of a file, which would not count."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if given and parameter.name in _OF_CONFIG:
+            raise UsageError(f"{parameter.opts[0]} or --config, not both: thresholds are in the file or on the line")
+
+
+def _fall(text: str) -> tuple[str, float]:
+    """A topic and how far it may fall.
+
+    >>> _fall("301=0.1"), _fall("301")
+    (('301', 0.1), ('301', 0.0))
+    """
+    from cranfield.numerals import decimal
+
+    topic, _, fall = text.partition("=")
+    most = decimal(fall or "0")
+    if most is None:
+        raise UsageError(f"--topic {text}: '{fall}' is not a number")
+    return topic, most
 
 
 @click.command("gate")
@@ -85,19 +136,19 @@ EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 )
 @options.output_format(("table", "markdown", "junit", "json"))
 @options.inputs
+@options.gathered("thresholds", _thresholds)
 def command(
     qrels: str,
     baseline: str,
     candidate: str,
     output_format: str,
-    config: str | None,
+    thresholds: Thresholds,
     test: str,
     resamples: int,
     seed: int,
     summary: str | None,
     ledger: str | None,
     inputs: options.Inputs,
-    **given: Any,
 ) -> None:
     """May CANDIDATE replace BASELINE? For continuous integration.
 
@@ -118,88 +169,20 @@ def command(
       $ cranfield gate qrels.txt bm25.run dense.run --require non-inferior --margin 2%
       $ cranfield gate qrels.txt bm25.run dense.run --topic 1=0.2 -f markdown
     """
-    if config is not None:
-        _only_config(click.get_current_context())
-    from cranfield.comparison.gate.decision import gate
+    from cranfield.comparison.gate.decision import gate, tested
     from cranfield.comparison.gate.gate_tables import render
+    from cranfield.comparison.ledger import entered
     from cranfield.formats.output import append
     from cranfield.statistics.significance import Sampling
 
     verdict = gate(
         inputs.experiment(qrels, [baseline, candidate], digest=output_format == "json" or ledger is not None),
-        _thresholds(config, **given),
+        thresholds,
         test=test,
         sampling=Sampling(seed, resamples, inputs.reading.threads),
     )
-    options.warn([*verdict.warnings, *_entered(ledger, verdict)])
+    options.warn([*verdict.warnings, *entered(ledger, tested(verdict))])
     click.echo(render(verdict, output_format), nl=False)
     if summary is not None:
         append(summary, render(verdict, "markdown"))
     raise SystemExit(EXIT_CODES[verdict.answer])
-
-
-def _entered(path: str | None, verdict: Verdict) -> list[Finding]:
-    """Adds what was tested to a ledger; what it tells of earlier comparisons."""
-    if path is None:
-        return []
-    from datetime import UTC, datetime
-
-    from cranfield.comparison.gate.decision import as_comparison
-    from cranfield.comparison.ledger import entered
-
-    tested = {check.measure for check in verdict.checks if check.evidence is not None}
-    measures = [means.measure for means in verdict.means if str(means.measure) in tested]
-    comparison = as_comparison(verdict, measures, verdict.test)
-    if comparison is None:
-        return []
-    told = entered(path, comparison, datetime.now(UTC).isoformat(timespec="seconds"))
-    return [] if told is None else [told]
-
-
-# What a file sets; the other options may stand beside it.
-_OF_CONFIG = (
-    *("measures", "require", "margin", "tolerance", "significant", "minimum", "maximum"),
-    *("protected", "alpha", "cannot_tell"),
-)
-
-
-def _only_config(context: click.Context) -> None:
-    """Refuses thresholds beside those of a file, which would not count."""
-    for parameter in context.command.params:
-        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if given and parameter.name in _OF_CONFIG:
-            raise UsageError(f"{parameter.opts[0]} or --config, not both: thresholds are in the file or on the line")
-
-
-def _thresholds(
-    config: str | None,
-    measures: tuple[str, ...],
-    protected: tuple[str, ...],
-    alpha: float,
-    cannot_tell: Literal["pass", "fail"] | None,
-    **rule: Any,
-) -> Thresholds:
-    from cranfield.comparison.gate.rules import DEFAULT_MEASURE, Rule, Thresholds
-    from cranfield.formats.sources import read_toml
-    from cranfield.measures import as_measures
-
-    if config is not None:
-        return Thresholds.of_document(read_toml(config), config)
-    rules = dict.fromkeys(map(str, as_measures(measures or DEFAULT_MEASURE)), Rule(**rule))
-    falls = dict(_fall(topic) for topic in protected)
-    return Thresholds(rules, falls, alpha, cannot_tell or "cannot tell")
-
-
-def _fall(text: str) -> tuple[str, float]:
-    """A topic and how far it may fall.
-
-    >>> _fall("301=0.1"), _fall("301")
-    (('301', 0.1), ('301', 0.0))
-    """
-    from cranfield.numerals import decimal
-
-    topic, _, fall = text.partition("=")
-    most = decimal(fall or "0")
-    if most is None:
-        raise UsageError(f"--topic {text}: '{fall}' is not a number")
-    return topic, most

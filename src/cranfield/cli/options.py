@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -275,6 +276,20 @@ def reading(*without: str, kind: bool = False) -> Callable[[Command], Command]:
             return command(*arguments, reading=_taken_reading(given, kind=kind), **given)
 
         return _with([option for name, option in chosen.items() if name not in without], called)  # type: ignore[return-value]
+
+    return decorate
+
+
+def gathered(name: str, made_by: Callable[..., object]) -> Callable[[Command], Command]:
+    """Some options of a command in one record, given to it under a name: those that what makes the record takes."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def called(*arguments: Any, **given: Any) -> Any:
+            record = made_by(**{option: given.pop(option) for option in signature(made_by).parameters})
+            return command(*arguments, **{name: record}, **given)
+
+        return called  # type: ignore[return-value]
 
     return decorate
 

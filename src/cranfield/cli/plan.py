@@ -92,9 +92,8 @@ def command(
     """
     made: Plan | tuple[PowerAnalysis, ...]
     if qrels is not None:
-        for name, given in (("--sd", sd is not None), ("--effect", effects != ()), ("--design", design != "paired")):
-            if given:
-                raise UsageError(f"{name} is for plans from numbers; with runs it is what the runs show")
+        given = {"--sd": sd is not None, "--effect": effects != (), "--design": design != "paired"}
+        _refuse(given, "is for plans from numbers; with runs it is what the runs show")
         from cranfield.evaluation.experiment import Experiment
         from cranfield.planning.plans import POWER, Aims, plan
 
@@ -110,37 +109,18 @@ def command(
         made = plan(Experiment(qrels, list(runs), reading=told, rows=False), measures or "AP", aims=aims)
         options.warn(made.warnings)
     else:
-        for name, given in (("--measure", measures != ()), ("--target", targets != ())):
-            if given:
-                raise UsageError(f"{name} is for plans from data: name the judgements and the runs")
-        made = _from_numbers(differences, effects, sd, topics, power, alpha, comparisons, design)
+        given = {"--measure": measures != (), "--target": targets != ()}
+        _refuse(given, "is for plans from data: name the judgements and the runs")
+        from cranfield.planning.plans import power_analyses
+
+        made = power_analyses(
+            differences, effects, sd=sd, topics=topics, power=power, alpha=alpha, comparisons=comparisons, design=design
+        )
     click.echo(render(made, output_format), nl=False)
 
 
-def _from_numbers(
-    differences: tuple[float, ...],
-    effects: tuple[float, ...],
-    sd: float | None,
-    topics: int | None,
-    power: float | None,
-    alpha: float,
-    comparisons: int,
-    design: Design,
-) -> tuple[PowerAnalysis, ...]:
-    from cranfield.planning.plans import power_analysis
-
-    sizes: list[tuple[float | None, float | None]] = [(None, difference) for difference in differences]
-    sizes += [(effect, None) for effect in effects]
-    return tuple(
-        power_analysis(
-            effect=effect,
-            difference=difference,
-            sd=sd,
-            topics=topics,
-            power=power,
-            alpha=alpha,
-            comparisons=comparisons,
-            design=design,
-        )
-        for effect, difference in sizes or [(None, None)]
-    )
+def _refuse(given: dict[str, bool], why: str) -> None:
+    """Refuses options that do not count here."""
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{name} {why}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options
-from cranfield.errors import DataError, UsageError, shorten
+from cranfield.errors import UsageError
+
+if TYPE_CHECKING:
+    from cranfield.efficiency.costs import Costs
 
 
 @click.command("plot")
@@ -76,7 +81,7 @@ def command(
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
-    label, paid = _measured_costs(runs, cost) if kind == "pareto" and costs is None else _costs(costs)
+    known = _costs(kind, runs, cost, costs)
     subject = Subject(
         experiment=inputs.experiment(qrels, runs, rows=True),
         measures=measures or picture.measures,
@@ -85,34 +90,17 @@ def command(
         baseline=baseline,
         depth=down_to,
         sort=sort,
-        costs=paid,
-        cost_label=label,
+        costs=None if known is None else known.of,
+        cost_label="cost" if known is None else known.label,
     )
     save(picture.draw(subject), output)
     click.echo(output)
 
 
-def _measured_costs(runs: tuple[str, ...], cost: str) -> tuple[str, dict[str, float]]:
-    """What a cost is called, and its number for each run, from what `cranfield search` measured."""
-    from cranfield.efficiency.metadata import costs_of
-    from cranfield.efficiency.resources import FIGURES
+def _costs(kind: str, runs: tuple[str, ...], cost: str, table: str | None) -> Costs | None:
+    """What runs cost, where a table says so or a picture needs it."""
+    from cranfield.efficiency.costs import measured_costs, read_costs
 
-    costs = costs_of(runs, cost)
-    return FIGURES[cost].title, costs
-
-
-def _costs(path: str | None) -> tuple[str, dict[str, float] | None]:
-    """What the second column is called, and its number for each run."""
-    if path is None:
-        return "cost", None
-    from cranfield.comparison.diagnosis import read_attributes
-    from cranfield.numerals import decimal
-
-    table = read_attributes(path)
-    label = next(iter(next(iter(table.values()))))
-    costs = {run: decimal(values[label]) for run, values in table.items()}
-    for run, cost in costs.items():
-        if cost is None:
-            told = f"column '{label}': '{shorten(table[run][label], 60)}' of {run} is not a number that can be drawn"
-            raise DataError(told, source=path, remedy="Leave the run out.")
-    return label, {run: cost for run, cost in costs.items() if cost is not None}
+    if table is not None:
+        return read_costs(table)
+    return measured_costs(runs, cost) if kind == "pareto" else None

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
 from cranfield.pooling.pool_tables import FORMATS
 
-# What each way of using the command takes, besides runs and how they are read.
-_BOTH = {"depth", "plan", "seed", "rel"}
-_TAKES = {
-    "--analyse": {"depth", "groups", "measure", "output_format", "rel"},
-    "--simulate": {*_BOTH, "methods", "budgets", "measure", "picture", "output_format"},
-    "--fill": {"strata", "output"},
-    "a pool": {"methods", "depth", "plan", "budgets", "strata", "judged", "batch", "rel", "seed", "output"},
-}
+if TYPE_CHECKING:
+    from cranfield.pooling.making import Known
+    from cranfield.pooling.strategy import Strategy
 
 
 @click.command("pool")
@@ -86,104 +83,165 @@ def command(runs: tuple[str, ...], reading: Reading, **given: Any) -> None:
     if "list" in given["methods"]:
         click.echo(_methods(), nl=False)
         return
-    modes = [f"--{name}" for name in ("analyse", "simulate", "fill") if given[name] is not None]
+    modes = [name for name in WAYS if given.get(name) is not None]
     if len(modes) > 1:
-        raise UsageError(f"{' and '.join(modes)} exclude each other")
-    mode = modes[0] if modes else "a pool"
-    qrels = given[mode.removeprefix("--")] if modes else None
-    wanted = {name: value for name, value in given.items() if value not in (None, ()) and f"--{name}" not in modes}
-    for name in wanted.keys() - _TAKES[mode]:
-        option = {"methods": "method", "budgets": "budget"}.get(name, name).replace("_", "-")
-        raise UsageError(f"--{option} is not for {mode}")
-    if not runs and mode != "--fill":
+        raise UsageError(f"{' and '.join(f'--{name}' for name in modes)} exclude each other")
+    mode = modes[0] if modes else POOL
+    way = WAYS[mode]
+    taken = signature(way).parameters
+    for parameter in click.get_current_context().command.params:
+        if given.get(str(parameter.name)) not in (None, ()) and parameter.name not in taken:
+            raise UsageError(f"{parameter.opts[-1]} is not for {mode if mode == POOL else f'--{mode}'}")
+    if not runs and mode != "fill":
         raise UsageError("no run given")
-    if "plan" in wanted:
-        from cranfield.pooling.files import read_plan
-
-        wanted["plan"] = read_plan(wanted["plan"])
-    ways = {"--analyse": _analyse, "--simulate": _simulate, "--fill": _fill, "a pool": _pool}
-    ways[mode](qrels or "", runs, wanted, reading)
+    way(runs=runs, reading=reading, **{name: value for name, value in given.items() if name in taken})
 
 
-def _pool(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
-    from cranfield.errors import plural
-    from cranfield.formats import suffix_of
-    from cranfield.formats.output import check_place, save
-    from cranfield.pooling.files import DELIMITERS, pool_text, sample_text
-    from cranfield.pooling.making import Known, make_pool
+def _pool(
+    runs: tuple[str, ...],
+    methods: tuple[str, ...],
+    depth: int | None,
+    plan: str | None,
+    budgets: tuple[int, ...],
+    strata: str | None,
+    judged: str | None,
+    batch: int | None,
+    rel: float | None,
+    seed: int | None,
+    output: str | None,
+    reading: Reading,
+) -> None:
+    """Writes the documents to judge."""
+    from cranfield.formats.output import check_place
+    from cranfield.formats.runs import read_runs
+    from cranfield.pooling.files import read_plan, strata_beside, write_pool
+    from cranfield.pooling.making import make_pool
     from cranfield.pooling.strata import parse_strata
     from cranfield.pooling.strategy import find_method
 
-    (method,) = _at_most_one(wanted.pop("methods", ("plan" if "plan" in wanted else "depth",)), "--method")
-    (budget,) = _at_most_one(wanted.pop("budgets", (None,)), "--budget")
-    output, kind = wanted.pop("output", "-"), find_method(method).kind
-    if kind == "sample" and output == "-":
-        raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
-    if kind == "sample":
-        check_place(f"{output}.strata", "the strata")
-    learns = kind == "adaptive"
-    batch, judged = wanted.pop("batch", 1 if learns else None), wanted.pop("judged", None)
-    if not learns and (batch or "rel" in wanted):
+    for option, values in (("--method", methods), ("--budget", budgets)):
+        if len(values) > 1:
+            raise UsageError(f"several {option} are for --simulate; a pool has one")
+    place, planned = output or "-", None if plan is None else read_plan(plan)
+    method = find_method(methods[0] if methods else "depth" if plan is None else "plan")
+    if method.kind == "sample":
+        check_place(strata_beside(place), "the strata")
+    drawn, known = None if strata is None else parse_strata(strata), _known(method, judged, batch, rel, reading)
+    pool = make_pool(
+        read_runs(list(runs), reading),
+        method,
+        depth=depth,
+        plan=planned,
+        budget=budgets[0] if budgets else None,
+        strata=drawn,
+        known=known,
+        seed=seed or 0,
+    )
+    options.warn(pool.warnings)
+    beside = write_pool(pool, place)
+    if place != "-":
+        size = f"{plural(len(pool), 'document')} to judge for {plural(len(pool.documents), 'topic')}"
+        click.echo(f"{size} in {place}{f', and its strata in {beside}' if beside else ''}")
+
+
+def _known(
+    method: Strategy, judged: str | None, batch: int | None, rel: float | None, reading: Reading
+) -> Known | None:
+    """What is known already, where a method learns from it or leaves it out."""
+    from cranfield.formats import read_qrels
+    from cranfield.pooling.making import Known
+
+    learns = method.kind == "adaptive"
+    if not learns and (batch is not None or rel is not None):
         raise UsageError(f"--batch and --rel are for methods that learn, not for {method}: --budget limits its pool")
-    known = Known(judged, batch or 0, wanted.pop("rel", 1)) if learns or judged else None
-    if "strata" in wanted:
-        wanted["strata"] = parse_strata(wanted["strata"])
-    made = make_pool(list(runs), method, budget=budget, known=known, **wanted, reading=reading)
-    options.warn(made.warnings)
-    beside = ""
-    if made.sample is not None:
-        save(f"{output}.strata", [sample_text(made)])
-        beside = f", and its strata in {output}.strata"
-    save(output, [pool_text(made, DELIMITERS.get(suffix_of(output)))])
-    if output != "-":
-        size = f"{plural(len(made), 'document')} to judge for {plural(len(made.documents), 'topic')}"
-        click.echo(f"{size} in {output}{beside}")
+    if judged is None and not learns:
+        return None
+    qrels = None if judged is None else read_qrels(judged, reading=reading)
+    return Known(qrels, (batch or 1) if learns else 0, 1 if rel is None else rel)
 
 
-def _analyse(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
-    from cranfield.pooling.analysis import analyse
+def _analyse(
+    analyse: str,
+    runs: tuple[str, ...],
+    groups: str | None,
+    depth: int | None,
+    measure: str | None,
+    rel: float | None,
+    output_format: str | None,
+    reading: Reading,
+) -> None:
+    """Prints what the pool behind judgements is worth."""
+    from cranfield.evaluation.experiment import Experiment
+    from cranfield.pooling.analysis import analyse as analysed
     from cranfield.pooling.files import read_groups
     from cranfield.pooling.pool_tables import render_analysis
 
-    form = wanted.pop("output_format", FORMATS[0])
-    if "groups" in wanted:
-        wanted["groups"] = read_groups(wanted["groups"])
-    found = analyse(qrels, list(runs), **wanted, reading=reading)
-    options.warn(found.warnings)
-    click.echo(render_analysis(found, form), nl=False)
+    analysis = analysed(
+        Experiment(analyse, list(runs), reading=reading),
+        groups=None if groups is None else read_groups(groups),
+        depth=depth,
+        measure=measure or "AP",
+        rel=1 if rel is None else rel,
+    )
+    options.warn(analysis.warnings)
+    click.echo(render_analysis(analysis, output_format or FORMATS[0]), nl=False)
 
 
-def _simulate(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
+def _simulate(
+    simulate: str,
+    runs: tuple[str, ...],
+    methods: tuple[str, ...],
+    budgets: tuple[int, ...],
+    depth: int | None,
+    plan: str | None,
+    measure: str | None,
+    rel: float | None,
+    seed: int | None,
+    picture: str | None,
+    output_format: str | None,
+    reading: Reading,
+) -> None:
+    """Prints what methods would have found, and draws it."""
+    from cranfield.evaluation.experiment import Experiment
+    from cranfield.pooling.files import read_plan
     from cranfield.pooling.pool_tables import render_simulation
-    from cranfield.pooling.simulation import simulate
+    from cranfield.pooling.simulation import BUDGETS
+    from cranfield.pooling.simulation import simulate as simulated
 
-    form, picture = wanted.pop("output_format", FORMATS[0]), wanted.pop("picture", None)
-    made = simulate(qrels, list(runs), **wanted, reading=reading)
-    options.warn(made.warnings)
-    click.echo(render_simulation(made, form), nl=False)
+    simulation = simulated(
+        Experiment(simulate, list(runs), reading=reading),
+        methods,
+        budgets or BUDGETS,
+        depth=depth,
+        plan=None if plan is None else read_plan(plan),
+        measure=measure or "AP",
+        rel=1 if rel is None else rel,
+        seed=seed or 0,
+    )
+    options.warn(simulation.warnings)
+    click.echo(render_simulation(simulation, output_format or FORMATS[0]), nl=False)
     if picture:
         from cranfield.plot.pools import found_by_budget
         from cranfield.plot.saving import save
 
-        save(found_by_budget(made), picture)
+        save(found_by_budget(simulation), picture)
 
 
-def _fill(qrels: str, runs: tuple[str, ...], wanted: dict[str, Any], reading: Reading) -> None:
+def _fill(fill: str, runs: tuple[str, ...], strata: str | None, output: str | None, reading: Reading) -> None:
+    """Writes the judgements of a sample."""
     from cranfield.formats.output import save
     from cranfield.pooling.files import filled
 
-    if "strata" not in wanted or runs:
+    if strata is None or runs:
         raise UsageError("write --fill QRELS --strata FILE, and no runs")
-    output = wanted.get("output", "-")
-    save(output, [filled(wanted["strata"], qrels, reading)])
-    if output != "-":
+    save(output or "-", [filled(strata, fill, reading)])
+    if output not in (None, "-"):
         click.echo(output)
 
 
-def _at_most_one(values: tuple[Any, ...], option: str) -> tuple[Any, ...]:
-    if len(values) > 1:
-        raise UsageError(f"several {option} are for --simulate; a pool has one")
-    return values
+POOL = "a pool"
+# The ways of using the command, each with what it takes.
+WAYS: dict[str, Callable[..., None]] = {"analyse": _analyse, "simulate": _simulate, "fill": _fill, POOL: _pool}
 
 
 def _methods() -> str:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
 from cranfield.formats.reading import Reading
-
-if TYPE_CHECKING:
-    from cranfield.evaluation.findings import Finding
 
 DEFAULT_MEASURE = "AP"
 
@@ -61,30 +56,27 @@ def command(
       $ cranfield split qrels.txt --folds 3 --seed 1
       $ cranfield split qrels.txt --test-share 0.5 --stratify bm25.run --stratify dense.run -m nDCG@10
     """
-    from cranfield.planning.splits import difficulty_of, split
-
     if folds is not None and test_share is not None:
         raise UsageError("--folds and --test-share exclude each other")
     if measure is not None and not runs:
         raise UsageError("--measure is of the difficulty of topics: name runs to tell it by, with --stratify")
-    measure = measure or DEFAULT_MEASURE
-    difficulty: dict[str, float] | None = None
-    warnings: tuple[Finding, ...] = ()
+    from cranfield.planning.splits import split, stratified_split
+
+    folds = folds or (5 if test_share is None else None)
     if runs:
         from cranfield.evaluation.experiment import Experiment
 
-        difficulty, warnings = difficulty_of(Experiment(qrels, list(runs), reading=reading, rows=False), measure)
-    splits = split(
-        list(difficulty) if difficulty else qrels,
-        folds=folds or (5 if test_share is None else None),
-        test_share=test_share,
-        seed=seed,
-        repeats=repeats,
-        difficulty=difficulty,
-        stratified=measure if runs else None,
-        reading=reading,
-    )
-    options.warn(warnings)
+        splits, warnings = stratified_split(
+            Experiment(qrels, list(runs), reading=reading, rows=False),
+            measure or DEFAULT_MEASURE,
+            folds=folds,
+            test_share=test_share,
+            seed=seed,
+            repeats=repeats,
+        )
+        options.warn(warnings)
+    else:
+        splits = split(qrels, folds=folds, test_share=test_share, seed=seed, repeats=repeats, reading=reading)
     if output is None:
         click.echo(splits.to_json(), nl=False)
     else:

@@ -266,39 +266,6 @@ def moved(experiment: Experiment, topic: str, depth: int) -> list[Move]:
     return [move for move in moves if move.change != "same"]
 
 
-def read_attributes(source: str) -> dict[str, dict[str, str]]:
-    """A table of topic attributes: CSV or TSV with a header, whose first column (or the one called topic) is the id."""
-    from cranfield.formats.sources import open_source, table_rows
-
-    opened = open_source(source)
-    rows, delimiter = table_rows(opened)
-    if len(rows) < 2 or len(rows[0]) < 2:
-        raise DataError(
-            "is not a table of topic attributes",
-            source=opened.label,
-            remedy="Expected a header line such as topic,type,length and a line for each topic.",
-        )
-    header = [name.strip() for name in rows[0]]
-    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    if twice:
-        text = delimiter.join(rows[0])
-        raise DataError(f"two columns are called '{twice[0]}'", source=opened.label, line=1, text=text)
-    key = next((i for i, name in enumerate(header) if name.lower() in ("topic", "query", "qid", "query_id")), 0)
-    found: dict[str, dict[str, str]] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        if len(row) != len(header):
-            what = f"{len(row)} fields where the header has {len(header)}"
-            raise DataError(what, source=opened.label, line=number, text=delimiter.join(row))
-        if row[key] in found:
-            raise DataError(f"topic '{row[key]}' is there twice", source=opened.label, line=number, text=row[key])
-        found[row[key]] = {
-            name: value.strip() for i, (name, value) in enumerate(zip(header, row, strict=True)) if i != key
-        }
-    return found
-
-
 def _groups(values: list[str]) -> list[tuple[str, list[int]]]:
     """Topics by value; numbers of many values by thirds."""
     known = [(i, value) for i, value in enumerate(values) if value.lower() not in ("", "nan")]

@@ -8,6 +8,7 @@ with a JSON object a line, keeps count, so that a reader can see the comparisons
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from cranfield.comparison.comparison import Comparison
@@ -20,11 +21,13 @@ SCHEMA = "cranfield.ledger/2"
 FIRST = "cranfield.ledger/1"  # which had one collection alone
 
 
-def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
-    """Adds a comparison to a ledger, and tells of earlier ones on the same judgements, if there are any."""
+def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
+    """Adds a comparison to a ledger, if there are both, and tells of earlier ones on the same judgements."""
+    if path is None or comparison is None:
+        return []
     entry = {
         "schema": SCHEMA,
-        "when": when,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "judgements": [{"name": qrels.name, "digest": qrels.digest} for qrels in comparison.judgements],
         "systems": list(comparison.systems),
         "measures": [panel.label for panel in comparison.panels],
@@ -38,7 +41,7 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
     before = [old for old in _entries(path, text) if known & _digests(old)]
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
-        return None
+        return []
     asked = sum(old["comparisons"] for old in before)
     found = sum(old["significant"] for old in before)
     message = (
@@ -46,7 +49,7 @@ def entered(path: str, comparison: Comparison, when: str) -> Finding | None:
         f"{plural(len(before), 'session')}; "
         f"{found:,} significant. p-values are corrected for this session alone: report the others too"
     )
-    return Finding("asked-before", "ledger", message)
+    return [Finding("asked-before", "ledger", message)]
 
 
 def _digests(entry: dict[str, Any]) -> set[Any]:

@@ -21,6 +21,20 @@ class _Entry(TypedDict):
     runs: Systems
 
 
+def judged_systems(
+    qrels: str | None, runs: Sequence[str], seeds: Sequence[str], collections: str | None
+) -> dict[str, tuple[str, Systems | list[str]]]:
+    """Judgements and systems of each collection: those of a file, or one collection without a name."""
+    if collections is not None:
+        if qrels is not None or seeds:
+            given = "QRELS and RUNS" if qrels is not None else "--seeds"
+            raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
+        return {**listed_collections(collections)}
+    if qrels is None or not (runs or seeds):
+        raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
+    return {"": (qrels, seeded_systems(runs, seeds) if seeds else list(runs))}
+
+
 def listed_collections(path: str) -> dict[str, tuple[str, Systems]]:
     """Judgements and systems of each collection in a TOML file, beside which they are looked for."""
     document, folder = read_toml(path), Path(path).parent

@@ -104,6 +104,8 @@ def compared(
         measure.check_direction("take another measure", reason="risk weighs losses")
     if not collections:
         raise UsageError("no collection given")
+    if asked.details.splits is not None and len(collections) > 1:
+        raise UsageError("splits belong to one collection")
     evaluated: dict[str, Evaluated] = {}
     expected: list[str] = []
     for name, experiment in collections.items():

@@ -19,7 +19,7 @@ class Advice(NamedTuple):
     why: str
 
 
-class Known(NamedTuple):
+class Grounds(NamedTuple):
     """What advice rests on."""
 
     judgements: JudgementSummary
@@ -39,62 +39,62 @@ class Known(NamedTuple):
         return next(each.perfect for each in self.cutoffs if each.cutoff == cutoff)
 
 
-def reciprocal_rank(known: Known) -> Advice:
-    why = f"{known.relevant}: it asks where the first one stands"
+def reciprocal_rank(grounds: Grounds) -> Advice:
+    why = f"{grounds.relevant}: it asks where the first one stands"
     return Advice("RR@10", True, why)
 
 
-def success(known: Known) -> Advice:
+def success(grounds: Grounds) -> Advice:
     return Advice("Success@10", True, "it asks whether any relevant document is found")
 
 
-def precision(known: Known) -> Advice:
-    perfect = known.perfect(10)
-    why = f"a perfect run scores {perfect:.2f}; " + (known.relevant if perfect < ENOUGH else _completeness(known))
-    return Advice("P@10", perfect >= ENOUGH and not known.sparse, why)
+def precision(grounds: Grounds) -> Advice:
+    perfect = grounds.perfect(10)
+    why = f"a perfect run scores {perfect:.2f}; " + (grounds.relevant if perfect < ENOUGH else _completeness(grounds))
+    return Advice("P@10", perfect >= ENOUGH and not grounds.sparse, why)
 
 
-def average_precision(known: Known) -> Advice:
-    if known.sparse:
-        return Advice("AP", False, f"{known.relevant}: with one it is RR, and others were hardly looked for")
-    return Advice("AP", True, _completeness(known))
+def average_precision(grounds: Grounds) -> Advice:
+    if grounds.sparse:
+        return Advice("AP", False, f"{grounds.relevant}: with one it is RR, and others were hardly looked for")
+    return Advice("AP", True, _completeness(grounds))
 
 
-def r_precision(known: Known) -> Advice:
-    if known.sparse:
-        return Advice("Rprec", False, f"{known.relevant}: with one it is P@1")
-    return Advice("Rprec", True, _completeness(known))
+def r_precision(grounds: Grounds) -> Advice:
+    if grounds.sparse:
+        return Advice("Rprec", False, f"{grounds.relevant}: with one it is P@1")
+    return Advice("Rprec", True, _completeness(grounds))
 
 
-def gain(known: Known) -> Advice:
-    levels = known.judgements.levels
+def gain(grounds: Grounds) -> Advice:
+    levels = grounds.judgements.levels
     binary = "the grades are binary: it tells where relevant documents stand, not how relevant they are"
     return Advice("nDCG@10", True, f"{levels} grades of relevance" if levels > 1 else binary)
 
 
-def expected_reciprocal_rank(known: Known) -> Advice:
-    levels = known.judgements.levels
+def expected_reciprocal_rank(grounds: Grounds) -> Advice:
+    levels = grounds.judgements.levels
     binary = "the grades are binary, and it is made for grades"
     return Advice("ERR@20", levels > 1, f"{levels} grades of relevance" if levels > 1 else binary)
 
 
-def recall(known: Known) -> Advice:
+def recall(grounds: Grounds) -> Advice:
     return Advice("R@100", True, "how much of what is known a first stage finds")
 
 
-def binary_preference(known: Known) -> Advice:
-    dense = known.judgements.shape == "dense"
+def binary_preference(grounds: Grounds) -> Advice:
+    dense = grounds.judgements.shape == "dense"
     why = "documents are judged not relevant as well" if dense else "hardly any document is judged not relevant"
     return Advice("Bpref", dense, why)
 
 
-def _completeness(known: Known) -> str:
-    if known.judgements.shape == "dense":
-        return f"{known.judgements.judged_per_topic.median:g} documents a topic are judged"
+def _completeness(grounds: Grounds) -> str:
+    if grounds.judgements.shape == "dense":
+        return f"{grounds.judgements.judged_per_topic.median:g} documents a topic are judged"
     return IF_COMPLETE
 
 
-RULES: tuple[Callable[[Known], Advice], ...] = (
+RULES: tuple[Callable[[Grounds], Advice], ...] = (
     reciprocal_rank,
     success,
     precision,
@@ -109,5 +109,5 @@ RULES: tuple[Callable[[Known], Advice], ...] = (
 
 def advise(judgements: JudgementSummary, cutoffs: Sequence[Cutoff]) -> tuple[Advice, ...]:
     """What judgements support, measure by measure."""
-    known = Known(judgements, cutoffs)
-    return tuple(rule(known) for rule in RULES)
+    grounds = Grounds(judgements, cutoffs)
+    return tuple(rule(grounds) for rule in RULES)

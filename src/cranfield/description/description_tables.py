@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import plural
-from cranfield.render.document import Block, Note, Title, written
+from cranfield.render.document import Block, Bullet, Title, written
 from cranfield.render.grid import Grid
 from cranfield.version import __version__
 
@@ -78,7 +78,7 @@ def _written(format: str) -> Callable[[Description], str]:
             blocks += [Title(title, level=2), grid]
         told = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]
         blocks += [Title("Beware", level=2)] if told else []
-        return written([*blocks, *map(Note, told)], format)
+        return written([*blocks, *map(Bullet, told)], format)
 
     return write
 

@@ -11,7 +11,7 @@ from cranfield.comparison.diagnosis import Move
 from cranfield.errors import UsageError, some
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment, with_lengths
-from cranfield.explanation.explanation import Account, Below, Explanation, Line, Missed, Pair, Placed
+from cranfield.explanation.explanation import Account, Below, ExplainedRank, Explanation, Missed, Placed, SideBySide
 from cranfield.formats import read_qrels
 from cranfield.formats.runs import named_runs
 from cranfield.judged import Integers, Judged, Mask, arranged, joined
@@ -198,7 +198,7 @@ def _lines(
     places: Integers,
     grade: float,
     ties: tuple[Integers, Integers],
-) -> tuple[Line, ...]:
+) -> tuple[ExplainedRank, ...]:
     rel = measure.parameters.get("rel", 1)
     found, relevant = np.cumsum(trace.relevant(rel)), trace.n_relevant(rel)
     added = working.contribution
@@ -208,7 +208,7 @@ def _lines(
         is_judged = not np.isnan(trace.grade[i])
         tie = (int(ties[0][i]), int(ties[1][i]))
         lines.append(
-            Line(
+            ExplainedRank(
                 i + 1,
                 documents[i],
                 float(trace.grade[i]) if is_judged else None,
@@ -259,7 +259,7 @@ def _bounds(measure: Measure, judged: Judged) -> tuple[tuple[float, float] | Non
 
 def _pair(
     topic: str, grades: Mapping[str, float], one: tuple[Account, _Places], other: tuple[Account, _Places]
-) -> Pair:
+) -> SideBySide:
     """The documents that either account shows, wherever they stand in the other."""
     (first, places), (second, other_places) = one, other
     placed = []
@@ -269,4 +269,4 @@ def _pair(
         grade = grades.get(document, -1.0)  # a negative grade is no judgement
         move = Move(topic, document, grade if grade >= 0 else None, rank, other_rank)
         placed.append(Placed(move, contribution, other_contribution))
-    return Pair(first.measure, first.run, second.run, first.value, second.value, tuple(placed))
+    return SideBySide(first.measure, first.run, second.run, first.value, second.value, tuple(placed))

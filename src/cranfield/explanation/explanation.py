@@ -13,7 +13,7 @@ from cranfield.policy import Policy
 ROUNDING = 1e-9
 
 
-class Line(NamedTuple):
+class ExplainedRank(NamedTuple):
     """One rank. `values` stand in the measure's own columns; None is nothing to write."""
 
     rank: int
@@ -54,7 +54,7 @@ class Account:
     steps: tuple[str, ...]
     because: str
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ExplainedRank, ...]
     below: Below
     retrieved: int
     relevant: int  # documents judged relevant
@@ -116,7 +116,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class SideBySide:
     """Two runs side by side: the documents shown of the first one in its order, then those of the other alone."""
 
     measure: Measure
@@ -138,7 +138,7 @@ class Explanation:
     topic: str
     runs: tuple[str, ...]
     accounts: tuple[Account, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SideBySide, ...]
     policy: Policy
     warnings: tuple[Finding, ...]
 

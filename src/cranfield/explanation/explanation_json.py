@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.render.json_form import finite
 
 if TYPE_CHECKING:
-    from cranfield.explanation.explanation import Account, Explanation, Pair
+    from cranfield.explanation.explanation import Account, Explanation, SideBySide
 
 SCHEMA = "cranfield.explain/1"
 
@@ -55,7 +55,7 @@ def _account_document(account: Account) -> dict[str, Any]:
     }
 
 
-def _pair_document(pair: Pair) -> dict[str, Any]:
+def _pair_document(pair: SideBySide) -> dict[str, Any]:
     documents = [
         {
             "document": one.move.document,

@@ -9,7 +9,7 @@ from cranfield.errors import shorten
 from cranfield.render.escaping import Markup
 
 if TYPE_CHECKING:
-    from cranfield.explanation.explanation import Line, Pair
+    from cranfield.explanation.explanation import ExplainedRank, SideBySide
 
 ROW = 24
 BETWEEN = 190  # room for the lines
@@ -17,7 +17,7 @@ CHARACTER = 7.5  # room for one in a name
 LONGEST_NAME = 28
 
 
-def drawn(pair: Pair, lines: Sequence[Line], other_lines: Sequence[Line]) -> Markup:
+def drawn(pair: SideBySide, lines: Sequence[ExplainedRank], other_lines: Sequence[ExplainedRank]) -> Markup:
     """The documents shown of both runs; a full dot is one that counts, a ring one that is judged, none is unjudged."""
     move = {one.move.document: one.move for one in pair.documents}
     place, other_place = ({line.document: _middle(i) for i, line in enumerate(shown)} for shown in (lines, other_lines))
@@ -47,12 +47,12 @@ def _middle(place: int) -> int:
     return ROW * (place + 1) + 12
 
 
-def _label(line: Line) -> str:
+def _label(line: ExplainedRank) -> str:
     grade = "–" if line.grade is None else f"{line.grade:g}"
     return f"{line.rank}. {shorten(line.document, LONGEST_NAME)} ({grade})"
 
 
-def _joined(line: Line, start: tuple[int, int], end: tuple[int, int]) -> Markup:
+def _joined(line: ExplainedRank, start: tuple[int, int], end: tuple[int, int]) -> Markup:
     middle = (start[0] + end[0]) // 2
     hit = {"stroke": "var(--hit)", "stroke-width": 2}
     counts = hit if line.counts else {"stroke": "currentColor", "stroke-opacity": 0.35}
@@ -60,7 +60,7 @@ def _joined(line: Line, start: tuple[int, int], end: tuple[int, int]) -> Markup:
     return Markup.element("path", Markup.element("title", line.document), d=curve, fill="none", **counts)
 
 
-def _entry(line: Line, x: int, y: int, anchor: str) -> Markup:
+def _entry(line: ExplainedRank, x: int, y: int, anchor: str) -> Markup:
     """Rank, document and grade, with a dot where lines end."""
     dot = Markup()
     if line.grade is not None:

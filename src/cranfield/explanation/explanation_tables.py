@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from cranfield.errors import plural, some
 from cranfield.explanation.explanation_json import to_document
 from cranfield.explanation.explanation_picture import drawn
-from cranfield.render.document import Block, Code, Note, Paragraph, Title, written
+from cranfield.render.document import Block, Bullet, Code, Paragraph, Title, written
 from cranfield.render.escaping import Markup
 from cranfield.render.grid import Cell, Grid, html_table
 
 if TYPE_CHECKING:
-    from cranfield.explanation.explanation import Account, Explanation, Pair, Placed
+    from cranfield.explanation.explanation import Account, Explanation, Placed, SideBySide
 
 NOTHING = "–"
 GAP = "⋮"
@@ -135,7 +135,7 @@ def _bounds(account: Account, low: float, high: float) -> str:
     return f"Whatever unjudged documents retrieved may be, {account.measure} is {between}."
 
 
-def pair_grid(pair: Pair) -> Grid:
+def pair_grid(pair: SideBySide) -> Grid:
     """Documents of two runs side by side, with what each adds to both scores."""
     adds_up = any(one.contribution is not None or one.other_contribution is not None for one in pair.documents)
     header = ["document", "grade", f"rank in {pair.run}", f"in {pair.other}", "change"]
@@ -172,12 +172,12 @@ def _title(account: Account, topic: str) -> str:
     return f"{account.measure} of {account.run} on topic {topic}: {account.parts[-1]}"
 
 
-def _pair_title(pair: Pair) -> str:
+def _pair_title(pair: SideBySide) -> str:
     scores = f"{pair.value:.4f} − {pair.other_value:.4f} = {pair.difference:+.4f}"
     return f"{pair.measure}: {pair.run} − {pair.other} = {scores}"
 
 
-def _pair_note(pair: Pair) -> str:
+def _pair_note(pair: SideBySide) -> str:
     return f"Changes are those on the way from {pair.other} to {pair.run}."
 
 
@@ -187,7 +187,7 @@ def _blocks(explanation: Explanation) -> Iterator[Block]:
         yield Paragraph(account.formula, quiet=True)
         yield account_grid(account)
         yield Code(board(account), language="text")
-        yield from map(Note, sentences(account))
+        yield from map(Bullet, sentences(account))
     for pair in explanation.pairs:
         yield Title(_pair_title(pair), level=2)
         yield Paragraph(_pair_note(pair), quiet=True)

@@ -34,7 +34,7 @@ Notes = list[tuple[str, str]]
 NESTED = "{topic: {document: {group: grade}}}"
 
 
-class Row(NamedTuple):
+class GroupedJudgement(NamedTuple):
     """One judgement, and the line it stands on where it comes from a text."""
 
     topic: str
@@ -48,11 +48,11 @@ class Row(NamedTuple):
 class Rows(NamedTuple):
     """Judgements as they were read, each once, and where from."""
 
-    rows: list[Row]
+    rows: list[GroupedJudgement]
     origin: Origin
 
 
-class Wanted(NamedTuple):
+class Grouping(NamedTuple):
     """What a group is, what its column may be called, and what columns are said to be called."""
 
     what: str
@@ -69,11 +69,11 @@ class Line(NamedTuple):
     text: str
 
 
-def read_rows(source: Any, name: str | None, wanted: Wanted) -> Rows:
+def read_rows(source: Any, name: str | None, wanted: Grouping) -> Rows:
     """Judgements from a file or from memory.
 
-    >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, Wanted("judge", ("judge",))).rows[1]
-    Row(topic='q1', group='b', document='d1', grade=2.0, line=None, text=None)
+    >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, Grouping("judge", ("judge",))).rows[1]
+    GroupedJudgement(topic='q1', group='b', document='d1', grade=2.0, line=None, text=None)
     """
     path = None
     notes: Notes = []
@@ -118,7 +118,7 @@ def _parts(line: bytes) -> list[bytes]:
     return re.split(rb"[ \t]+", line.strip(b" \t"))
 
 
-def _read_bytes(data: Any, source: str, wanted: Wanted, notes: Notes) -> Iterable[Row]:
+def _read_bytes(data: Any, source: str, wanted: Grouping, notes: Notes) -> Iterable[GroupedJudgement]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
     request = Request("grade", 1, Progress(), wanted.columns, None)
     format = next((format.name for format in readable() if format.recognise(whole[: 1 << 16], request)), "trec")
@@ -136,12 +136,12 @@ def _read_bytes(data: Any, source: str, wanted: Wanted, notes: Notes) -> Iterabl
     if format in ("csv", "tsv"):
         return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t", notes)
     return (
-        Row(topic, group, document, grade, number, text)
+        GroupedJudgement(topic, group, document, grade, number, text)
         for (topic, group, document), grade, number, text in trec_lines(whole, source, 4, notes)
     )
 
 
-def _read_memory(source: Any, label: str, wanted: Wanted) -> Iterable[Row]:
+def _read_memory(source: Any, label: str, wanted: Grouping) -> Iterable[GroupedJudgement]:
     if isinstance(source, Mapping):
         return _read_mapping(source, label)
     if hasattr(source, "__arrow_c_stream__"):
@@ -155,7 +155,7 @@ def _read_memory(source: Any, label: str, wanted: Wanted) -> Iterable[Row]:
     return (_row(four, label) for four in zip(*lists, strict=True))
 
 
-def _read_mapping(outer: Mapping[Any, Any], source: str) -> Iterator[Row]:
+def _read_mapping(outer: Mapping[Any, Any], source: str) -> Iterator[GroupedJudgement]:
     for topic, documents in outer.items():
         for document, groups in _entries(documents, source):
             for group, grade in _entries(groups, source):
@@ -168,7 +168,7 @@ def _entries(value: Any, source: str) -> Iterable[tuple[Any, Any]]:
     return value.items()
 
 
-def _read_frame(frame: Any, source: str, wanted: Wanted) -> Iterator[Row]:
+def _read_frame(frame: Any, source: str, wanted: Grouping) -> Iterator[GroupedJudgement]:
     if hasattr(frame, "iloc"):
         found = [str(column) for column in frame.columns]
         lists = [frame.iloc[:, i].tolist() for i in _columns(found, source, wanted)]
@@ -184,7 +184,7 @@ def _read_frame(frame: Any, source: str, wanted: Wanted) -> Iterator[Row]:
     return (_row(four, source) for four in zip(*lists, strict=True))
 
 
-def _read_json_lines(data: bytes, source: str, wanted: Wanted) -> Iterator[Row]:
+def _read_json_lines(data: bytes, source: str, wanted: Grouping) -> Iterator[GroupedJudgement]:
     for number, line in enumerate(data.splitlines(), start=1):
         if line.strip():
             text = decode(line)
@@ -196,7 +196,9 @@ def _read_json_lines(data: bytes, source: str, wanted: Wanted) -> Iterator[Row]:
             yield _row(four, source, number, text)
 
 
-def _read_delimited(data: bytes, source: str, wanted: Wanted, delimiter: str, notes: Notes) -> Iterator[Row]:
+def _read_delimited(
+    data: bytes, source: str, wanted: Grouping, delimiter: str, notes: Notes
+) -> Iterator[GroupedJudgement]:
     found = header(data, delimiter)
     places = _columns(found, source, wanted)
     for number, line in rows_of_text(
@@ -211,7 +213,7 @@ def _read_delimited(data: bytes, source: str, wanted: Wanted, delimiter: str, no
             yield _row((topic, group, document, _number(grade)), source, number, text)
 
 
-def _columns(found: Sequence[str], source: str, wanted: Wanted) -> tuple[int, int, int, int]:
+def _columns(found: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
     """Where topic, group, document and grade stand."""
     columns = require_columns(found, "grade", wanted.columns, source)
     known = [name.strip().lower() for name in found]
@@ -222,7 +224,7 @@ def _columns(found: Sequence[str], source: str, wanted: Wanted) -> tuple[int, in
     return columns.topic, group, columns.document, columns.value
 
 
-def _row(four: Sequence[Any], source: str, line: int | None = None, text: str | None = None) -> Row:
+def _row(four: Sequence[Any], source: str, line: int | None = None, text: str | None = None) -> GroupedJudgement:
     """A judgement of ids that may be integers, checked."""
     *ids, grade = four
     faults = [f"id {found!r} is neither a string nor an integer" for found in ids if not _is_id(found)]
@@ -231,7 +233,7 @@ def _row(four: Sequence[Any], source: str, line: int | None = None, text: str | 
         where = source if line is not None else f"{source}: {shorten(repr(tuple(four)))}"
         raise DataError(faults[0], source=where, line=line, text=text)
     topic, group, document = map(str, ids)
-    return Row(topic, group, document, float(grade), line, text)
+    return GroupedJudgement(topic, group, document, float(grade), line, text)
 
 
 def _is_id(value: Any) -> bool:
@@ -252,9 +254,9 @@ def _number(text: str) -> Any:
     return float(text) if _NUMBER.fullmatch(text.strip()) else text
 
 
-def _each_once(rows: Iterable[Row], source: str, what: str) -> tuple[list[Row], int]:
+def _each_once(rows: Iterable[GroupedJudgement], source: str, what: str) -> tuple[list[GroupedJudgement], int]:
     """The judgements without those that repeat another, and how many did."""
-    seen: dict[tuple[str, str, str], Row] = {}
+    seen: dict[tuple[str, str, str], GroupedJudgement] = {}
     repeated = 0
     for row in rows:
         first = seen.setdefault(row[:3], row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
+from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
@@ -27,7 +27,7 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     array([[ 1.,  0.],
            [nan,  2.]])
     """
-    found = read_rows(source, name, Wanted("judge", NAMES, columns))
+    found = read_rows(source, name, Grouping("judge", NAMES, columns))
     everybody = in_order(row.group for row in found.rows)
     return as_qrels(found, "judges", {row.topic: everybody for row in found.rows}, _mean)
 

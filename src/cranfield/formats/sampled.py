@@ -56,7 +56,7 @@ class Place(NamedTuple):
         return DataError(message, source=self.source, line=self.line, text=self.text, remedy=remedy)
 
 
-class Row(NamedTuple):
+class SampledJudgement(NamedTuple):
     """What is said of a document: its stratum, or its chance; None for one that was not judged."""
 
     topic: str
@@ -99,7 +99,7 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     return _with_columns(rows, _chances(rows) if with_strata else None, label, origin)
 
 
-def _of_text(data: bytes, label: str, notes: Notes) -> list[Row]:
+def _of_text(data: bytes, label: str, notes: Notes) -> list[SampledJudgement]:
     if b"\0" in data:
         raise DataError("NUL byte", source=label, remedy="This is not text, or it is UTF-16: convert it to UTF-8.")
     placed: list[tuple[list[str], Place]] = []
@@ -113,19 +113,19 @@ def _of_text(data: bytes, label: str, notes: Notes) -> list[Row]:
     return [_with_stratum(fields, place, iteration=placed[0][0][1]) for fields, place in placed]
 
 
-def _with_stratum(fields: list[str], place: Place, iteration: str) -> Row:
+def _with_stratum(fields: list[str], place: Place, iteration: str) -> SampledJudgement:
     topic, second, document, stratum, grade = fields
     if second != iteration or not (WHOLE.fullmatch(second) or second == "Q0"):
         message = f"iteration '{shorten(second, 60)}' where every line must have the same one, 0 as a rule"
         raise place.fault(message, "If these are documents and the last column has chances, write those as 1.0.")
-    return Row(topic, document, _number("grade", grade, place), stratum, None, True, place)
+    return SampledJudgement(topic, document, _number("grade", grade, place), stratum, None, True, place)
 
 
-def _with_chance(fields: list[str], place: Place) -> Row:
+def _with_chance(fields: list[str], place: Place) -> SampledJudgement:
     topic, document, grade, algorithm, chance = fields
     by_lot = _number("algorithm", algorithm, place) not in WITHOUT_LOTS
     drawn = None if chance == NO_CHANCE else _chance(_number("chance", chance, place), by_lot, place)
-    return Row(topic, document, _number("grade", grade, place), None, drawn, by_lot, place)
+    return SampledJudgement(topic, document, _number("grade", grade, place), None, drawn, by_lot, place)
 
 
 def _number(of: str, text: str, place: Place) -> float:
@@ -142,7 +142,7 @@ def _chance(chance: float, by_lot: bool, place: Place) -> float:
     return chance if by_lot else 1.0
 
 
-def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[Row]:
+def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[SampledJudgement]:
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             given = describe_type(documents)
@@ -155,7 +155,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[Row]:
             yield _of_values(topic, document, pair[0], {"chance": pair[1]}, label)
 
 
-def _of_records(source: Any, label: str, told: Told) -> Iterator[Row]:
+def _of_records(source: Any, label: str, told: Told) -> Iterator[SampledJudgement]:
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise ArgumentError(
             f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}"
@@ -170,20 +170,20 @@ def _of_records(source: Any, label: str, told: Told) -> Iterator[Row]:
         yield _of_values(topic, document, grade, values, label)
 
 
-def _of_values(topic: Any, document: Any, grade: Any, values: Mapping[str, Any], label: str) -> Row:
+def _of_values(topic: Any, document: Any, grade: Any, values: Mapping[str, Any], label: str) -> SampledJudgement:
     place = Place(f"{label}: topic {topic!r}, document {document!r}")
     for found in (topic, document):
         if not isinstance(found, str | Integral) or isinstance(found, bool) or found == "":
             raise place.fault(f"id {found!r} is neither a string nor an integer")
     names = (str(topic), str(document), _real("grade", grade, place))
     if "stratum" in values:
-        return Row(*names, str(values["stratum"]), None, True, place)
+        return SampledJudgement(*names, str(values["stratum"]), None, True, place)
     given = [values[name] for name in CHANCES if name in values]
     if not given:
         raise place.fault(f"a record has neither a stratum nor a chance, but {', '.join(values)}")
     by_lot = _real("method", values.get("method", 1), place) not in WITHOUT_LOTS
     drawn = None if given[0] in (None, NO_CHANCE) else _chance(_real("chance", given[0], place), by_lot, place)
-    return Row(*names, None, drawn, by_lot, place)
+    return SampledJudgement(*names, None, drawn, by_lot, place)
 
 
 def _real(of: str, value: Any, place: Place) -> float:
@@ -192,9 +192,9 @@ def _real(of: str, value: Any, place: Place) -> float:
     return float(value)
 
 
-def _distinct(rows: list[Row], notes: Notes) -> list[Row]:
+def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:
     """Each document once; it is an error if two lines differ about it."""
-    found: dict[tuple[str, str], Row] = {}
+    found: dict[tuple[str, str], SampledJudgement] = {}
     for row in rows:
         other = found.setdefault((row.topic, row.document), row)
         if other[:-1] != row[:-1]:
@@ -213,7 +213,7 @@ def _distinct(rows: list[Row], notes: Notes) -> list[Row]:
     return list(found.values())
 
 
-def _judged(rows: list[Row], notes: Notes) -> list[Row]:
+def _judged(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:
     """The rows of judged documents, and what should be said about them."""
     kept = [row for row in rows if row.chance is not None and row.grade > NOT_JUDGED]
     if not kept:
@@ -228,18 +228,20 @@ def _judged(rows: list[Row], notes: Notes) -> list[Row]:
     return kept
 
 
-def _chances(rows: list[Row]) -> dict[Stratum, float]:
+def _chances(rows: list[SampledJudgement]) -> dict[Stratum, float]:
     """Of each stratum of each topic, the share that was drawn."""
     size = Counter((row.topic, str(row.stratum)) for row in rows)
     drawn = Counter((row.topic, str(row.stratum)) for row in rows if row.grade >= 0)
     return {stratum: drawn[stratum] / size[stratum] for stratum in size}
 
 
-def _with_columns(rows: list[Row], shares: Mapping[Stratum, float] | None, label: str, origin: Origin) -> Qrels:
+def _with_columns(
+    rows: list[SampledJudgement], shares: Mapping[Stratum, float] | None, label: str, origin: Origin
+) -> Qrels:
     """The judgements, and the columns in the order of their rows."""
     import numpy as np
 
-    by_topic: dict[str, dict[str, Row]] = {}
+    by_topic: dict[str, dict[str, SampledJudgement]] = {}
     for row in rows:
         by_topic.setdefault(row.topic, {})[row.document] = row
     grades = {topic: {document: row.grade for document, row in of.items()} for topic, of in by_topic.items()}

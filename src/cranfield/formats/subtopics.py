@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cranfield.formats.grouped import Wanted, as_qrels, in_order, read_rows
+from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
@@ -29,7 +29,7 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """
     import numpy as np
 
-    found = read_rows(source, name, Wanted("subtopic", NAMES, columns))
+    found = read_rows(source, name, Grouping("subtopic", NAMES, columns))
     groups: dict[str, set[str]] = {}
     for row in found.rows:
         groups.setdefault(row.topic, set()).add(row.group)

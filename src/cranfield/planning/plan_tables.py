@@ -13,7 +13,7 @@ from cranfield.version import __version__
 
 if TYPE_CHECKING:
     from cranfield.planning.plans import MeasurePlan, PairPlan, Plan, PowerAnalysis
-    from cranfield.statistics.generalisability import Estimate
+    from cranfield.statistics.generalisability import IntervalEstimate
 
 SCHEMA = "cranfield.plan/1"
 MOST_PAIRS = 45  # a table with more is not read; those of ten runs are
@@ -101,7 +101,7 @@ def _quantities(plan: Plan) -> Iterator[tuple[object, ...]]:
             yield one.measure, "detectable difference", *names, plan.planned, pair.detectable, None, None
             for difference, topics in zip(plan.aims.differences, pair.topics, strict=True):
                 yield one.measure, "topics for difference", *names, difference, topics, None, None
-        kinds: tuple[tuple[str, Estimate, tuple[Estimate, ...]], ...] = (
+        kinds: tuple[tuple[str, IntervalEstimate, tuple[IntervalEstimate, ...]], ...] = (
             ("generalisability", one.generalisability, one.topics_for_generalisability),
             ("dependability", one.dependability, one.topics_for_dependability),
         )
@@ -179,7 +179,7 @@ def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Any]:
     }
 
 
-def _estimate_document(plan: Plan, found: Estimate, needed: tuple[Estimate, ...]) -> dict[str, Any]:
+def _estimate_document(plan: Plan, found: IntervalEstimate, needed: tuple[IntervalEstimate, ...]) -> dict[str, Any]:
     def numbers(values: Iterable[float]) -> dict[str, float | None]:
         shown = (value if isfinite(value) else None for value in values)
         return dict(zip(found._fields, shown, strict=True))

@@ -15,7 +15,7 @@ from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.statistics import generalisability as theory
 from cranfield.statistics import power as planning
-from cranfield.statistics.generalisability import Components, Estimate
+from cranfield.statistics.generalisability import Components, IntervalEstimate
 from cranfield.statistics.power import Design
 from cranfield.statistics.significance import Floats, all_pairs, differences
 
@@ -86,6 +86,39 @@ def power_analysis(
     return PowerAnalysis(solved, effect, found, sd, topics, power, alpha, comparisons, design)
 
 
+def power_analyses(
+    differences: Sequence[float] = (),
+    effects: Sequence[float] = (),
+    *,
+    sd: float | None = None,
+    topics: int | None = None,
+    power: float | None = None,
+    alpha: float = 0.05,
+    comparisons: int = 1,
+    design: Design = "paired",
+) -> tuple[PowerAnalysis, ...]:
+    """A plan for each difference and each effect; one from the other numbers, where there are none.
+
+    >>> [analysis.topics for analysis in power_analyses([0.02, 0.05], sd=0.1)]
+    [199, 34]
+    """
+    sizes: list[tuple[float | None, float | None]] = [(None, difference) for difference in differences]
+    sizes += [(effect, None) for effect in effects]
+    return tuple(
+        power_analysis(
+            effect=effect,
+            difference=difference,
+            sd=sd,
+            topics=topics,
+            power=power,
+            alpha=alpha,
+            comparisons=comparisons,
+            design=design,
+        )
+        for effect, difference in sizes or [(None, None)]
+    )
+
+
 @dataclass(frozen=True)
 class Aims:
     """What a plan from runs is to reach.
@@ -153,10 +186,10 @@ class MeasurePlan:
     measure: str
     pairs: tuple[PairPlan, ...]
     components: Components
-    generalisability: Estimate
-    dependability: Estimate
-    topics_for_generalisability: tuple[Estimate, ...]
-    topics_for_dependability: tuple[Estimate, ...]
+    generalisability: IntervalEstimate
+    dependability: IntervalEstimate
+    topics_for_generalisability: tuple[IntervalEstimate, ...]
+    topics_for_dependability: tuple[IntervalEstimate, ...]
 
 
 @dataclass(frozen=True)

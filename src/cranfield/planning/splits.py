@@ -103,6 +103,35 @@ def split(
     return Splits(made, seed, repeats, stratified if difficulty is None or stratified else "difficulty")
 
 
+def stratified_split(
+    experiment: Experiment,
+    measure: str,
+    *,
+    folds: int | None = None,
+    test_share: float | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+) -> tuple[Splits, tuple[Finding, ...]]:
+    """Splits of the topics on which runs are scored: every part gets hard and easy ones. And what is odd about them.
+
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}, "q4": {"d4": 1}}
+    >>> run = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}, "q3": {"d9": 1.0}, "q4": {"d9": 1.0}}
+    >>> stratified_split(Experiment(qrels, run), "AP", folds=2)[0].folds[0]
+    Split(train=('q1', 'q3'), test=('q2', 'q4'))
+    """
+    difficulty, warnings = difficulty_of(experiment, measure)
+    splits = split(
+        list(difficulty),
+        folds=folds,
+        test_share=test_share,
+        seed=seed,
+        repeats=repeats,
+        difficulty=difficulty,
+        stratified=measure,
+    )
+    return splits, warnings
+
+
 def difficulty_of(experiment: Experiment, measure: str) -> tuple[dict[str, float], tuple[Finding, ...]]:
     """How well runs do on each topic: the mean of their scores, and what is odd about them.
 
@@ -110,7 +139,6 @@ def difficulty_of(experiment: Experiment, measure: str) -> tuple[dict[str, float
     >>> difficulty_of(Experiment(qrels, {"q1": {"d1": 1.0}, "q2": {"d9": 2.0, "d2": 1.0}}), "RR")
     ({'q1': 1.0, 'q2': 0.5}, ())
     """
-
     results = experiment.evaluate(measure)
     return dict(zip(results.topics, results.scores[:, 0].mean(axis=0).tolist(), strict=True)), results.warnings
 

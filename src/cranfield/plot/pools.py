@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats import read_qrels
 from cranfield.plot.curves import Curves, Point
 from cranfield.plot.lines import lines
@@ -24,7 +25,7 @@ def pooling(subject: Subject) -> Any:
     topics = judged.topics
     part = topics[:: -(-len(topics) // MOST_REPLAYED)]
     qrels = judged if len(part) == len(topics) else read_qrels({topic: judged.of(topic) for topic in part})
-    made = simulate(qrels, {run.name: run for run in experiment.tables()}, budgets=[budget])
+    made = simulate(Experiment(qrels, list(experiment.tables())), budgets=[budget])
     told = "" if len(part) == len(topics) else f" on {len(part):,} of {len(topics):,} topics"
     return lines(curves(made), theme=subject.theme, title=f"{TITLE}{told}")
 
@@ -33,7 +34,8 @@ def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Any:
     """A line a method: recall of the judgements' relevant documents against judgements made.
 
     >>> from cranfield.pooling.simulation import simulate
-    >>> made = simulate({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}}, ["depth"], [2])
+    >>> experiment = Experiment({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}})
+    >>> made = simulate(experiment, ["depth"], [2])
     >>> found_by_budget(made).to_dict()["layer"][0]["mark"]["type"]
     'line'
     """
@@ -44,7 +46,8 @@ def curves(simulation: Simulation) -> Curves:
     """Recall after each number of judgements a topic, for each method.
 
     >>> from cranfield.pooling.simulation import simulate
-    >>> made = simulate({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}}, ["depth"], [2])
+    >>> experiment = Experiment({"1": {"d1": 1}}, {"a": {"1": {"d2": 2.0, "d1": 1.0}}})
+    >>> made = simulate(experiment, ["depth"], [2])
     >>> curves(made).of("depth")
     [(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]
     """

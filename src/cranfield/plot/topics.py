@@ -12,38 +12,38 @@ from cranfield.judged import Floats
 MOST = 400  # columns of a picture
 
 
-class Column(NamedTuple):
+class TopicColumn(NamedTuple):
     """One topic, or several that stand next to each other: what it is called, and their numbers."""
 
     label: str
     topics: list[int]
 
 
-def columns(names: Sequence[str], order: Sequence[int], most: int = MOST) -> list[Column]:
+def columns(names: Sequence[str], order: Sequence[int], most: int = MOST) -> list[TopicColumn]:
     """Topics in an order, each a column of its own if there are no more than `most`, otherwise several to a column.
 
     >>> columns(["a", "b", "c"], [2, 0, 1])
-    [Column(label='c', topics=[2]), Column(label='a', topics=[0]), Column(label='b', topics=[1])]
+    [TopicColumn(label='c', topics=[2]), TopicColumn(label='a', topics=[0]), TopicColumn(label='b', topics=[1])]
     >>> [column.label for column in columns(["a", "b", "c", "d", "e"], range(5), most=3)]
     ['a … b', 'c … d', 'e']
     """
     size = -(-len(order) // most)
     groups = [list(order[start : start + size]) for start in range(0, len(order), size)]
     return [
-        Column(names[group[0]] if len(group) == 1 else f"{names[group[0]]} … {names[group[-1]]}", group)
+        TopicColumn(names[group[0]] if len(group) == 1 else f"{names[group[0]]} … {names[group[-1]]}", group)
         for group in groups
     ]
 
 
-def size_of(made: Sequence[Column]) -> int:
+def size_of(made: Sequence[TopicColumn]) -> int:
     """How many topics a column holds; the last may have fewer."""
     return len(made[0].topics)
 
 
-def means(scores: Floats, made: Sequence[Column]) -> Floats:
+def means(scores: Floats, made: Sequence[TopicColumn]) -> Floats:
     """scores[…, topic] as the mean of each column's topics, NaN where none of them counts.
 
-    >>> means(np.array([[1.0, 2.0, np.nan]]), [Column("", [0, 1]), Column("", [2])])
+    >>> means(np.array([[1.0, 2.0, np.nan]]), [TopicColumn("", [0, 1]), TopicColumn("", [2])])
     array([[1.5, nan]])
     """
     starts = np.cumsum([0, *(len(column.topics) for column in made[:-1])])
@@ -54,7 +54,7 @@ def means(scores: Floats, made: Sequence[Column]) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def axis_title(count: int, made: Sequence[Column], order: str, mark: str) -> str | list[str]:
+def axis_title(count: int, made: Sequence[TopicColumn], order: str, mark: str) -> str | list[str]:
     """What stands under the columns where there is no room for the names of topics."""
     told = f"{count:,} topics{order}"
     return told if size_of(made) == 1 else [told, f"each {mark} is the mean of {size_of(made)} neighbours"]

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import DEPTHS, Finding, of_qrels, of_run
-from cranfield.formats import read_qrels
-from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.runs import read_runs
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
 from cranfield.pooling.missing import LEAST_DEPTH, Missing, estimate_missing
-from cranfield.pooling.rejudged import NOWHERE, Systems
-from cranfield.pooling.reusability import Verdict, verdict_of
+from cranfield.pooling.rejudged import NOWHERE, Systems, check_policy
+from cranfield.pooling.reusability import Reusability, verdict_of
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.significance import Sampling
 from cranfield.statistics.tau_ap import first_ranks
+from cranfield.tables import Qrels, Run
 
 
 class Contribution(NamedTuple):
@@ -77,7 +76,7 @@ class JudgedShare(NamedTuple):
     most: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PoolAnalysis:
     """A pool taken apart. `depth` is how far runs count as pooled; None: as far as they go."""
 
@@ -94,20 +93,18 @@ class PoolAnalysis:
     groups_left_out: tuple[LeftOut, ...]
     shares: tuple[JudgedShare, ...]
     missing: Missing | None
-    verdict: Verdict
+    verdict: Reusability
     warnings: tuple[Finding, ...]
 
 
 def analyse(
-    qrels: Any,
-    runs: Any,
+    experiment: Experiment,
     *,
     groups: Mapping[str, str] | None = None,
     depth: int | None = None,
     measure: str | Measure = "AP",
     rel: float = 1,
     sampling: Sampling | None = None,
-    reading: Reading = DEFAULT,
 ) -> PoolAnalysis:
     """Takes the pool behind judgements apart, given the runs that it was made from.
 
@@ -116,60 +113,78 @@ def analyse(
     run each is: runs of one group share documents, so that leaving out one of them shows little.
 
     >>> runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}
-    >>> found = analyse({"q1": {"d1": 1, "d2": 0, "d3": 1}}, runs)
-    >>> found.contributions[0]
+    >>> analysis = analyse(Experiment({"q1": {"d1": 1, "d2": 0, "d3": 1}}, runs))
+    >>> analysis.contributions[0]
     Contribution(name='a', judged=2, relevant=1, only_judged=1, only_relevant=1)
-    >>> found.left_out[0].runs[0]
+    >>> analysis.left_out[0].runs[0]
     LeftOutRun(run='a', score=0.5, score_without=0.0, rank=1, rank_without=2, sign=1)
     """
-    judgements = read_qrels(qrels, reading=reading)
-    tables = read_runs(runs, reading)
-    names = [table.name for table in tables]
+    check_policy(experiment)
+    qrels, runs = experiment.judgements().qrels, experiment.tables()
+    names = [run.name for run in runs]
     if len(names) < 2:
         raise UsageError("a pool of one run has nobody to compare with: give at least two runs")
-    systems = Systems(judgements, tables, measure)
-    warnings = of_qrels(judgements, systems.pool)
-    for run, seen in zip(tables, systems.judged, strict=True):
-        warnings += of_run(run, seen)
+    systems = Systems(qrels, runs, measure)
     judged_depth = _judged_depth(systems.judged)
     if depth is None:
         depth = judged_depth if judged_depth >= LEAST_DEPTH else None
-    ranks, grades = systems.ranks, systems.pool.grades
+    grades = systems.pool.grades
+    pooled_by = _pooled_by(systems.ranks, grades, depth, qrels)
+    is_relevant = grades >= max(checked_rel(rel), 0)
+    parts = _parts(systems, names, {name: np.array([i]) for i, name in enumerate(names)}, pooled_by, is_relevant)
+    whose = _members(names, groups) if groups is not None else {}
+    of_groups = _parts(systems, names, whose, pooled_by, is_relevant)
+    missing, doubts = _missing(systems, is_relevant, depth, judged_depth, sampling)
+    return PoolAnalysis(
+        measure=str(systems.measure),
+        depth=depth,
+        judged_depth=judged_depth,
+        topics=len(systems.pool.topics),
+        judged=int(np.count_nonzero(grades >= 0)),
+        relevant=int(np.count_nonzero(is_relevant)),
+        nobodys=int(np.count_nonzero(is_relevant & ~pooled_by.any(axis=0))),
+        contributions=parts.contributions,
+        left_out=parts.left_out,
+        group_contributions=of_groups.contributions,
+        groups_left_out=of_groups.left_out,
+        shares=tuple(_judged_share(systems.judged, at) for at in DEPTHS if _reached(systems.judged, at)),
+        missing=missing,
+        verdict=verdict_of(of_groups.left_out or parts.left_out, len(names), missing),
+        warnings=tuple(dict.fromkeys([*_findings(qrels, runs, systems), *doubts])),
+    )
+
+
+def _findings(qrels: Qrels, runs: Sequence[Run], systems: Systems) -> Iterator[Finding]:
+    yield from of_qrels(qrels, systems.pool)
+    for run, seen in zip(runs, systems.judged, strict=True):
+        yield from of_run(run, seen)
+
+
+def _pooled_by(ranks: NDArray[np.int32], grades: Floats, depth: int | None, qrels: Qrels) -> Mask:
+    """pooled_by[run, judgement]: whether the run brought the judged document into the pool."""
     if not ((ranks < NOWHERE) & (grades >= 0)).any():
         raise DataError(
             "not one judged document was retrieved by any of these runs: they are not those that were pooled",
-            source=judgements.origin.path or judgements.name,
+            source=qrels.origin.path or qrels.name,
             remedy="Document ids must be the same text in runs and judgements.",
         )
-    pooled_by = (ranks < NOWHERE if depth is None else ranks <= depth) & (grades >= 0)
-    is_relevant = grades >= max(checked_rel(rel), 0)
+    return np.logical_and(ranks < NOWHERE if depth is None else ranks <= depth, grades >= 0)
 
-    each = {name: np.array([i]) for i, name in enumerate(names)}
-    whose = _members(names, groups) if groups is not None else {}
+
+class _Parts(NamedTuple):
+    """What each run or each group brought into the pool, and everything as if it had not been pooled."""
+
+    contributions: tuple[Contribution, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def _parts(
+    systems: Systems, names: Sequence[str], members: Mapping[str, Integers], pooled_by: Mask, is_relevant: Mask
+) -> _Parts:
     full = systems.averages(systems.scores())
-    left_out = tuple(_left_out(systems, names, name, of, _only(pooled_by, of), full) for name, of in each.items())
-    groups_left_out = tuple(
-        _left_out(systems, names, name, of, _only(pooled_by, of), full) for name, of in whose.items()
-    )
-    shares = tuple(_judged_share(systems.judged, at) for at in DEPTHS if _reached(systems.judged, at))
-    missing, more = _missing(systems, ranks, is_relevant, depth, judged_depth, sampling)
-    warnings += more
-    return PoolAnalysis(
-        str(systems.measure),
-        depth,
-        judged_depth,
-        len(systems.pool.topics),
-        int(np.count_nonzero(grades >= 0)),
-        int(np.count_nonzero(is_relevant)),
-        int(np.count_nonzero(is_relevant & ~pooled_by.any(axis=0))),
-        tuple(_contribution(name, of, pooled_by, is_relevant) for name, of in each.items()),
-        left_out,
-        tuple(_contribution(name, of, pooled_by, is_relevant) for name, of in whose.items()),
-        groups_left_out,
-        shares,
-        missing,
-        verdict_of(groups_left_out or left_out, len(names), missing),
-        tuple(dict.fromkeys(warnings)),
+    return _Parts(
+        tuple(_contribution(name, of, pooled_by, is_relevant) for name, of in members.items()),
+        tuple(_left_out(systems, names, name, of, _only(pooled_by, of), full) for name, of in members.items()),
     )
 
 
@@ -233,12 +248,7 @@ def _judged_share(judged: Sequence[Judged], depth: int) -> JudgedShare:
 
 
 def _missing(
-    systems: Systems,
-    ranks: NDArray[np.int32],
-    is_relevant: Mask,
-    depth: int | None,
-    judged_depth: int,
-    sampling: Sampling | None,
+    systems: Systems, is_relevant: Mask, depth: int | None, judged_depth: int, sampling: Sampling | None
 ) -> tuple[Missing | None, list[Finding]]:
     """How many relevant documents are likely missing, where the pool's depth is known."""
     if depth is None:
@@ -251,7 +261,7 @@ def _missing(
     if judged_depth < depth:
         message = f"not all documents down to rank {depth} are judged: the number of missing ones comes out low"
         found.append(Finding("pool-depth", "qrels", message))
-    best = ranks.min(axis=0)
+    best = systems.ranks.min(axis=0)
     new = np.zeros((len(systems.pool.topics), depth), dtype=np.int64)
     inside = is_relevant & (best <= depth)
     np.add.at(new, (systems.pool.topic[inside], best[inside] - 1), 1)

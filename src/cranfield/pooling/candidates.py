@@ -14,7 +14,6 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats.grouped import in_order
-from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import read_runs
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Run
@@ -120,7 +119,7 @@ class Pooled:
         return found
 
 
-def pooled_runs(runs: Any, depth: int | None = None, plan: Plan | None = None, reading: Reading = DEFAULT) -> Pooled:
+def pooled_runs(runs: Any, depth: int | None = None, plan: Plan | None = None) -> Pooled:
     """Reads runs, as `evaluate` takes them, to be pooled to a depth, or each to that of a plan.
 
     >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}
@@ -131,7 +130,7 @@ def pooled_runs(runs: Any, depth: int | None = None, plan: Plan | None = None, r
         raise UsageError(f"depth must be a whole number from 1, not {depth!r}")
     if depth is not None and plan is not None:
         raise UsageError("a depth for all runs and a plan with the depth of each exclude each other")
-    named = tuple(read_runs(runs, reading))
+    named = tuple(read_runs(runs))
     names = [run.name for run in named]
     if plan is None:
         return Pooled(named, (Share(depth or DEPTH),) * len(named))

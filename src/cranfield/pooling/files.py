@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cranfield.errors import DataError, UsageError, plural, shorten, some
-from cranfield.formats import read_qrels
+from cranfield.formats import read_qrels, suffix_of
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.output import save
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source, table_rows
 from cranfield.pooling.candidates import Share
@@ -34,6 +35,23 @@ def pool_text(pool: DocumentPool, delimiter: str | None = None) -> str:
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerows([("topic", "document"), *pairs])
     return out.getvalue()
+
+
+def write_pool(pool: DocumentPool, place: str) -> str | None:
+    """Writes a pool, as a table where the name says so; of a sample also the strata, beside it. Where these went."""
+    strata = None
+    if pool.sample is not None:
+        strata = strata_beside(place)
+        save(strata, [sample_text(pool)])
+    save(place, [pool_text(pool, DELIMITERS.get(suffix_of(place)))])
+    return strata
+
+
+def strata_beside(place: str) -> str:
+    """Where the strata of a sampled pool go; a pool that is not written has no such place."""
+    if place == "-":
+        raise UsageError("a sample is of no use without its strata: -o FILE writes the pool, and FILE.strata beside it")
+    return f"{place}.strata"
 
 
 def sample_text(pool: DocumentPool) -> str:

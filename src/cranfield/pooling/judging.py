@@ -1,6 +1,6 @@
 """A judging loop: which document to judge next, topic by topic, and what was found.
 
-session = Judging(["a.run", "b.run"], "move-to-front", budget=100)
+session = JudgingSession(["a.run", "b.run"], "move-to-front", budget=100)
 while (document := session.next("301")) is not None:
     session.judged("301", document, grade=ask(document))
 """
@@ -15,7 +15,7 @@ from typing import Any
 from cranfield.errors import UsageError
 from cranfield.formats import read_qrels
 from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
-from cranfield.pooling.strategy import Adaptive, Method, find_method
+from cranfield.pooling.strategy import Adaptive, Strategy, find_method
 
 
 class _Topic:
@@ -24,7 +24,7 @@ class _Topic:
     `known` are judgements made before that the method has not asked for yet; when it does, they answer.
     """
 
-    def __init__(self, candidates: Candidates, method: Method, rel: float, seed: int) -> None:
+    def __init__(self, candidates: Candidates, method: Strategy, rel: float, seed: int) -> None:
         self.candidates, self.rel = candidates, rel
         self.at_work: Adaptive = method.started(candidates, candidates.generator(seed))
         self.grades: dict[str, float] = {}
@@ -67,14 +67,15 @@ class _Topic:
         return made
 
 
-class Judging:
+class JudgingSession:
     """Judgements in the making: `next` says what to judge, `judged` takes what was found.
 
     Everything but a sample can be judged so: methods that learn, and those that only have an order. `budget` is the
     number of judgements a topic, `rel` the grade from which a document is relevant; the same seed and the same
     judgements give the same documents.
 
-    >>> session = Judging({"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d3": 2.0, "d1": 1.0}}}, "rrf", budget=2)
+    >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d3": 2.0, "d1": 1.0}}}
+    >>> session = JudgingSession(runs, "rrf", budget=2)
     >>> session.next("q1")
     'd1'
     >>> session.judged("q1", "d1", 2)
@@ -88,7 +89,7 @@ class Judging:
     def __init__(
         self,
         runs: Any,
-        method: str | Method = "move-to-front",
+        method: str | Strategy = "move-to-front",
         *,
         depth: int | None = None,
         plan: Plan | None = None,
@@ -128,7 +129,7 @@ class Judging:
         """Judgements that exist answer where the method asks for them, and nobody else is asked; a negative grade is
         none. How many of them are of documents that may be asked for.
 
-        >>> session = Judging({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, "depth")
+        >>> session = JudgingSession({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, "depth")
         >>> session.take({"q1": {"d1": 1, "d3": 0, "x": 0}})
         2
         >>> session.ahead("q1", 5)
@@ -144,7 +145,7 @@ class Judging:
     def ahead(self, topic: str, count: int) -> list[str]:
         """The next documents of a topic, supposing that none of them turns out relevant.
 
-        >>> Judging({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, budget=5).ahead("q1", 2)
+        >>> JudgingSession({"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}}, budget=5).ahead("q1", 2)
         ['d1', 'd2']
         """
         state = self._topic(topic)
@@ -197,7 +198,7 @@ def checked_rel(rel: float) -> float:
     return rel
 
 
-def check_planned(method: Method, plan: Plan | None) -> None:
+def check_planned(method: Strategy, plan: Plan | None) -> None:
     """The method plan without one would be depth-k in silence."""
     if method.name == "plan" and plan is None:
         raise UsageError("the method plan needs a plan: the depth and the priority of each run (--plan FILE)")

@@ -12,11 +12,10 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
-from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
-from cranfield.pooling.judging import Judging, check_planned, checked_budget
+from cranfield.pooling.judging import JudgingSession, check_planned, checked_budget
 from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
-from cranfield.pooling.strategy import Method, find_method
+from cranfield.pooling.strategy import Strategy, find_method
 from cranfield.tables import Qrels
 
 Chosen = dict[str, tuple[str, ...]]
@@ -64,7 +63,7 @@ class Known(NamedTuple):
 
 def make_pool(
     runs: Any,
-    method: str | Method = "depth",
+    method: str | Strategy = "depth",
     *,
     depth: int | None = None,
     plan: Plan | None = None,
@@ -72,7 +71,6 @@ def make_pool(
     strata: Sequence[Stratum] | None = None,
     known: Known | None = None,
     seed: int = 0,
-    reading: Reading = DEFAULT,
 ) -> DocumentPool:
     """The documents to judge: of each topic that a run answers, those that a method chooses.
 
@@ -89,13 +87,13 @@ def make_pool(
         if budget is not None or known is not None or depth is not None or plan is not None:
             raise UsageError(f"the strata of {chosen_by.name} say how deep and how many: no depth, plan, budget, known")
         wanted = checked(strata or STRATA)
-        pooled = pooled_runs(runs, wanted[-1].depth, reading=reading)
+        pooled = pooled_runs(runs, wanted[-1].depth)
         return _sampled(pooled, wanted, seed)
     if strata is not None:
         raise UsageError(f"strata are for stratified sampling, not for {chosen_by.name}")
     check_planned(chosen_by, plan)
-    pooled = pooled_runs(runs, depth, plan, reading)
-    judged = read_qrels(known.qrels, reading=reading) if known is not None and known.qrels is not None else None
+    pooled = pooled_runs(runs, depth, plan)
+    judged = read_qrels(known.qrels) if known is not None and known.qrels is not None else None
     if judged is not None and set(judged.topics).isdisjoint(pooled.topics):
         raise DataError(
             f"judges no topic that a run has: {some(judged.topics, 3)}, where the runs have {some(pooled.topics, 3)}",
@@ -108,7 +106,7 @@ def make_pool(
                 f"{chosen_by.name} learns from each judgement: give those made so far (none at first), and how many "
                 "to ask for next"
             )
-        session = Judging(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed)
+        session = JudgingSession(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed)
         taken = session.take(judged) if judged is not None else 0
         documents = {topic: in_order(session.ahead(topic, known.batch)) for topic in pooled.topics}
     else:
@@ -120,7 +118,7 @@ def make_pool(
     return DocumentPool(str(chosen_by), documents, tuple(warnings))
 
 
-def _in_order(pooled: Pooled, method: Method, budget: int | None, known: Qrels | None) -> tuple[Chosen, int]:
+def _in_order(pooled: Pooled, method: Strategy, budget: int | None, known: Qrels | None) -> tuple[Chosen, int]:
     """The documents that are not judged yet, and how many are."""
     grades = {} if known is None else known.to_dict()
     chosen: Chosen = {}

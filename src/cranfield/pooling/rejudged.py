@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import UsageError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Integers, Judged, Mask, Pool, judge, pool
 from cranfield.measures import Measure, parse_measure
+from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
 
 NOWHERE = np.iinfo(np.int32).max  # the rank of a document that a run does not have
@@ -36,7 +39,7 @@ class Systems:
             raise UsageError("a ratio of means orders no runs here: choose another average than ratio")
         self.judged = [judge(run, qrels, pooled=self.pool) for run in runs]
 
-    @property
+    @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """ranks[run, judgement], the judgements in the order of the pool; NOWHERE for a document not retrieved."""
         ranks = np.full((len(self.judged), len(self.pool.grades)), NOWHERE, dtype=np.int32)
@@ -71,3 +74,9 @@ def _through(seen: Judged, reduced: Pool, place: Integers) -> Judged:
         tie_first=seen.tie_first[kept],
         tie_size=seen.tie_size[kept],
     )
+
+
+def check_policy(experiment: Experiment) -> None:
+    """A pool is made of whole rankings, and what is relevant is judged: another policy would count for nothing."""
+    if experiment.policy != Policy():
+        raise UsageError("a pool has no policy: its runs are taken whole, with ties by document id")

@@ -47,14 +47,14 @@ LIMITS = (
 )
 
 
-class Verdict(NamedTuple):
+class Reusability(NamedTuple):
     """The verdict, and a sentence for each thing looked at, the worst first."""
 
     word: str
     reasons: tuple[str, ...]
 
 
-def verdict_of(left_out: Sequence[LeftOut], systems: int, missing: Missing | None) -> Verdict:
+def verdict_of(left_out: Sequence[LeftOut], systems: int, missing: Missing | None) -> Reusability:
     """The worst of what is seen when runs (groups, where they are known) are left out, and of what is missing.
 
     >>> verdict_of([], 2, None).word
@@ -70,4 +70,4 @@ def verdict_of(left_out: Sequence[LeftOut], systems: int, missing: Missing | Non
     grades = [limit.grade(value) for limit, value in zip(LIMITS, values, strict=True)]
     worst_first = sorted(range(len(LIMITS)), key=lambda i: -grades[i])
     reasons = tuple(f"{LIMITS[i].told(values[i])}: {('fine', 'care', 'too much')[grades[i]]}" for i in worst_first)
-    return Verdict(WORDS[max(grades)], reasons)
+    return Reusability(WORDS[max(grades)], reasons)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.formats import read_qrels
-from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
 from cranfield.pooling.judging import check_planned, checked_budget, checked_rel, replayed
-from cranfield.pooling.rejudged import Systems
-from cranfield.pooling.strategy import Method, all_methods, find_method
+from cranfield.pooling.rejudged import Systems, check_policy
+from cranfield.pooling.strategy import Strategy, all_methods, find_method
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.tables import Qrels
 
@@ -37,7 +36,7 @@ class Replay(NamedTuple):
     tau: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Simulation:
     """`found[method][b]` are the relevant documents, of all topics, after b judgements a topic as far as they go."""
 
@@ -61,9 +60,8 @@ class Simulation:
 
 
 def simulate(
-    qrels: Any,
-    runs: Any,
-    methods: Iterable[str | Method] = (),
+    experiment: Experiment,
+    methods: Iterable[str | Strategy] = (),
     budgets: Sequence[int] = BUDGETS,
     *,
     depth: int | None = None,
@@ -71,58 +69,69 @@ def simulate(
     rel: float = 1,
     measure: str | Measure = "AP",
     seed: int = 0,
-    reading: Reading = DEFAULT,
 ) -> Simulation:
     """Replays methods, all that have an order by default, on the topics that are judged and answered by a run.
 
     A budget is a number of judgements a topic. A document without a judgement counts as not relevant and is paid for.
 
     >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d3": 2.0, "d2": 1.0}}}
-    >>> made = simulate({"q1": {"d1": 0, "d2": 1, "d3": 0}}, runs, ["depth", "rrf"], [1, 2])
-    >>> [(row.method, row.budget, row.relevant) for row in made.rows]
+    >>> experiment = Experiment({"q1": {"d1": 0, "d2": 1, "d3": 0}}, runs)
+    >>> [(row.method, row.budget, row.relevant) for row in simulate(experiment, ["depth", "rrf"], [1, 2]).rows]
     [('depth', 1, 0), ('depth', 2, 0), ('rrf', 1, 1), ('rrf', 2, 1)]
     """
+    check_policy(experiment)
+    wanted = _wanted(methods, plan)
+    steps = sorted({checked_budget(budget) or 0 for budget in budgets})
+    if not steps:
+        raise UsageError("no budget given")
+    pooled = pooled_runs(list(experiment.tables()), depth, plan)
+    judgements = _judgements(experiment.judgements().qrels, pooled, rel)
+    systems = Systems(judgements.qrels, pooled.runs, measure)
+    replays = {name: _replayed(method, pooled, judgements, steps[-1], seed) for name, method in wanted.items()}
+    return Simulation(
+        methods=tuple(replays),
+        budgets=tuple(steps),
+        rows=tuple(_rows(replays, systems, judgements, steps)),
+        found={name: made.relevant_after[: made.longest + 1] for name, made in replays.items()},
+        topics=judgements.topics,
+        relevant=judgements.relevant,
+        measure=str(systems.measure),
+        depth=max(share.depth for share in pooled.shares),
+        seed=seed,
+        warnings=(*pooled.findings(), *judgements.warnings, *_unjudged(replays.values(), judgements.qrels.name)),
+    )
+
+
+def _wanted(methods: Iterable[str | Strategy], plan: Plan | None) -> dict[str, Strategy]:
+    """The methods to replay by their names: all that have an order, if none is named."""
     wanted = {str(method): method for method in map(find_method, methods)}
     if not wanted:
         every = all_methods("order", "adaptive")
         wanted = {str(method): method for method in every if plan is not None or method.name != "plan"}
     for method in wanted.values():
         check_planned(method, plan)
-    steps = sorted({checked_budget(budget) or 0 for budget in budgets})
-    if not steps:
-        raise UsageError("no budget given")
-    pooled = pooled_runs(runs, depth, plan, reading)
-    judgements = _judgements(read_qrels(qrels, reading=reading), pooled, rel)
-    systems = Systems(judgements.qrels, pooled.runs, measure)
+    return wanted
+
+
+def _rows(
+    replays: Mapping[str, _Made], systems: Systems, judgements: _Judgements, budgets: Sequence[int]
+) -> Iterator[Replay]:
     full = systems.averages(systems.scores()[:, judgements.places])
     kendall = find_coefficient("kendall")
-    rows, found = [], {}
-    unjudged = asked = 0
-    for name, method in wanted.items():
-        made = _replayed(method, pooled, judgements, steps[-1], seed)
-        found[name] = made.relevant_after[: made.longest + 1]
-        unjudged, asked = unjudged + made.unjudged, asked + int(made.judged_after[-1])
-        for budget in steps:
+    for name, made in replays.items():
+        for budget in budgets:
             part = systems.averages(systems.scores(made.when <= budget)[:, judgements.places])
             relevant = int(made.relevant_after[budget])
             share, tau = relevant / judgements.relevant, kendall(full, part)
-            rows.append(Replay(name, budget, int(made.judged_after[budget]), relevant, share, tau))
-    warnings = [*pooled.findings(), *judgements.warnings]
-    if unjudged:
-        message = f"{unjudged / asked:.1%} of the documents asked for have no judgement and count as not relevant"
-        warnings.append(Finding("unjudged", judgements.qrels.name, message, doubtful=unjudged > asked / 10))
-    return Simulation(
-        tuple(found),
-        tuple(steps),
-        tuple(rows),
-        found,
-        judgements.topics,
-        judgements.relevant,
-        str(systems.measure),
-        max(share.depth for share in pooled.shares),
-        seed,
-        tuple(warnings),
-    )
+            yield Replay(name, budget, int(made.judged_after[budget]), relevant, share, tau)
+
+
+def _unjudged(replays: Collection[_Made], source: str) -> list[Finding]:
+    unjudged, asked = sum(made.unjudged for made in replays), sum(int(made.judged_after[-1]) for made in replays)
+    if not unjudged:
+        return []
+    message = f"{unjudged / asked:.1%} of the documents asked for have no judgement and count as not relevant"
+    return [Finding("unjudged", source, message, doubtful=unjudged > asked / 10)]
 
 
 class _Judgements(NamedTuple):
@@ -187,7 +196,7 @@ def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
     return _Judgements(qrels, topics, places, rows, is_relevant, grades >= 0, relevant, warnings)
 
 
-def _replayed(method: Method, pooled: Pooled, judgements: _Judgements, budget: int, seed: int) -> _Made:
+def _replayed(method: Strategy, pooled: Pooled, judgements: _Judgements, budget: int, seed: int) -> _Made:
     judged_at, relevant_at = np.zeros(budget + 1, dtype=np.int64), np.zeros(budget + 1, dtype=np.int64)
     when = np.full(len(judgements.is_relevant), np.inf)
     unjudged = longest = 0

@@ -37,7 +37,7 @@ class Adaptive(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Method(Entry[Function]):
+class Strategy(Entry[Function]):
     """A method under its name, with the values of its parameters; those that are not the usual ones are printed.
 
     >>> find_method("rrf(k=10)").settings, str(find_method("maxmean(rate=0, shared=0)"))
@@ -75,7 +75,7 @@ class InOrder:
         pass
 
 
-METHODS: Registry[Method] = Registry(
+METHODS: Registry[Strategy] = Registry(
     "pooling method",
     group="cranfield.pooling",
     package="cranfield.pooling",
@@ -92,13 +92,13 @@ def pooling_method(
 
     def register(function: Function) -> Function:
         known = described(function, "pooling_method", parameters)
-        METHODS.add(Method(name=name, title=title, kind=kind, function=function, parameters=known))
+        METHODS.add(Strategy(name=name, title=title, kind=kind, function=function, parameters=known))
         return function
 
     return register
 
 
-def all_methods(*kinds: Kind) -> tuple[Method, ...]:
+def all_methods(*kinds: Kind) -> tuple[Strategy, ...]:
     """Every registered method, or those of some kinds, with its defaults.
 
     >>> [method.name for method in all_methods("order")]
@@ -108,11 +108,11 @@ def all_methods(*kinds: Kind) -> tuple[Method, ...]:
     return tuple(method for kind in wanted for method in METHODS.all() if method.kind == kind)
 
 
-def find_method(text: str | Method) -> Method:
+def find_method(text: str | Strategy) -> Strategy:
     """The method of a notation such as rrf, rrf(k=10) or maxmean(rate=0).
 
     >>> find_method("rrf(p=10)")
     Traceback (most recent call last):
     cranfield.errors.UsageError: rrf has no parameter 'p'; it has k
     """
-    return text if isinstance(text, Method) else METHODS.find(text)
+    return text if isinstance(text, Strategy) else METHODS.find(text)

@@ -34,7 +34,7 @@ class Paragraph(NamedTuple):
     quiet: bool = False
 
 
-class Note(NamedTuple):
+class Bullet(NamedTuple):
     """A sentence in a list of them."""
 
     text: str
@@ -47,19 +47,19 @@ class Code(NamedTuple):
     language: str = ""
 
 
-class Picture(NamedTuple):
+class PictureFile(NamedTuple):
     """A picture in a file beside the text."""
 
     text: str
     file: str
 
 
-Block: TypeAlias = Title | Paragraph | Note | Code | Picture | Grid
+Block: TypeAlias = Title | Paragraph | Bullet | Code | PictureFile | Grid
 
 
 def titled(title: str, grid: Grid | None, notes: Sequence[str] = ()) -> list[Block]:
     """A table, or none, with what stands above it and sentences below."""
-    return [Title(title), *([grid] if grid else []), *map(Note, notes)]
+    return [Title(title), *([grid] if grid else []), *map(Bullet, notes)]
 
 
 def written(blocks: Iterable[Block], format: str) -> str:
@@ -89,7 +89,7 @@ def written(blocks: Iterable[Block], format: str) -> str:
 
 def _apart(one: Block, other: Block, format: str) -> bool:
     """Whether there is an empty line between two blocks."""
-    if format == "html" or (isinstance(one, Note) and isinstance(other, Note)):
+    if format == "html" or (isinstance(one, Bullet) and isinstance(other, Bullet)):
         return False
     if format == "latex":  # what is told of a table is a comment right under it
         return isinstance(other, Title) or (isinstance(one, Grid) and isinstance(other, Grid))
@@ -116,11 +116,11 @@ def _markdown(block: Block) -> str:
             return f"**{markdown(text)}**\n" if level == 4 else f"{'#' * level} {markdown(text)}\n"
         case Paragraph(text, quiet):
             return f"*{markdown(text)}*\n" if quiet else f"{markdown_line(text)}\n"
-        case Note(text):
+        case Bullet(text):
             return f"- {markdown_line(text)}\n"
         case Code(text, language):
             return markdown_code(text, language)
-        case Picture(text, file):
+        case PictureFile(text, file):
             return f"![{markdown(text)}]({_address(file)})\n"
 
 
@@ -139,9 +139,9 @@ def _html(block: Block) -> str:
             return f"{Markup.element(f'h{min(level, 3)}', text)}\n"
         case Code(text):
             return f"{Markup.element('pre', Markup.lines(text))}\n"
-        case Picture(text, file):
+        case PictureFile(text, file):
             return f"{Markup.element('img', alt=text, src=_address(file))}\n"
-        case Paragraph(text) | Note(text):
+        case Paragraph(text) | Bullet(text):
             return f"{Markup.element('p', text)}\n"
 
 

@@ -26,7 +26,7 @@ TOP = 10  # documents of each ranking that are listed
 MOST_LISTED = 60_000  # documents of all rankings together that a page can carry
 
 
-class Rankings(NamedTuple):
+class TopDocuments(NamedTuple):
     """The first documents of every ranking: documents[topic] with grades[topic], and places[system][topic] in them."""
 
     depth: int
@@ -46,7 +46,7 @@ class Report:
     comparison: Comparison | None
     precision_recall: Curves
     by_cutoff: Curves
-    rankings: Rankings
+    rankings: TopDocuments
     findings: tuple[Finding, ...]
 
     @property
@@ -151,17 +151,17 @@ def gather(
     )
 
 
-def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> Rankings:
+def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> TopDocuments:
     """The first documents of every ranking in the policy's order, fewer where there are too many to carry.
 
     >>> experiment = Experiment({"1": {"d1": 1, "d2": 0}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
     >>> rankings(experiment, ["1"])
-    Rankings(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]])
+    TopDocuments(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]])
     """
     tables = experiment.tables()
     depth = min(depth, MOST_LISTED // (len(tables) * len(topics)))
     if depth == 0:
-        return Rankings(0, [[] for _ in topics], [[] for _ in topics], [[[] for _ in topics] for _ in tables])
+        return TopDocuments(0, [[] for _ in topics], [[] for _ in topics], [[[] for _ in topics] for _ in tables])
     known: list[dict[str, int]] = [{} for _ in topics]
     places = []
     for run in tables:
@@ -169,7 +169,7 @@ def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) ->
         places.append([[seen.setdefault(d, len(seen)) for d in ids] for seen, ids in zip(known, lists, strict=True)])
     judged = experiment.judgements().qrels.to_dict()
     grades = [[judged[topic].get(document) for document in seen] for topic, seen in zip(topics, known, strict=True)]
-    return Rankings(depth, [list(seen) for seen in known], grades, places)
+    return TopDocuments(depth, [list(seen) for seen in known], grades, places)
 
 
 def _coverage(experiment: Experiment) -> list[Finding]:

@@ -16,7 +16,7 @@ from cranfield.plot.subject import Subject, find_picture
 from cranfield.report.contents import Report
 
 
-class Figure(NamedTuple):
+class Illustration(NamedTuple):
     """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called."""
 
     name: str
@@ -26,7 +26,7 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Compared(Subject):
+class ComparedSubject(Subject):
     """A subject that has been compared already: every picture then shows p-values of one and the same family."""
 
     compared: Comparison | None = None
@@ -38,18 +38,18 @@ class Compared(Subject):
         return self.compared
 
 
-def figures(report: Report, theme: str = "screen") -> list[Figure]:
+def figures(report: Report, theme: str = "screen") -> list[Illustration]:
     """The pictures that these systems allow, in the order of a report."""
     measure = report.results.measures[0]
     results = report.results.only([measure])
     found = [
-        Figure(
+        Illustration(
             "interpolated",
             "Precision at recall",
             "Interpolated precision at the eleven standard recall levels, mean over topics. Higher is better.",
             lambda: lines(report.precision_recall, theme=theme, y_domain=(0.0, 1.0)),
         ),
-        Figure(
+        Illustration(
             "cutoff",
             "nDCG by cutoff",
             "Mean nDCG of the first documents, for every cutoff. Lines that cross rank systems differently at the top "
@@ -60,7 +60,7 @@ def figures(report: Report, theme: str = "screen") -> list[Figure]:
     if report.comparison is not None:
         found += _of_comparison(report, report.comparison, results, theme)
     found.append(
-        Figure(
+        Illustration(
             "heatmap",
             f"Every score by {measure}",
             "A column a topic, hardest first (of very many, neighbours are drawn as one); a row a system, best first. "
@@ -71,7 +71,7 @@ def figures(report: Report, theme: str = "screen") -> list[Figure]:
     return found
 
 
-def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Figure]:
+def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Illustration]:
     measure = results.measures[0]
     panel = comparison.panel(measure)
     one_measure = replace(comparison, panels=(panel,))
@@ -81,7 +81,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
     names = [results.runs[system] for system in best]
     two = replace(results, runs=tuple(names), scores=results.scores[best], lower=None, upper=None, denominators=None)
     found = [
-        Figure(
+        Illustration(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
             f"Mean difference with its intervals: thick at {percent(comparison.level)}, as strict as the correction "
@@ -89,7 +89,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             f"(blue) and nowhere else; thin at {percent(comparison.alpha)} for all comparisons of the report together.",
             _drawing("forest", results, theme, against(one_measure, reference)),
         ),
-        Figure(
+        Illustration(
             "histogram",
             f"{names[0]} and {names[1]}, topic by topic, by {measure}",
             "Difference of the two on every topic, best for the first of them first; the colour is that of the system "
@@ -101,7 +101,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         return found
     if comparison.baseline is None:
         found.append(
-            Figure(
+            Illustration(
                 "critical-difference",
                 f"Mean ranks by {measure}",
                 "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which do not differ "
@@ -110,7 +110,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             )
         )
         found.append(
-            Figure(
+            Illustration(
                 "p-values",
                 f"Which systems differ by {measure}",
                 f"p of every pair, adjusted for all {comparison.comparisons:,} comparisons of the report. Decided by "
@@ -119,7 +119,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             )
         )
     found.append(
-        Figure(
+        Illustration(
             "stability",
             f"Is the order by {measure} safe?",
             "How often each system takes each rank when as many topics are drawn anew from these.",
@@ -132,7 +132,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
 def _drawing(kind: str, results: Results, theme: str, compared: Comparison | None = None) -> Callable[[], Any]:
     def draw() -> Any:
         measures = tuple(str(measure) for measure in results.measures)
-        subject = Compared(
+        subject = ComparedSubject(
             experiment=results.experiment, measures=measures, theme=theme, evaluated=results, compared=compared
         )
         return find_picture(kind).draw(subject)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cranfield.plot.saving import drawn
-from cranfield.render.document import Block, Code, Paragraph, Picture, Title, written
+from cranfield.render.document import Block, Code, Paragraph, PictureFile, Title, written
 from cranfield.render.escaping import utf8
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
@@ -18,7 +18,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
     pictures = {f"{stem}-{figure.name}.svg": figure for figure in figures(report)}
     shown: list[Block] = []
     for name, figure in pictures.items():
-        shown += [Picture(figure.title, name), Paragraph(figure.caption)]
+        shown += [PictureFile(figure.title, name), Paragraph(figure.caption)]
     return {f"{stem}.md": utf8(text_of(report, shown)).encode()} | {
         name: drawn(figure.draw(), "svg") for name, figure in pictures.items()
     }

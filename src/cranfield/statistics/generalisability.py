@@ -41,7 +41,7 @@ class Components(NamedTuple):
         return self.residual_square
 
 
-class Estimate(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """A number with its interval. Topics needed are infinite where no number of topics would do."""
 
     value: float
@@ -82,7 +82,7 @@ def variance_components(scores: Floats) -> Components:
     )
 
 
-def generalisability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> Estimate:
+def generalisability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> IntervalEstimate:
     """Eρ² with that many topics, or as many as there were: how stable the differences between systems are.
 
     Formula: Eρ² = σ²_s / (σ²_s + σ²_e / n); interval from MS_s / MS_e and the quantiles of F
@@ -94,10 +94,10 @@ def generalisability(found: Components, topics: int | None = None, *, confidence
     """
     number = _checked_topics(topics, found)
     ratios = (_ratio(found.systems_variance, found.residual_variance), *_relative_bounds(found, confidence))
-    return Estimate(*(_reliability(number, ratio) for ratio in ratios))
+    return IntervalEstimate(*(_reliability(number, ratio) for ratio in ratios))
 
 
-def dependability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> Estimate:
+def dependability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> IntervalEstimate:
     """Φ with that many topics, or as many as there were: how stable the scores themselves are.
 
     Formula: Φ = σ²_s / (σ²_s + (σ²_q + σ²_e) / n)
@@ -111,10 +111,10 @@ def dependability(found: Components, topics: int | None = None, *, confidence: f
     number = _checked_topics(topics, found)
     noise = found.topics_variance + found.residual_variance
     ratios = (_ratio(found.systems_variance, noise), *_absolute_bounds(found, confidence))
-    return Estimate(*(_reliability(number, ratio) for ratio in ratios))
+    return IntervalEstimate(*(_reliability(number, ratio) for ratio in ratios))
 
 
-def topics_for_generalisability(found: Components, target: float, *, confidence: float = 0.95) -> Estimate:
+def topics_for_generalisability(found: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
     """How many topics give that Eρ².
 
     Formula: n = ⌈target σ²_e / (σ²_s (1 - target))⌉
@@ -127,7 +127,7 @@ def topics_for_generalisability(found: Components, target: float, *, confidence:
     return _topics_for(target, ratio, bounds)
 
 
-def topics_for_dependability(found: Components, target: float, *, confidence: float = 0.95) -> Estimate:
+def topics_for_dependability(found: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
     """How many topics give that Φ.
 
     Formula: n = ⌈target (σ²_q + σ²_e) / (σ²_s (1 - target))⌉
@@ -202,7 +202,7 @@ def _reliability(topics: int, ratio: float) -> float:
     return signal / (1 + signal)
 
 
-def _topics_for(target: float, ratio: float, bounds: tuple[float, float]) -> Estimate:
+def _topics_for(target: float, ratio: float, bounds: tuple[float, float]) -> IntervalEstimate:
     odds = _checked_share("target", target) / (1 - target)
 
     def needed(ratio: float) -> float:
@@ -211,7 +211,7 @@ def _topics_for(target: float, ratio: float, bounds: tuple[float, float]) -> Est
         return float(max(1, ceil(odds / ratio)))
 
     low, high = bounds
-    return Estimate(needed(ratio), needed(high), needed(low))
+    return IntervalEstimate(needed(ratio), needed(high), needed(low))
 
 
 def _ratio(above: float, below: float) -> float:

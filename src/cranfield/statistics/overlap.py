@@ -26,12 +26,12 @@ LARGE_RESIDUAL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class TiedRanking:
     """Documents best first, with the first and the last rank of the group of tied documents that each is in.
 
-    >>> Ranking.of_groups([["a"], ["b", "c"]]).last.tolist()
+    >>> TiedRanking.of_groups([["a"], ["b", "c"]]).last.tolist()
     [1, 3, 3]
-    >>> Ranking.of_scores(["a", "b", "c"], [7.0, 9.0, 7.0]).documents
+    >>> TiedRanking.of_scores(["a", "b", "c"], [7.0, 9.0, 7.0]).documents
     ('b', 'a', 'c')
     """
 
@@ -46,13 +46,13 @@ class Ranking:
             raise UsageError("a document stands twice in a ranking")
 
     @classmethod
-    def of_groups(cls, groups: Iterable[Sequence[Hashable]]) -> Ranking:
+    def of_groups(cls, groups: Iterable[Sequence[Hashable]]) -> TiedRanking:
         """From groups of tied documents, best first."""
         kept = [tuple(group) for group in groups if group]
         return cls._of_sizes(tuple(document for group in kept for document in group), [len(group) for group in kept])
 
     @classmethod
-    def of_scores(cls, documents: Sequence[Hashable], scores: ArrayLike) -> Ranking:
+    def of_scores(cls, documents: Sequence[Hashable], scores: ArrayLike) -> TiedRanking:
         """From documents with scores, the higher the better; equal scores are ties."""
         values = np.asarray(scores, dtype=np.float64)
         if len(documents) != len(values):
@@ -65,7 +65,7 @@ class Ranking:
         return cls._of_sizes(tuple(documents[i] for i in order.tolist()), np.diff(ends, prepend=0))
 
     @classmethod
-    def _of_sizes(cls, documents: tuple[Hashable, ...], sizes: ArrayLike) -> Ranking:
+    def _of_sizes(cls, documents: tuple[Hashable, ...], sizes: ArrayLike) -> TiedRanking:
         sizes = np.asarray(sizes, dtype=np.int64)
         last = np.cumsum(sizes)
         return cls(documents, np.repeat(last - sizes + 1, sizes), np.repeat(last, sizes))
@@ -73,7 +73,7 @@ class Ranking:
     def __len__(self) -> int:
         return len(self.documents)
 
-    def in_both(self, other: Ranking) -> tuple[Integers, Integers]:
+    def in_both(self, other: TiedRanking) -> tuple[Integers, Integers]:
         """The places, in this list and in the other, of the documents in both."""
         places = {document: place for place, document in enumerate(other.documents)}
         found = [(here, places[document]) for here, document in enumerate(self.documents) if document in places]
@@ -94,11 +94,11 @@ class RankBiasedOverlap(NamedTuple):
         return self.highest - self.lowest
 
 
-def rank_biased_overlap(first: Ranking, second: Ranking, p: float = 0.9, ties: Ties = "b") -> RankBiasedOverlap:
+def rank_biased_overlap(first: TiedRanking, second: TiedRanking, p: float = 0.9, ties: Ties = "b") -> RankBiasedOverlap:
     """The mean of the agreement of two lists at each depth, with weights that fall by p from one depth to the next.
 
-    >>> x = Ranking.of_groups([["red"], ["blue", "green"], ["yellow"], ["pink"]])
-    >>> y = Ranking.of_groups([["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]])
+    >>> x = TiedRanking.of_groups([["red"], ["blue", "green"], ["yellow"], ["pink"]])
+    >>> y = TiedRanking.of_groups([["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]])
     >>> [round(value, 4) for value in rank_biased_overlap(x, y, 0.95, "a")]
     [0.6923, 0.3311, 0.8931]
     """
@@ -138,7 +138,7 @@ def rank_biased_overlap(first: Ranking, second: Ranking, p: float = 0.9, ties: T
     return RankBiasedOverlap(scale * extrapolated, scale * lowest, scale * highest)
 
 
-def _overlap(short: Ranking, in_short: Integers, long: Ranking, in_long: Integers) -> Floats:
+def _overlap(short: TiedRanking, in_short: Integers, long: TiedRanking, in_long: Integers) -> Floats:
     """Σ over the documents at these places of how much of each is in both lists, at each depth.
 
     Tied documents come in evenly from the first to the last rank of their group, so that a depth cuts through at most
@@ -157,7 +157,7 @@ def _overlap(short: Ranking, in_short: Integers, long: Ranking, in_long: Integer
     return overlap
 
 
-def _cut_group(ranking: Ranking, length: int) -> tuple[Integers, Floats]:
+def _cut_group(ranking: TiedRanking, length: int) -> tuple[Integers, Floats]:
     """At each depth the tie group that it cuts through, by its first rank (0 for none), and how much of it is above."""
     depth = np.arange(1, len(ranking) + 1)
     cut = ranking.last > depth
@@ -185,11 +185,11 @@ def _count_to(ranks: Integers, depth: int) -> Integers:
     return counts
 
 
-def _sizes(short: Ranking, long: Ranking, ties: Ties) -> Floats:
+def _sizes(short: TiedRanking, long: TiedRanking, ties: Ties) -> Floats:
     """What the overlap is divided by at each depth; below its end the shorter list is taken to go on without ties."""
     depth = np.arange(1, len(long) + 1)
 
-    def of(ranking: Ranking) -> Floats:
+    def of(ranking: TiedRanking) -> Floats:
         if ties == "w":
             counts = _count_to(ranking.first, len(long)).astype(np.float64)
         else:
@@ -217,12 +217,12 @@ def prefix_weight(p: float, depth: int) -> float:
     return 1 - p ** (depth - 1) + (1 - p) / p * depth * _harmonic_tail(p, depth - 1)
 
 
-def overlap_at(first: Ranking, second: Ranking, depth: int) -> tuple[float, float]:
+def overlap_at(first: TiedRanking, second: TiedRanking, depth: int) -> tuple[float, float]:
     """Shared documents among the first of each list, as a share of the longer cut list, and of their union (Jaccard).
 
     Tied documents are taken in the order given.
 
-    >>> x, y = Ranking.of_groups(["a", "b", "c"]), Ranking.of_groups(["b", "d", "a"])
+    >>> x, y = TiedRanking.of_groups(["a", "b", "c"]), TiedRanking.of_groups(["b", "d", "a"])
     >>> overlap_at(x, y, 2)[0], round(overlap_at(x, y, 2)[1], 4)
     (0.5, 0.3333)
     """

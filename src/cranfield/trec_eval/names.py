@@ -18,7 +18,7 @@ RECALLS = tuple(i / 10 for i in range(11))
 MULTIPLES = tuple(i / 5 for i in range(1, 11))
 
 
-class Entry(NamedTuple):
+class TrecMeasure(NamedTuple):
     """One of trec_eval's measures.
 
     `takes` says what may follow its name: ranks and levels make a line each, numbers and pairs are settings of one
@@ -43,56 +43,56 @@ EVERYWHERE = "official set all_trec all_prefs prefs qrels_jg"
 COUNTS = "official set all_trec"
 
 TABLE = (
-    Entry("runid", EVERYWHERE, summary="text", judgements=""),
-    Entry("num_q", EVERYWHERE, summary="topics", judgements=""),
-    Entry("num_ret", COUNTS, summary="sum"),
-    Entry("num_rel", COUNTS, summary="sum"),
-    Entry("num_rel_ret", COUNTS, summary="sum"),
-    Entry("map", OFFICIAL),
-    Entry("gm_map", OFFICIAL, summary="geometric"),
-    Entry("Rprec", OFFICIAL),
-    Entry("bpref", OFFICIAL),
-    Entry("recip_rank", OFFICIAL),
-    Entry("iprec_at_recall", OFFICIAL, "levels", RECALLS),
-    Entry("P", OFFICIAL, "ranks", RANKS),
-    Entry("relstring", ALL, "numbers", (10,), summary="per topic"),
-    Entry("recall", ALL, "ranks", RANKS),
-    Entry("infAP", ALL),
-    Entry("gm_bpref", ALL, summary="geometric"),
-    Entry("Rprec_mult", ALL, "levels", MULTIPLES),
-    Entry("utility", SET, "numbers", (1, -1, 0, 0)),
-    Entry("11pt_avg", ALL, "numbers", RECALLS),
-    Entry("binG", ALL),
-    Entry("G", ALL, "pairs"),
-    Entry("dcg", "", "pairs", since="10.0"),
-    Entry("ideal_dcg", "", "pairs", since="10.0"),
-    Entry("ndcg", ALL, "pairs"),
-    Entry("ndcg_rel", ALL, "pairs"),
-    Entry("Rndcg", ALL, "pairs"),
-    Entry("ndcg_cut", ALL, "ranks", RANKS),
-    Entry("map_cut", ALL, "ranks", RANKS),
-    Entry("relative_P", ALL, "ranks", RANKS),
-    Entry("success", ALL, "ranks", (1, 5, 10)),
-    Entry("set_P", SET),
-    Entry("set_relative_P", SET),
-    Entry("set_recall", SET),
-    Entry("set_map", SET),
-    Entry("set_F", SET, "numbers", (1,)),
-    Entry("num_nonrel_judged_ret", ALL, summary="sum"),
-    *(Entry(f"prefs_num_prefs_{which}", "all_prefs prefs", summary="sum", judgements="prefs")
+    TrecMeasure("runid", EVERYWHERE, summary="text", judgements=""),
+    TrecMeasure("num_q", EVERYWHERE, summary="topics", judgements=""),
+    TrecMeasure("num_ret", COUNTS, summary="sum"),
+    TrecMeasure("num_rel", COUNTS, summary="sum"),
+    TrecMeasure("num_rel_ret", COUNTS, summary="sum"),
+    TrecMeasure("map", OFFICIAL),
+    TrecMeasure("gm_map", OFFICIAL, summary="geometric"),
+    TrecMeasure("Rprec", OFFICIAL),
+    TrecMeasure("bpref", OFFICIAL),
+    TrecMeasure("recip_rank", OFFICIAL),
+    TrecMeasure("iprec_at_recall", OFFICIAL, "levels", RECALLS),
+    TrecMeasure("P", OFFICIAL, "ranks", RANKS),
+    TrecMeasure("relstring", ALL, "numbers", (10,), summary="per topic"),
+    TrecMeasure("recall", ALL, "ranks", RANKS),
+    TrecMeasure("infAP", ALL),
+    TrecMeasure("gm_bpref", ALL, summary="geometric"),
+    TrecMeasure("Rprec_mult", ALL, "levels", MULTIPLES),
+    TrecMeasure("utility", SET, "numbers", (1, -1, 0, 0)),
+    TrecMeasure("11pt_avg", ALL, "numbers", RECALLS),
+    TrecMeasure("binG", ALL),
+    TrecMeasure("G", ALL, "pairs"),
+    TrecMeasure("dcg", "", "pairs", since="10.0"),
+    TrecMeasure("ideal_dcg", "", "pairs", since="10.0"),
+    TrecMeasure("ndcg", ALL, "pairs"),
+    TrecMeasure("ndcg_rel", ALL, "pairs"),
+    TrecMeasure("Rndcg", ALL, "pairs"),
+    TrecMeasure("ndcg_cut", ALL, "ranks", RANKS),
+    TrecMeasure("map_cut", ALL, "ranks", RANKS),
+    TrecMeasure("relative_P", ALL, "ranks", RANKS),
+    TrecMeasure("success", ALL, "ranks", (1, 5, 10)),
+    TrecMeasure("set_P", SET),
+    TrecMeasure("set_relative_P", SET),
+    TrecMeasure("set_recall", SET),
+    TrecMeasure("set_map", SET),
+    TrecMeasure("set_F", SET, "numbers", (1,)),
+    TrecMeasure("num_nonrel_judged_ret", ALL, summary="sum"),
+    *(TrecMeasure(f"prefs_num_prefs_{which}", "all_prefs prefs", summary="sum", judgements="prefs")
       for which in ("poss", "ful", "ful_ret")),
-    *(Entry(f"prefs_{which}", "all_prefs prefs", judgements="prefs") for which in ("simp", "pair", "avgjg")),
-    Entry("prefs_avgjg_Rnonrel", "all_prefs", judgements="prefs"),
-    *(Entry(f"prefs_{which}_ret", "all_prefs", judgements="prefs")
+    *(TrecMeasure(f"prefs_{which}", "all_prefs prefs", judgements="prefs") for which in ("simp", "pair", "avgjg")),
+    TrecMeasure("prefs_avgjg_Rnonrel", "all_prefs", judgements="prefs"),
+    *(TrecMeasure(f"prefs_{which}_ret", "all_prefs", judgements="prefs")
       for which in ("simp", "pair", "avgjg", "avgjg_Rnonrel")),
-    *(Entry(f"prefs_{which}_imp", "all_prefs", judgements="prefs") for which in ("simp", "pair", "avgjg")),
-    Entry("map_avgjg", "qrels_jg", judgements="qrels_jg"),
-    Entry("P_avgjg", "qrels_jg", "ranks", RANKS, judgements="qrels_jg"),
-    Entry("Rprec_mult_avgjg", "qrels_jg", "levels", MULTIPLES, judgements="qrels_jg"),
-    Entry("yaap"),
-    Entry("rbp", ALL, "pairs", since="10.0"),
-    Entry("rbp_resid", ALL, "pairs", since="10.0"),
-    Entry("unj", ALL, "ranks", (5, 10, 20), since="10.0"),
+    *(TrecMeasure(f"prefs_{which}_imp", "all_prefs", judgements="prefs") for which in ("simp", "pair", "avgjg")),
+    TrecMeasure("map_avgjg", "qrels_jg", judgements="qrels_jg"),
+    TrecMeasure("P_avgjg", "qrels_jg", "ranks", RANKS, judgements="qrels_jg"),
+    TrecMeasure("Rprec_mult_avgjg", "qrels_jg", "levels", MULTIPLES, judgements="qrels_jg"),
+    TrecMeasure("yaap"),
+    TrecMeasure("rbp", ALL, "pairs", since="10.0"),
+    TrecMeasure("rbp_resid", ALL, "pairs", since="10.0"),
+    TrecMeasure("unj", ALL, "ranks", (5, 10, 20), since="10.0"),
 )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def everything(format: str) -> tuple[str, ...]:
 class Wanted(NamedTuple):
     """A measure that was asked for, with its parameters: numbers, or pairs of a name and a number."""
 
-    entry: Entry
+    entry: TrecMeasure
     numbers: tuple[float, ...]
     pairs: tuple[tuple[str, float], ...]
     names: tuple[str, ...]  # as printed, one for each value
@@ -134,7 +134,7 @@ def wanted(texts: Iterable[str], version: Version) -> list[Wanted]:
     return [_parsed(entry, chosen[entry.name]) for entry in known if entry.name in chosen]
 
 
-def _hint(name: str, known: list[Entry], version: Version) -> str:
+def _hint(name: str, known: list[TrecMeasure], version: Version) -> str:
     import difflib
 
     if any(entry.name == name for entry in TABLE):
@@ -144,7 +144,7 @@ def _hint(name: str, known: list[Entry], version: Version) -> str:
     return f"Did you mean {' or '.join(near)}?" if near else "all_trec names all measures of plain judgements."
 
 
-def _parsed(entry: Entry, text: str) -> Wanted:
+def _parsed(entry: TrecMeasure, text: str) -> Wanted:
     numbers = entry.default
     pairs: tuple[tuple[str, float], ...] = ()
     if text and not entry.takes:
@@ -165,7 +165,7 @@ def _parsed(entry: Entry, text: str) -> Wanted:
     return Wanted(entry, numbers, pairs, (f"{entry.name}_{text}" if text else entry.name,))
 
 
-def _number(entry: Entry, text: str) -> float:
+def _number(entry: TrecMeasure, text: str) -> float:
     is_rank = entry.takes == "ranks"
     number = _read(WHOLE if is_rank else DECIMAL, text)
     if number is None:
@@ -175,7 +175,7 @@ def _number(entry: Entry, text: str) -> float:
     return number
 
 
-def _pair(entry: Entry, text: str) -> tuple[str, float]:
+def _pair(entry: TrecMeasure, text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     number = None if "=" in value else _read(DECIMAL, value)
     of_rank_biased = name == "p" and entry.name in ("rbp", "rbp_resid")

@@ -9,16 +9,16 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.trec_eval.arguments import CalculationError, Options
-from cranfield.trec_eval.names import Entry
+from cranfield.trec_eval.names import TrecMeasure
 
 LINE = "{:<22}\t{}\t{}\n"
 FRACTION = "%6.4f"
 
 
-class Column(NamedTuple):
+class PrintedColumn(NamedTuple):
     """One printed name with its values for the topics that are evaluated, in trec_eval's order, and for all of them."""
 
-    entry: Entry
+    entry: TrecMeasure
     name: str
     values: Floats = np.zeros(0)
     total: float | None = None
@@ -29,7 +29,7 @@ class Table(NamedTuple):
     """Everything that may be printed: up to the topic at which trec_eval stops, if it does, and then no summary."""
 
     topics: list[str]
-    columns: list[Column]
+    columns: list[PrintedColumn]
     run_name: str
     n_topics: int
     stopped: CalculationError | None = None
@@ -65,22 +65,22 @@ def _summary(table: Table, options: Options) -> Iterator[str]:
             yield _line(column, "all", _form(column.entry, options) % value, options)
 
 
-def _line(column: Column, topic: str, value: str, options: Options) -> str:
+def _line(column: PrintedColumn, topic: str, value: str, options: Options) -> str:
     prefix = "Z" if options.zscores is not None and column.entry.summary != "per topic" else ""
     return prefix + LINE.format(column.name, topic, value)
 
 
-def _whole(entry: Entry, options: Options) -> bool:
+def _whole(entry: TrecMeasure, options: Options) -> bool:
     return (entry.is_count or entry.summary == "topics") and options.zscores is None
 
 
-def _form(entry: Entry, options: Options) -> str:
+def _form(entry: TrecMeasure, options: Options) -> str:
     if entry.summary == "per topic":
         return "'%s'"
     return "%d" if _whole(entry, options) else FRACTION
 
 
-def _printable(column: Column, options: Options) -> list[float]:
+def _printable(column: PrintedColumn, options: Options) -> list[float]:
     values = column.values.astype(np.int64) if _whole(column.entry, options) else column.values
     listed: list[float] = values.tolist()
     return listed

@@ -16,12 +16,12 @@ from cranfield.trec_eval import preference_counts as preferences
 from cranfield.trec_eval.arguments import CalculationError, NoTopicsError, Options
 from cranfield.trec_eval.inputs import Files, byte_order, single_precision
 from cranfield.trec_eval.names import Wanted
-from cranfield.trec_eval.printed import Column, Table
+from cranfield.trec_eval.printed import PrintedColumn, Table
 from cranfield.trec_eval.values import judged_at_all, rankings, relstrings, values_of
 from cranfield.trec_eval.zscores import read_zscores, standardised
 
 
-class Inputs(NamedTuple):
+class TrecEvalInputs(NamedTuple):
     """What was read: the topics of the judgements, which of them the run answers, and how measures are computed.
 
     `faults` are topics on which trec_eval stops, and why. It also stops if the first one has no grade of 0 or more:
@@ -43,7 +43,7 @@ def evaluate(asked: list[Wanted], files: Files, options: Options) -> Table:
     return tabulated(asked, prepared(files, options, single=options.version == "9.0"), options)
 
 
-def prepared(files: Files, options: Options, *, single: bool) -> Inputs:
+def prepared(files: Files, options: Options, *, single: bool) -> TrecEvalInputs:
     """The run joined with the judgements; `single` says that scores are kept in single precision."""
     run = single_precision(files.run) if single else files.run
     if files.qrels is not None:
@@ -56,23 +56,23 @@ def prepared(files: Files, options: Options, *, single: bool) -> Inputs:
         values = groups.averages(files.lines, topics, run, options)
     else:
         values = preferences.measures(files.lines, topics, run, options, faults)
-    return Inputs(topics, answered, np.ones_like(answered), faults, run.origin.tag, values, lambda _: [], 0.0)
+    return TrecEvalInputs(topics, answered, np.ones_like(answered), faults, run.origin.tag, values, lambda _: [], 0.0)
 
 
-def tabulated(asked: list[Wanted], inputs: Inputs, options: Options) -> Table:
+def tabulated(asked: list[Wanted], inputs: TrecEvalInputs, options: Options) -> Table:
     """The values of every measure for the topics that are evaluated, in trec_eval's order."""
     order, stopped = _evaluated(asked, inputs, options)
     topics = [inputs.topics[t] for t in order.tolist()]
     n_topics = len(inputs.topics) if options.complete else len(topics)
     reference = None if options.zscores is None else read_zscores(options.zscores)
-    columns: list[Column] = []
+    columns: list[PrintedColumn] = []
     for one in asked:
         entry = one.entry
         if entry.summary in ("text", "topics"):
-            columns.append(Column(entry, entry.name))
+            columns.append(PrintedColumn(entry, entry.name))
         elif entry.summary == "per topic":
             texts = inputs.texts(one) if options.per_topic else []
-            columns.append(Column(entry, one.names[0], texts=[texts[t] for t in order.tolist() if texts]))
+            columns.append(PrintedColumn(entry, one.names[0], texts=[texts[t] for t in order.tolist() if texts]))
         else:
             for name, all_values in zip(one.names, inputs.values(one), strict=True):
                 values = all_values[order]
@@ -82,11 +82,13 @@ def tabulated(asked: list[Wanted], inputs: Inputs, options: Options) -> Table:
                 total = None
                 if stopped is None:
                     total = inputs.n_relevant if recounted else _total(entry.summary, values, n_topics)
-                columns.append(Column(entry, name, values, total))
+                columns.append(PrintedColumn(entry, name, values, total))
     return Table(topics, columns, inputs.run_name, n_topics, stopped)
 
 
-def _evaluated(asked: list[Wanted], inputs: Inputs, options: Options) -> tuple[Integers, CalculationError | None]:
+def _evaluated(
+    asked: list[Wanted], inputs: TrecEvalInputs, options: Options
+) -> tuple[Integers, CalculationError | None]:
     """Numbers of the topics that are evaluated, and why there are no more. 9.0 goes by the run, 10.0 by the qrels."""
     order = np.array(byte_order(inputs.topics), dtype=np.int64)
     if options.version == "9.0":
@@ -124,9 +126,9 @@ def _total(summary: str, values: Floats, n_topics: int) -> float:
     return total / n_topics
 
 
-def _plain(qrels: Qrels, run: Run, options: Options) -> Inputs:
+def _plain(qrels: Qrels, run: Run, options: Options) -> TrecEvalInputs:
     ranked = rankings(judge(run, qrels, options.policy, pooled=pool(qrels)), options)
-    return Inputs(
+    return TrecEvalInputs(
         ranked.judged.topics,
         ranked.judged.answered,
         judged_at_all(ranked.judged.pool),

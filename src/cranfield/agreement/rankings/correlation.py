@@ -12,8 +12,12 @@ from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.significance import Sampling
 
+# Neither run is the truth, runs have ties, and means of systems are tied now and then: all three are symmetric and have
+# a rule for ties.
+COEFFICIENTS = ("spearman", "kendall", "tau_ap_b")
 
-class Row(NamedTuple):
+
+class CorrelationRow(NamedTuple):
     """A line of the table: what it is about, and its numbers; NaN where one is undefined."""
 
     names: tuple[str, ...]
@@ -37,7 +41,7 @@ class Correlation:
     kind: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CorrelationRow, ...]
     means: tuple[float, ...] | None
     notes: tuple[str, ...]
     warnings: tuple[Finding, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cranfield.render.document import Note, written
+from cranfield.render.document import Bullet, written
 from cranfield.render.grid import DELIMITERS, WRITERS, Grid, separated
 from cranfield.version import __version__
 
@@ -35,7 +35,7 @@ def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     if format in DELIMITERS:
         return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])
     grid = Grid(header, [[*names, *_shown(found, values)] for names, values in lines], labels=len(found.labels))
-    return written([grid, *map(Note, found.notes)], format)
+    return written([grid, *map(Bullet, found.notes)], format)
 
 
 def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, Row, drawn_and_read
-from cranfield.agreement.rankings.runs import OVERLAP_DEPTH, Settings, cut
+from cranfield.agreement.rankings.correlation import Correlation, CorrelationRow, drawn_and_read
+from cranfield.agreement.rankings.runs import DEFAULT_OVERLAP, Overlap, cut
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -17,7 +17,7 @@ from cranfield.formats import read_run
 from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Floats
 from cranfield.measures import Measure, as_measures
-from cranfield.statistics.overlap import LARGE_RESIDUAL, Ranking, Ties, overlap_at, rank_biased_overlap
+from cranfield.statistics.overlap import LARGE_RESIDUAL, TiedRanking, overlap_at, rank_biased_overlap
 from cranfield.statistics.reproducibility import (
     Effect,
     kendall_tau_union,
@@ -47,9 +47,7 @@ def reproduction(
     measures: str | Measure | Iterable[str | Measure],
     *,
     other_qrels: Any = None,
-    p: float = 0.9,
-    ties: str = "b",
-    overlap_depth: int = OVERLAP_DEPTH,
+    overlap: Overlap = DEFAULT_OVERLAP,
     sampling: Sampling | None = None,
 ) -> Correlation:
     """How close reproduced runs come to their originals, and how much of an improvement they reproduce.
@@ -57,8 +55,7 @@ def reproduction(
     The runs of the experiment are the originals. They and `reproduced` are one run each, or two: first the baseline,
     then what improves on it. For each run: RMSE and nRMSE of the scores by topic, and the agreement of its documents.
     For two: effect ratio and delta relative improvement. With `other_qrels` the reproduction is on another collection,
-    and only the improvement is compared. `p`, `ties` and `overlap_depth` are as for `correlate`. Intervals are over
-    resampled topics.
+    and only the improvement is compared. Intervals are over resampled topics.
 
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> old, new = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, {"q1": {"d9": 2.0, "d1": 1.0}, "q2": {"d2": 1.0}}
@@ -76,12 +73,11 @@ def reproduction(
     scores, found = _evaluated(experiment, other_qrels, pairs, measures)
     warnings = list(found)
 
-    rows: list[Row] = []
+    rows: list[CorrelationRow] = []
     if other_qrels is None:
-        settings = Settings((), p, cast(Ties, ties), policy.depth, overlap_depth)
         for number, (old, new) in enumerate(pairs):
             rows += _of_scores(old.name, number, scores, sampling)
-            rows += _of_documents(old, new, settings, sampling, warnings)
+            rows += _of_documents(old, new, overlap, policy.depth, sampling, warnings)
     if len(pairs) == 2:
         name = f"{pairs[1][0].name} on {pairs[0][0].name}"
         rows += _of_improvement(name, scores, sampling, warnings, same_topics=other_qrels is None)
@@ -93,7 +89,7 @@ def reproduction(
         else "Kendall's tau union numbers documents by original rank and says little without the overlap; prefer RBO",
     ]
     labels, columns = ("run", "measure", "quantity"), ("value", "low", "high", "perfect")
-    asked = {"p": p, "ties": ties, "overlap_depth": overlap_depth, **drawn_and_read(sampling, policy)}
+    asked = {"p": overlap.p, "ties": overlap.ties, "overlap_depth": overlap.depth, **drawn_and_read(sampling, policy)}
     return Correlation(
         "reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=asked
     )
@@ -135,11 +131,11 @@ def _evaluated(
     return [Scores(str(measure), first[:, i], second[:, i]) for i, measure in enumerate(wanted)], warnings
 
 
-def _row(run: str, measure: str, quantity: str, estimate: Estimate, perfect: float) -> Row:
-    return Row((run, measure, quantity), (*estimate[:3], perfect))
+def _row(run: str, measure: str, quantity: str, estimate: Estimate, perfect: float) -> CorrelationRow:
+    return CorrelationRow((run, measure, quantity), (*estimate[:3], perfect))
 
 
-def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) -> list[Row]:
+def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) -> list[CorrelationRow]:
     """RMSE and nRMSE under each measure."""
     return [
         _row(name, measure, quantity, estimate, PERFECT[quantity])
@@ -148,7 +144,9 @@ def _of_scores(name: str, run: int, scores: list[Scores], sampling: Sampling) ->
     ]
 
 
-def _of_documents(old: Run, new: Run, settings: Settings, sampling: Sampling, warnings: list[Finding]) -> list[Row]:
+def _of_documents(
+    old: Run, new: Run, overlap: Overlap, cutoff: int | None, sampling: Sampling, warnings: list[Finding]
+) -> list[CorrelationRow]:
     """Agreement of the lists, as means over the topics of both."""
     name, theirs = old.name, set(new.topics)
     topics = [topic for topic in old.topics if topic in theirs]
@@ -164,14 +162,14 @@ def _of_documents(old: Run, new: Run, settings: Settings, sampling: Sampling, wa
     columns: dict[str, list[float]] = {}
     residuals = []
     first, second = old.to_dict(topics), new.to_dict(topics)
-    p, depth = settings.p, settings.overlap_depth
+    p, depth = overlap.p, overlap.depth
     for topic in topics:
-        lists = [cut(run[topic], settings.depth) for run in (first, second)]
-        x, y = (Ranking.of_scores(list(one), list(one.values())) for one in lists)
-        overlap = rank_biased_overlap(x, y, p, settings.ties)
-        residuals.append(overlap.residual)
+        lists = [cut(run[topic], cutoff) for run in (first, second)]
+        x, y = (TiedRanking.of_scores(list(one), list(one.values())) for one in lists)
+        biased = rank_biased_overlap(x, y, p, overlap.ties)
+        residuals.append(biased.residual)
         values = {
-            f"RBO(p={p:g})": overlap.extrapolated,
+            f"RBO(p={p:g})": biased.extrapolated,
             f"overlap@{depth}": overlap_at(x, y, depth)[0],
             f"Kendall's tau union@{depth}": kendall_tau_union(x.documents, y.documents, depth),
         }
@@ -194,7 +192,7 @@ def _mean(values: Floats, sampling: Sampling) -> Estimate:
 
 def _of_improvement(
     name: str, scores: list[Scores], sampling: Sampling, warnings: list[Finding], *, same_topics: bool
-) -> list[Row]:
+) -> list[CorrelationRow]:
     """Effect ratio and delta relative improvement under each measure."""
     rows = []
     for measure, *sides in scores:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, Row, as_names, orientations
+from cranfield.agreement.rankings.correlation import COEFFICIENTS, Correlation, CorrelationRow, as_names, orientations
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats.reading import DEFAULT, Reading
@@ -17,7 +18,7 @@ from cranfield.statistics.coefficients import Coefficient, find_coefficient
 from cranfield.statistics.overlap import (
     LARGE_RESIDUAL,
     TIE_TREATMENTS,
-    Ranking,
+    TiedRanking,
     Ties,
     overlap_at,
     prefix_weight,
@@ -25,24 +26,34 @@ from cranfield.statistics.overlap import (
 )
 from cranfield.tables import Run
 
-# Neither run is the truth, and runs have ties: all three are symmetric and have a rule for ties.
-COEFFICIENTS = ("spearman", "kendall", "tau_ap_b")
 COUNTS = ("in both", "first only", "second only")
-OVERLAP_DEPTH = 10
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """How the documents of two lists are held against each other.
+
+    `p` is the persistence of rank-biased overlap, `ties` its treatment of equal scores (w, a or b); `depth` is where
+    overlap, Jaccard and Kendall's tau union are taken.
+    """
+
+    p: float = 0.9
+    ties: Ties = "b"
+    depth: int = 10
+
+
+DEFAULT_OVERLAP = Overlap()
+
+
+class ListAgreement(NamedTuple):
     """What is computed for each topic."""
 
     coefficients: tuple[Coefficient, ...]
-    p: float
-    ties: Ties
-    depth: int | None
-    overlap_depth: int
+    overlap: Overlap
 
     @property
     def columns(self) -> tuple[str, ...]:
-        at = f"@{self.overlap_depth}"
+        at = f"@{self.overlap.depth}"
         names = (each.name for each in self.coefficients)
         return (*COUNTS, *names, f"overlap{at}", f"Jaccard{at}", "RBO", "RBO low", "RBO high")
 
@@ -52,17 +63,14 @@ def correlate(
     second: Any,
     coefficients: str | Iterable[str] = COEFFICIENTS,
     *,
-    p: float = 0.9,
-    ties: str = "b",
+    overlap: Overlap = DEFAULT_OVERLAP,
     depth: int | None = None,
-    overlap_depth: int = OVERLAP_DEPTH,
     reading: Reading = DEFAULT,
 ) -> Correlation:
     """How far two runs agree, topic by topic and on the whole.
 
     Coefficients are over the documents that both lists of a topic hold; overlap and rank-biased overlap are over all.
-    `p` is the persistence of rank-biased overlap, `ties` its treatment of equal scores (w, a or b), `depth` cuts both
-    runs first, `overlap_depth` is where overlap and Jaccard are taken. Topics that only one run has are named.
+    `depth` cuts both runs first. Topics that only one run has are named.
 
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
     >>> b = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
@@ -73,7 +81,7 @@ def correlate(
     if depth is not None and depth < 1:
         raise UsageError(f"depth must be a whole number from 1, not {depth}")
     wanted = tuple(find_coefficient(name) for name in as_names(coefficients))
-    settings = Settings(wanted, p, cast(Ties, ties), depth, overlap_depth)
+    settings = ListAgreement(wanted, overlap)
     runs = read_runs([first, second], reading)
     names = [run.name for run in runs]
     topics, warnings = _shared_topics(runs, names)
@@ -81,10 +89,10 @@ def correlate(
     ours, theirs = (run.to_dict(topics) for run in runs)
     pairs = [(cut(ours[topic], depth), cut(theirs[topic], depth)) for topic in topics]
     values = np.array([_of_topic(*pair, settings) for pair in pairs])
-    rows = tuple(Row((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
+    rows = tuple(CorrelationRow((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
     warnings += _doubts(values, topics, settings, " and ".join(names))
     notes = _notes(names, pairs, settings)
-    asked = {"p": p, "ties": ties, "depth": depth, "overlap_depth": overlap_depth}
+    asked = {"p": overlap.p, "ties": overlap.ties, "depth": depth, "overlap_depth": overlap.depth}
     return Correlation(
         "runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS, asked
     )
@@ -118,15 +126,15 @@ def cut(documents: dict[str, float], depth: int | None) -> dict[str, float]:
     return documents if depth is None else dict(list(documents.items())[:depth])
 
 
-def _of_topic(first: dict[str, float], second: dict[str, float], settings: Settings) -> tuple[float, ...]:
+def _of_topic(first: dict[str, float], second: dict[str, float], settings: ListAgreement) -> tuple[float, ...]:
     both = [document for document in first if document in second]
     ours, theirs = np.array([first[d] for d in both]), np.array([second[d] for d in both])
-    rankings = [Ranking.of_scores(list(run), list(run.values())) for run in (first, second)]
+    rankings = [TiedRanking.of_scores(list(run), list(run.values())) for run in (first, second)]
     return (
         *(len(both), len(first) - len(both), len(second) - len(both)),
         *(each(ours, theirs) for each in settings.coefficients),
-        *overlap_at(rankings[0], rankings[1], settings.overlap_depth),
-        *rank_biased_overlap(rankings[0], rankings[1], settings.p, settings.ties),
+        *overlap_at(rankings[0], rankings[1], settings.overlap.depth),
+        *rank_biased_overlap(rankings[0], rankings[1], settings.overlap.p, settings.overlap.ties),
     )
 
 
@@ -138,22 +146,23 @@ def _means(values: Floats) -> tuple[float, ...]:
 
 
 def _notes(
-    names: list[str], pairs: list[tuple[dict[str, float], dict[str, float]]], settings: Settings
+    names: list[str], pairs: list[tuple[dict[str, float], dict[str, float]]], settings: ListAgreement
 ) -> tuple[str, ...]:
     listed = ", ".join(each.name for each in settings.coefficients)
-    weight = prefix_weight(settings.p, settings.overlap_depth)
+    overlap = settings.overlap
+    weight = prefix_weight(overlap.p, overlap.depth)
     notes = [f"first: {names[0]}; second: {names[1]}; {listed} over the documents in both lists, the rest over all"]
     notes += orientations(settings.coefficients, *names)
-    notes.append(f"RBO at p={settings.p:g}: the first {settings.overlap_depth} ranks carry {weight:.0%} of the weight")
+    notes.append(f"RBO at p={overlap.p:g}: the first {overlap.depth} ranks carry {weight:.0%} of the weight")
     tied = [sum(len(pair[side]) > len(set(pair[side].values())) for pair in pairs) for side in (0, 1)]
     if any(tied):
         notes.append(f"ties in {tied[0]} and {tied[1]} of {plural(len(pairs), 'topic')}")
-        notes.append(f"RBO-{settings.ties}: {TIE_TREATMENTS[settings.ties]}")
+        notes.append(f"RBO-{overlap.ties}: {TIE_TREATMENTS[overlap.ties]}")
         notes += [f"{each.name}: {each.ties}" for each in settings.coefficients]
     return tuple(notes)
 
 
-def _doubts(values: Floats, topics: list[str], settings: Settings, source: str) -> list[Finding]:
+def _doubts(values: Floats, topics: list[str], settings: ListAgreement, source: str) -> list[Finding]:
     """What makes numbers of the table say less than they seem to."""
     found = []
     column = {name: values[:, i] for i, name in enumerate(settings.columns)}
@@ -168,7 +177,8 @@ def _doubts(values: Floats, topics: list[str], settings: Settings, source: str) 
     if large:
         message = (
             f"RBO is uncertain by more than {LARGE_RESIDUAL:g} on {plural(large, 'topic')} (by {residual.mean():.2f} "
-            f"on average): the lists are too short for p={settings.p:g}; look at its bounds, or take a smaller p"
+            f"on average): the lists are too short for p={settings.overlap.p:g}; look at its bounds, or take a "
+            "smaller p"
         )
         found.append(Finding("large-residual", source, message))
     in_both, alone = values[:, 0].sum(), values[:, 1:3].sum()

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.agreement.rankings.correlation import Correlation, Row, as_names, drawn_and_read, orientations
+from cranfield.agreement.rankings.correlation import (
+    COEFFICIENTS,
+    Correlation,
+    CorrelationRow,
+    as_names,
+    drawn_and_read,
+    orientations,
+)
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -22,8 +29,6 @@ from cranfield.statistics.orderings import Ordering, agreement_of_orderings, ari
 from cranfield.statistics.resampled import default_sampling
 from cranfield.statistics.significance import Sampling
 
-# Means of systems are tied now and then, more so in resamples: all three have a rule for ties.
-COEFFICIENTS = ("spearman", "kendall", "tau_ap_b")
 FEW_SYSTEMS = 5
 
 
@@ -71,13 +76,13 @@ def correlate_systems(
 
     sampling = sampling or default_sampling()
     wanted = [find_coefficient(name) for name in as_names(coefficients)]
-    rows: list[Row] = []
+    rows: list[CorrelationRow] = []
     for first, second in pairs:
         estimates = agreement_of_orderings(
             wanted, first.ordering, second.ordering, sampling, same_topics=not topic_sets
         )
         for each, estimate in zip(wanted, estimates, strict=True):
-            rows.append(Row((first.name, second.name, each.name), estimate[:3]))
+            rows.append(CorrelationRow((first.name, second.name, each.name), estimate[:3]))
             warnings += _undefined(
                 each, f"{first.name} and {second.name}", estimate.value, estimate.undefined, sampling
             )
@@ -111,10 +116,10 @@ def correlate_halves(
     warnings = list(results.warnings)
     sampling = sampling or default_sampling()
     wanted = [find_coefficient(name) for name in as_names(coefficients)]
-    rows: list[Row] = []
+    rows: list[CorrelationRow] = []
     for i, measure in enumerate(results.measures):
         for each, found in zip(wanted, split_half_stability(wanted, _ordering(results, i), sampling), strict=True):
-            rows.append(Row((str(measure), each.name), found[:4]))
+            rows.append(CorrelationRow((str(measure), each.name), found[:4]))
             warnings += _undefined(each, str(measure), found.mean, found.undefined, sampling)
     warnings += _few_systems(results)
     half = len(results.topics) // 2

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison
-from cranfield.comparison.gate.rules import Margin, Rule, Thresholds
-from cranfield.comparison.gate.verdict import Answer, Check, Evidence, Means, Verdict
+from cranfield.comparison.gate.rules import Answer, Margin, Rule, Thresholds
+from cranfield.comparison.gate.verdict import Check, Evidence, Means, Verdict
 from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
 from cranfield.comparison.systems import check_comparable, compare_results
@@ -105,6 +105,13 @@ def as_comparison(verdict: Verdict, measures: Iterable[Measure], test: str) -> C
     )
     runs = {name: [name] for name in ("candidate", "baseline")}
     return compare_results({"": Evaluated(verdict.results, runs)}, chosen, question)
+
+
+def tested(verdict: Verdict) -> Comparison | None:
+    """What was tested for a verdict, as `compare` has it: what a ledger keeps."""
+    with_evidence = {check.measure for check in verdict.checks if check.evidence is not None}
+    measures = [means.measure for means in verdict.means if str(means.measure) in with_evidence]
+    return as_comparison(verdict, measures, verdict.test)
 
 
 class Both(NamedTuple):

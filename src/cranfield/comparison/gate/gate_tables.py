@@ -15,7 +15,8 @@ from cranfield.render.grid import WRITERS, Grid
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from cranfield.comparison.gate.verdict import Answer, Check, Evidence, Verdict
+    from cranfield.comparison.gate.rules import Answer
+    from cranfield.comparison.gate.verdict import Check, Evidence, Verdict
 
 SCHEMA = "cranfield.gate/2"
 _SIGNS: Mapping[Answer, str] = {"pass": "✅", "fail": "❌", "cannot tell": "❔"}

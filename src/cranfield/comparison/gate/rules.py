@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cranfield.errors import UsageError
-from cranfield.measures import Measure, parse_measure
+from cranfield.formats.sources import read_toml
+from cranfield.measures import Measure, as_measures, parse_measure
 
 DEFAULT_MEASURE = "nDCG@10"
 Requirement: TypeAlias = Literal["no-evidence-of-harm", "non-inferior", "better"]
+Answer: TypeAlias = Literal["pass", "fail", "cannot tell"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
 _MARGIN = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?( ?%)?")
 
@@ -123,7 +125,7 @@ class Thresholds:
     rules: Mapping[str, Rule] = field(default_factory=lambda: {DEFAULT_MEASURE: Rule()})
     topics: Mapping[str, float] = field(default_factory=dict)
     alpha: float = 0.05
-    cannot_tell: Literal["cannot tell", "pass", "fail"] = "cannot tell"
+    cannot_tell: Answer = "cannot tell"
 
     def __post_init__(self) -> None:
         for topic, fall in self.topics.items():
@@ -142,6 +144,28 @@ class Thresholds:
             f"nothing is checked: no value of {measures[0][0]} is better than another. Give a minimum or a maximum for "
             "it, or another measure"
         )
+
+    @classmethod
+    def of_measures(
+        cls,
+        measures: Iterable[str],
+        rule: Rule,
+        topics: Iterable[tuple[str, float]] = (),
+        alpha: float = 0.05,
+        cannot_tell: Answer = "cannot tell",
+    ) -> Thresholds:
+        """One rule for some measures, by default nDCG@10, and topics with how much worse they may get.
+
+        >>> list(Thresholds.of_measures(["ndcg_cut_10"], Rule(minimum=0.5)).rules)
+        ['nDCG@10']
+        """
+        rules = dict.fromkeys(map(str, as_measures(list(measures) or DEFAULT_MEASURE)), rule)
+        return cls(rules, dict(topics), alpha, cannot_tell)
+
+    @classmethod
+    def read(cls, path: str) -> Thresholds:
+        """Thresholds from a TOML file."""
+        return cls.of_document(read_toml(path), path)
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any], source: str = "thresholds") -> Thresholds:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isinf
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from cranfield.comparison.gate.rules import Thresholds
+from cranfield.comparison.gate.rules import Answer, Thresholds
 from cranfield.errors import plural
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.statistics.significance import Sampling
 
-Answer: TypeAlias = Literal["pass", "fail", "cannot tell"]
 ANSWERS: tuple[Answer, ...] = ("pass", "cannot tell", "fail")  # from best to worst
 
 

@@ -13,7 +13,7 @@ from cranfield.plot.saving import drawn
 from cranfield.render.escaping import Markup, script_data, utf8
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
-from cranfield.report.figures import Figure, figures
+from cranfield.report.figures import Illustration, figures
 from cranfield.report.page.explained_topics import commands, explanations
 from cranfield.report.page.heat import heat_map
 from cranfield.report.page.payload import payload
@@ -82,7 +82,7 @@ def _pairs(report: Report, measure: Measure) -> Markup:
     return Markup.of(Markup.element("details", summary, LINE, table), LINE)
 
 
-def _figure(report: Report, figure: Figure) -> Markup:
+def _figure(report: Report, figure: Illustration) -> Markup:
     own = figure.name == "heatmap"
     picture = (
         heat_map(report, report.results.measures[0])

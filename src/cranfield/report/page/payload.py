@@ -14,7 +14,7 @@ from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.render.escaping import utf8, visible
 from cranfield.render.json_form import finite
-from cranfield.report.contents import Rankings, Report
+from cranfield.report.contents import Report, TopDocuments
 from cranfield.report.report_tables import listed_topics
 
 
@@ -54,7 +54,7 @@ def shown(names: Iterable[str]) -> list[str]:
     return [utf8(visible(name)) for name in names]
 
 
-def _rankings(rankings: Rankings, listed: list[int]) -> dict[str, Any]:
+def _rankings(rankings: TopDocuments, listed: list[int]) -> dict[str, Any]:
     """The documents of the topics that are listed."""
     return {
         "depth": rankings.depth,
