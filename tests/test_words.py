@@ -26,15 +26,17 @@ KEPT = Path(__file__).with_name("words.txt")
 # Where the names are that calls use; those that a module alone says more with are used with its name before.
 NAMES = {
     "agreement.assessment": ("assess",),
+    "agreement.rankings.runs": ("Overlap",),
     "plot.curves": ("by_cutoff", "gains", "normalised_gains", "precision_recall"),
-    "comparison.diagnosis": ("read_attributes", "sliced"),
+    "comparison.diagnosis": ("sliced",),
     "efficiency.timing": ("queries_of",),
+    "formats.attributes": ("read_attributes",),
     "measures": ("as_measures", "named"),
     "plot.subject": ("Subject", "find_picture"),
     "pooling.analysis": ("analyse",),
     "pooling.candidates": ("pooled_runs",),
     "pooling.files": ("read_groups", "read_plan", "sample_text"),
-    "pooling.judging": ("Judging",),
+    "pooling.judging": ("JudgingSession",),
     "pooling.making": ("make_pool",),
     "pooling.simulation": ("simulate",),
     "pooling.strata": ("parse_strata",),
@@ -81,7 +83,7 @@ def names() -> dict[str, Any]:
         "holes": np.array([[0.1, nan, 0.5], [0.4, 0.3, 0.1]]),
         "pairs": np.array([[0, 1]]),
         "some": found["Sampling"](resamples=20),
-        "one": found["overlap"].Ranking.of_groups([["d1"]]),
+        "one": found["overlap"].TiedRanking.of_groups([["d1"]]),
         "Policy": cranfield.Policy,
         "Experiment": cranfield.Experiment,
         "Reading": cranfield.Reading,
@@ -138,10 +140,10 @@ agreement.find_coefficient('kendall')(np.ones(3), np.ones(2))
 agreement.find_coefficient('kendall')(np.array([1.0, nan]), np.ones(2))
 orderings.Ordering(holes)
 orderings.split_half_stability([agreement.find_coefficient('kendall')], orderings.Ordering(scores[:, :1]), some)
-overlap.Ranking.of_scores(['d1'], [1.0, 2.0])
-overlap.Ranking.of_scores(['d1'], [nan])
-overlap.Ranking.of_groups([])
-overlap.Ranking.of_groups([['d1'], ['d1']])
+overlap.TiedRanking.of_scores(['d1'], [1.0, 2.0])
+overlap.TiedRanking.of_scores(['d1'], [nan])
+overlap.TiedRanking.of_groups([])
+overlap.TiedRanking.of_groups([['d1'], ['d1']])
 overlap.rank_biased_overlap(one, one, 1.0)
 overlap.rank_biased_overlap(one, one, ties='c')
 overlap.prefix_weight(0.9, 0)
@@ -296,19 +298,19 @@ make_pool({'a': a, 'b': b}, 'plan')
 make_pool({'a': a, 'b': b}, 'rbp:nope=1')
 make_pool({'a': a, 'b': b}, 'rbp:p=2')
 sample_text(make_pool({'a': a, 'b': b}, 'depth', depth=2))
-Judging({'a': a, 'b': b}, 'stratified')
-Judging({'a': a, 'b': b}, 'depth', rel=nan)
-Judging({'a': a, 'b': b}, 'depth').next('9')
-Judging({'a': a, 'b': b}, 'depth').judged('1', 'd7', 1)
+JudgingSession({'a': a, 'b': b}, 'stratified')
+JudgingSession({'a': a, 'b': b}, 'depth', rel=nan)
+JudgingSession({'a': a, 'b': b}, 'depth').next('9')
+JudgingSession({'a': a, 'b': b}, 'depth').judged('1', 'd7', 1)
 pooled_runs({'a': a, 'b': b}, 3, {'a': (3, 1)})
 pooled_runs({'a': a, 'b': b}, None, read_plan('plan.csv'))
 parse_strata('5')
 parse_strata('5:1,3:50%')
-analyse(qrels, {'a': a}, measure='AP')
-analyse(qrels, {'a': a, 'b': b}, measure='R(agg="ratio")@5')
-analyse(qrels, {'a': a, 'b': b}, measure='AP', groups={'a': 'x'})
-analyse(qrels, {'a': a, 'b': b}, measure='AP', groups={'a': 'x', 'b': 'x'})
-simulate(qrels, {'a': a, 'b': b}, ['depth'], budgets=[2]).of('rrf', 2)
+analyse(Experiment(qrels, {'a': a}), measure='AP')
+analyse(Experiment(qrels, {'a': a, 'b': b}), measure='R(agg="ratio")@5')
+analyse(Experiment(qrels, {'a': a, 'b': b}), measure='AP', groups={'a': 'x'})
+analyse(Experiment(qrels, {'a': a, 'b': b}), measure='AP', groups={'a': 'x', 'b': 'x'})
+simulate(Experiment(qrels, {'a': a, 'b': b}), ['depth'], budgets=[2]).of('rrf', 2)
 read_plan('one-column.csv')
 read_groups('one-column.csv')
 
@@ -466,8 +468,8 @@ cranfield.measures.parse_measure('zzz')
 cranfield.evaluate({'1': {'d1': 2000}}, a, 'nDCG(gain="exp")@5')
 
 cranfield.correlate(a, b)
-cranfield.correlate(a, {'1': {'d1': 1.0, 'd2': 1.0}, 'x': {'d1': 1.0}}, ties='a')
-cranfield.correlate(a, a, coefficients=['tau_ap', 'kendall'], p=0.5)
+cranfield.correlate(a, {'1': {'d1': 1.0, 'd2': 1.0}, 'x': {'d1': 1.0}}, overlap=Overlap(ties='a'))
+cranfield.correlate(a, a, coefficients=['tau_ap', 'kendall'], overlap=Overlap(p=0.5))
 cranfield.agreement.correlate_systems(Experiment(qrels, {'a': a, 'b': b}), ['AP', 'RR'], sampling=some)
 cranfield.agreement.correlate_systems(Experiment(qrels, {'a': a, 'b': b}), ['AP', 'NumRet'])
 cranfield.agreement.correlate_systems(Experiment(qrels, {'a': a, 'b': a}), ['AP', 'RR'], sampling=some)
@@ -619,9 +621,9 @@ cranfield.evaluate('qrels.txt', a, 'AP', policy={'ties': 'worst'})
 make_pool({'a': a, 'b': b}, 'stratified', depth=3)
 make_pool({'a': a, 'b': b}, 'depth', strata=parse_strata('5:1'))
 make_pool({'a': a, 'b': b}, 'hedge')
-simulate(qrels, {'a': a, 'b': b}, ['depth'], budgets=[])
-simulate({'9': {'d1': 1}}, {'a': a, 'b': b}, ['depth'], budgets=[1])
-analyse({'1': {'x': 1}}, {'a': a, 'b': b})
+simulate(Experiment(qrels, {'a': a, 'b': b}), ['depth'], budgets=[])
+simulate(Experiment({'9': {'d1': 1}}, {'a': a, 'b': b}), ['depth'], budgets=[1])
+analyse(Experiment({'1': {'x': 1}}, {'a': a, 'b': b}))
 cranfield.fuse([{'1': {'d1': -1.0}}, {'1': {'d1': -2.0}}], 'combsum', norm='max')
 cranfield.fuse([{'1': {'d1': inf}}, {'1': {'d1': -2.0}}], 'combsum')
 cranfield.fusion.train_fusion([a, b], qrels, 'rrf', same_topics=True)
@@ -635,7 +637,7 @@ cranfield.agreement.correlate_systems(Experiment(qrels, {'a': a | elsewhere, 'b'
 sliced(['1'], scores[:2, :1], {f'x{n}': {'kind': 'x'} for n in range(5)})
 cranfield.read_run(io.StringIO(','.join(f'c{n}' for n in range(15)) + '\\n'), reading=Reading(format='csv'))
 cranfield.texts.read_documents(io.StringIO(','.join(f'c{n}' for n in range(15)) + '\\n1\\n'), format='csv')
-simulate({f'x{n}': {'d1': 1} for n in range(5)}, {'a': a, 'b': b}, ['depth'], budgets=[1])
+simulate(Experiment({f'x{n}': {'d1': 1} for n in range(5)}, {'a': a, 'b': b}), ['depth'], budgets=[1])
 cranfield.retrieve(build_index(ducks), cranfield.texts.read_topics({'1': 'ducks'}), 'bm25', depth=0)
 """  # noqa: E501 - a call is a line
 
