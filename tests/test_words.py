@@ -31,6 +31,7 @@ NAMES = {
     "comparison.diagnosis": ("sliced",),
     "formats.attributes": ("read_attributes",),
     "efficiency.timing": ("queries_of",),
+    "formats.attributes": ("read_attributes",),
     "measures": ("as_measures", "named"),
     "plot.subject": ("Subject", "find_picture"),
     "pooling.analysis": ("analyse",),

@@ -117,7 +117,7 @@ def stratified_split(
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}, "q4": {"d4": 1}}
     >>> run = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}, "q3": {"d9": 1.0}, "q4": {"d9": 1.0}}
     >>> stratified_split(Experiment(qrels, run), "AP", folds=2)[0].folds[0]
-    Split(train=('q1', 'q3'), test=('q2', 'q4'))
+    Split(train=('q1', 'q4'), test=('q2', 'q3'))
     """
     difficulty, warnings = difficulty_of(experiment, measure)
     splits = split(
