@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -280,3 +282,27 @@ class TestResults:
         assert list(frame["difference"]) == [pair.difference for pair in pairs]
         assert list(frame["p_sign"]) == [pair.p["sign"] for pair in pairs]
         assert "p" not in frame
+
+
+class TestTravel:
+    def test_results_travel_whatever_they_were_made_of(self, tmp_path: Path) -> None:
+        qrels, runs = files(tmp_path)
+        text = "".join(f"{t} Q0 {d} 1 {s} tag\n" for t, docs in TIED.items() for d, s in docs.items())
+        for given in (runs, RUNS, [io.StringIO(text), TIED]):
+            results = cranfield.evaluate(qrels, given, "AP")
+            again = pickle.loads(pickle.dumps(results))
+            assert again.mean() == results.mean() == copy.deepcopy(results).mean()
+        with pytest.raises(DataError):
+            again.plot.interpolated()
+
+    def test_files_are_read_again_elsewhere_and_are_the_same(self, tmp_path: Path) -> None:
+        qrels, runs = files(tmp_path)
+        again = pickle.loads(pickle.dumps(cranfield.evaluate(qrels, runs, "AP")))
+        assert again.plot.interpolated().to_dict()
+        Path(runs[0]).write_text(Path(runs[0]).read_text() + "5,z,0.1\n")
+        with pytest.raises(DataError, match="has changed"):
+            pickle.loads(pickle.dumps(again)).plot.interpolated()
+
+    def test_an_experiment_is_shown_in_a_line(self) -> None:
+        assert repr(Experiment("qrels.txt", ["a.run", {}])) == "<Experiment: qrels.txt, 2 runs: a.run, dict>"
+        assert repr(Experiment({})) == "<Experiment: dict, 0 runs>"

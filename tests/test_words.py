@@ -29,7 +29,6 @@ NAMES = {
     "agreement.rankings.runs": ("Overlap",),
     "plot.curves": ("by_cutoff", "gains", "normalised_gains", "precision_recall"),
     "comparison.diagnosis": ("sliced",),
-    "formats.attributes": ("read_attributes",),
     "efficiency.timing": ("queries_of",),
     "formats.attributes": ("read_attributes",),
     "measures": ("as_measures", "named"),

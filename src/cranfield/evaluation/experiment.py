@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from cranfield.errors import DataError, some
+from cranfield.errors import DataError, plural, some
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
@@ -19,7 +19,7 @@ from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
-from cranfield.tables import Qrels, Run, thread_count
+from cranfield.tables import Qrels, Run, describe_type, thread_count
 
 if TYPE_CHECKING:
     from cranfield.evaluation.results import Results
@@ -70,7 +70,7 @@ class _Memory:
     files: dict[str, _Fingerprint] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Experiment:
     """Judgements, runs, the policy and how they are read; each thing is read and joined once, when it is asked for.
 
@@ -95,6 +95,19 @@ class Experiment:
     lengths: Any = None
     rows: bool = True
     _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        runs = self._sources
+        return (
+            f"<Experiment: {_shown(self.qrels)}, {plural(len(runs), 'run')}: {some([_shown(run) for _, run in runs])}>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travels without what it has read: files are read again there, if they are the same. Streams stay behind."""
+        state = dict(vars(self))
+        for name in ("qrels", "runs", "known", "lengths"):
+            state[name] = _without_streams(state[name])
+        return state | {"reading": replace(self.reading, progress=None), "_memory": _Memory(files=self._memory.files)}
 
     def evaluate(
         self,
@@ -274,6 +287,20 @@ class Experiment:
                     remedy="Evaluate it again: what is shown would be of another file than the scores.",
                 )
         return table
+
+
+def _shown(source: Any) -> str:
+    """A source in a few words."""
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else describe_type(source)
+
+
+def _without_streams(source: Any) -> Any:
+    """A source, or those of several runs, without open files and the like, which can be read only here and once."""
+    if isinstance(source, list):
+        return [_without_streams(run) for run in source]
+    if isinstance(source, Mapping):
+        return {name: _without_streams(run) for name, run in source.items()}
+    return () if hasattr(source, "read") or isinstance(source, Iterator) else source
 
 
 def input_of(table: Run | Qrels, role: str = "run") -> Input:
