@@ -97,10 +97,8 @@ class Experiment:
     _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
 
     def __repr__(self) -> str:
-        runs = self._sources
-        return (
-            f"<Experiment: {_shown(self.qrels)}, {plural(len(runs), 'run')}: {some([_shown(run) for _, run in runs])}>"
-        )
+        runs = [_shown(run) for _, run in self._sources]
+        return f"<Experiment: {_shown(self.qrels)}, {plural(len(runs), 'run')}{': ' if runs else ''}{some(runs)}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Travels without what it has read: files are read again there, if they are the same. Streams stay behind."""
