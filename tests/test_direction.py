@@ -25,7 +25,7 @@ from cranfield.comparison.standing import standings, tiers
 from cranfield.comparison.systems import compare_results
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
-from cranfield.fusion import train_fusion
+from cranfield.fusion import Training, train_fusion
 from cranfield.judged import Floats, Judged
 from cranfield.measures import all_measures, parse_measure
 from cranfield.measures.definition import Better
@@ -185,7 +185,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
         lambda: cranfield.compare(experiment, "NumRet", baseline="a", details=cranfield.comparison.Details(risk=1.0)),
         lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
         lambda: analyse(Experiment(qrels, runs), measure="NumRet"),
-        lambda: train_fusion(runs, qrels, measure="NumRet"),
+        lambda: train_fusion(Experiment(qrels, runs), training=Training(measure="NumRet")),
         lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), grid=GRID, measure="NumRet"),
         *(
             lambda kind=kind: picture(kind, scored(parse_measure("NumRet")))
@@ -333,7 +333,9 @@ def test_tuning_training_and_pool_analysis_follow_the_direction(name: str, named
     assert tuned[0].best_score == -tuned[1].best_score
     sign = parse_measure(name).sign
     assert sign * tuned[0].best_score >= sign * tuned[0].test_score
-    trained = [train_fusion(RUNS, QRELS, measure=measure, folds=3) for measure in (name, turned)]
+    trained = [
+        train_fusion(Experiment(QRELS, RUNS), training=Training(measure=measure, folds=3)) for measure in (name, turned)
+    ]
     assert [fold.parameters for fold in trained[0].folds] == [fold.parameters for fold in trained[1].folds]
     assert [fold.score for fold in trained[0].folds] == [-fold.score for fold in trained[1].folds]
     pools = [analyse(Experiment(QRELS, RUNS), measure=measure) for measure in (name, turned)]

@@ -20,8 +20,9 @@ import numpy as np
 import pytest
 
 from cranfield import DataError, UsageError, evaluate, read_run
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.reading import Reading
-from cranfield.fusion import all_methods, all_normalisations, find_method, fuse, train_fusion
+from cranfield.fusion import Training, all_methods, all_normalisations, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS
 
 ROOT = Path(__file__).parents[1]
@@ -447,7 +448,9 @@ def test_where_ranx_is_arbitrary_or_wrong(by_ranx: dict[Any, Any]) -> None:
     # In Bayes-fuse, levels with no relevant document get better odds than levels with few; here they never do.
     odds = by_ranx["rare"][0]
     assert odds[300] > odds[600]
-    ours = train_fusion(LONG, RARE, "bayesfuse", same_topics=True).folds[0].parameters["log_odds"][0]
+    ours = (
+        train_fusion(Experiment(RARE, LONG), "bayesfuse", Training(same_topics=True)).folds[0].parameters["log_odds"][0]
+    )
     assert ours[7] <= ours[8]
     # A list longer than 1,000 has no odds there: an error, and what happens to be in memory where ranx is compiled.
     assert "IndexError" in by_ranx["long"]
@@ -459,7 +462,9 @@ def test_where_ranx_is_arbitrary_or_wrong(by_ranx: dict[Any, Any]) -> None:
 def test_ranx_learns_the_same(method: str, by_ranx: dict[Any, Any]) -> None:
     theirs = by_ranx["learnt", method]
     fixed = {"probfuse": {"segments": 5}, "slidefuse": {"w": 3}}.get(method, {})
-    trained = train_fusion(generated(11, ties=False), QRELS, method, same_topics=True, parameters=fixed)
+    trained = train_fusion(
+        Experiment(QRELS, generated(11, ties=False)), method, Training(same_topics=True), parameters=fixed
+    )
     learnt = trained.folds[0].parameters[str(find_method(method).learnt)]
     if method == "bayesfuse":  # for each rank there, for each level here
         theirs = [[one[start] for start in LEVELS[:-1]] for one in theirs]

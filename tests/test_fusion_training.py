@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cranfield import DataError, UsageError, evaluate, read_run, split
+from cranfield import DataError, Policy, UsageError, evaluate, read_run, split
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.reading import Reading
-from cranfield.fusion import all_methods, find_method, fuse, train_fusion
+from cranfield.fusion import Training, all_methods, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS, odds_of
 from cranfield.fusion.searching import best_parameters, simplex
 from cranfield.planning import read_splits
@@ -50,12 +51,12 @@ def collection(seed: int, *, runs: int = 2, topics: int = 10, depth: int = 30) -
 @pytest.mark.parametrize("method", TRAINED)
 def test_what_is_used_on_a_topic_does_not_depend_on_its_judgements(method: str) -> None:
     runs, qrels = collection(1)
-    trained = train_fusion(runs, qrels, method, folds=3, seed=4)
+    trained = train_fusion(Experiment(qrels, runs), method, Training(folds=3, seed=4))
     for number, fold in enumerate(trained.folds):
         assert not set(fold.train) & set(fold.test)
         worthless = {topic: {d: 2 - grade for d, grade in grades.items()} for topic, grades in qrels.items()}
         changed = {topic: worthless[topic] if topic in fold.test else qrels[topic] for topic in qrels}
-        again = train_fusion(runs, changed, method, splits={"folds": [_split(fold)]})
+        again = train_fusion(Experiment(changed, runs), method, Training(splits={"folds": [_split(fold)]}))
         assert again.folds[0].parameters == trained.folds[number].parameters
         assert again.folds[0].score == pytest.approx(fold.score)
         assert again.run.to_dict() == trained.run.to_dict(list(fold.test))
@@ -68,7 +69,7 @@ def _split(fold: Any) -> dict[str, list[str]]:
 @pytest.mark.parametrize("method", TRAINED)
 def test_every_topic_is_fused_with_what_its_fold_learnt(method: str) -> None:
     runs, qrels = collection(2)
-    trained = train_fusion(runs, qrels, method, folds=4)
+    trained = train_fusion(Experiment(qrels, runs), method, Training(folds=4))
     assert sorted(topic for fold in trained.folds for topic in fold.test) == sorted(qrels)
     for fold in trained.folds:
         known = fuse(runs, method, parameters=fold.parameters).to_dict(list(fold.test))
@@ -83,7 +84,7 @@ def test_the_best_of_the_grid_is_taken(method: str) -> None:
     runs, qrels = collection(3)
     (name,) = find_method(method).parameters
     grid = find_method(method).parameters[name].grid
-    trained = train_fusion(runs, qrels, method, measure="AP", folds=2)
+    trained = train_fusion(Experiment(qrels, runs), method, Training(measure="AP", folds=2))
     for fold in trained.folds:
         train = {topic: qrels[topic] for topic in fold.train}
         means = [evaluate(train, fuse(runs, method, parameters={name: v}), "AP").scores[0, 0].mean() for v in grid]
@@ -93,18 +94,18 @@ def test_the_best_of_the_grid_is_taken(method: str) -> None:
 
 def test_a_measure_is_averaged_in_its_own_way() -> None:
     runs, qrels = collection(3)
-    (fold,) = train_fusion(runs, qrels, "rrf", measure="GMAP", same_topics=True).folds
+    (fold,) = train_fusion(Experiment(qrels, runs), "rrf", Training(measure="GMAP", same_topics=True)).folds
     grid = find_method("rrf").parameters["k"].grid
     geometric = [evaluate(qrels, fuse(runs, "rrf", parameters={"k": k}), "GMAP").means.item() for k in grid]
     assert fold.score == pytest.approx(max(geometric))
     with pytest.raises(UsageError, match="is a ratio of means"):
-        train_fusion(runs, qrels, "rrf", measure="R(agg='ratio')@10")
+        train_fusion(Experiment(qrels, runs), "rrf", Training(measure="R(agg='ratio')@10"))
 
 
 def test_of_two_runs_every_tenth_of_a_weight_is_tried() -> None:
     runs, qrels = collection(4)
     for method in ("weighted-sum", "wmnz", "mixed", "weighted-bordafuse", "weighted-condorcet"):
-        (fold,) = train_fusion(runs, qrels, method, same_topics=True).folds
+        (fold,) = train_fusion(Experiment(qrels, runs), method, Training(same_topics=True)).folds
         tried = [[tenth / 10, (10 - tenth) / 10] for tenth in range(11)]
         means = [evaluate(qrels, fuse(runs, method, parameters={"weights": w}), "nDCG@10").scores.mean() for w in tried]
         assert fold.score == pytest.approx(max(means)), method
@@ -200,19 +201,22 @@ def test_weights_are_changed_one_by_one_for_as_long_as_it_helps() -> None:
 def test_every_trial_is_told() -> None:
     runs, qrels = collection(4)
     trials: list[int] = []
-    train_fusion(runs, qrels, "rrf", folds=3, tried=lambda: trials.append(1))
+    train_fusion(Experiment(qrels, runs), "rrf", Training(folds=3), tried=lambda: trials.append(1))
     assert len(trials) == 3 * len(find_method("rrf").parameters["k"].grid)
 
 
 def test_a_useless_run_among_many_loses_its_weight() -> None:
     runs, qrels = collection(5, runs=5, topics=12)
     noise = {topic: {f"d{d}": float(np.cos(d * 7)) for d in range(40)} for topic in qrels}
-    trained = train_fusion([*runs, noise], qrels, "weighted-sum", folds=2)
+    trained = train_fusion(Experiment(qrels, [*runs, noise]), "weighted-sum", Training(folds=2))
     for fold in trained.folds:
         assert len(fold.parameters["weights"]) == 6
         assert fold.parameters["weights"][5] < 1 / 6
     assert (
-        train_fusion([*runs, noise], qrels, "weighted-sum", folds=2, reading=Reading(threads=1)).folds == trained.folds
+        train_fusion(
+            Experiment(qrels, [*runs, noise], reading=Reading(threads=1)), "weighted-sum", Training(folds=2)
+        ).folds
+        == trained.folds
     )
 
 
@@ -252,7 +256,7 @@ def test_what_is_learnt_is_its_definition(method: str) -> None:
     runs, qrels = collection(6, depth=40)
     del runs[1]["3"]
     fixed = {"probfuse": {"segments": 7}, "slidefuse": {"w": 2}}.get(method, {})
-    (fold,) = train_fusion(runs, qrels, method, same_topics=True, parameters=fixed).folds
+    (fold,) = train_fusion(Experiment(qrels, runs), method, Training(same_topics=True), parameters=fixed).folds
     learnt = fold.parameters[str(find_method(method).learnt)]
     assert fold.parameters | fixed == fold.parameters
     for run, found in zip(runs, learnt, strict=True):
@@ -275,20 +279,23 @@ def test_log_odds_grow_with_precision_and_never_end() -> None:
 
 def test_folds_are_those_of_split() -> None:
     runs, qrels = collection(7)
-    trained = train_fusion(runs, qrels, "rrf", folds=3, seed=9)
+    trained = train_fusion(Experiment(qrels, runs), "rrf", Training(folds=3, seed=9))
     made = split(sorted(qrels, key=int), folds=3, seed=9)
     assert [(fold.train, fold.test) for fold in trained.folds] == [tuple(one) for one in made.folds]
-    assert train_fusion(runs, qrels, "rrf", splits=made).folds == trained.folds
-    assert train_fusion(runs, qrels, "rrf", splits=read_splits(made.to_dict())).folds == trained.folds
+    assert train_fusion(Experiment(qrels, runs), "rrf", Training(splits=made)).folds == trained.folds
+    assert (
+        train_fusion(Experiment(qrels, runs), "rrf", Training(splits=read_splits(made.to_dict()))).folds
+        == trained.folds
+    )
 
 
 def test_topics_without_judgements_use_what_all_judged_ones_teach() -> None:
     runs, qrels = collection(8)
     few = {topic: qrels[topic] for topic in list(qrels)[:6]}
-    trained = train_fusion(runs, few, "weighted-sum", folds=2)
+    trained = train_fusion(Experiment(few, runs), "weighted-sum", Training(folds=2))
     rest = trained.folds[-1]
     assert (sorted(rest.train, key=int), rest.test) == (list(few), tuple(list(qrels)[6:]))
-    on_all = train_fusion(runs, few, "weighted-sum", same_topics=True)
+    on_all = train_fusion(Experiment(few, runs), "weighted-sum", Training(same_topics=True))
     assert rest.parameters == on_all.folds[0].parameters == on_all.folds[1].parameters
     assert on_all.run.topics == trained.run.topics
     assert trained.run.topics == list(qrels)
@@ -297,7 +304,7 @@ def test_topics_without_judgements_use_what_all_judged_ones_teach() -> None:
 def test_topics_that_are_only_trained_on_are_left_out() -> None:
     runs, qrels = collection(9)
     made = split(list(qrels), test_share=0.3, seed=1)
-    trained = train_fusion(runs, qrels, "rrf", splits=made)
+    trained = train_fusion(Experiment(qrels, runs), "rrf", Training(splits=made))
     assert set(trained.run.topics) == set(made.folds[0].test)
     assert [str(warning) for warning in trained.warnings if warning.code == "train-topics"] == [
         f"rrf: 7 topics only trained on, and left out: {', '.join(made.folds[0].train[:5])} and 2 more"
@@ -306,33 +313,35 @@ def test_topics_that_are_only_trained_on_are_left_out() -> None:
 
 def test_training_on_the_topics_one_tests_on_is_asked_for_and_warned_of() -> None:
     runs, qrels = collection(10)
-    trained = train_fusion(runs, qrels, "rrf", same_topics=True)
+    trained = train_fusion(Experiment(qrels, runs), "rrf", Training(same_topics=True))
     assert [warning.code for warning in trained.warnings] == ["tuned-on-test"]
     assert trained.warnings[0].doubtful
     said = evaluate(qrels, trained.run, "AP").warnings
     assert "tuned-on-test" in [warning.code for warning in said if warning.doubtful]
-    assert train_fusion(runs, qrels, "rrf").warnings == ()
+    assert train_fusion(Experiment(qrels, runs), "rrf").warnings == ()
     overlapping = {"folds": [{"train": ["1", "2"], "test": ["2", "3"]}]}
     with pytest.raises(DataError, match="both in train and in test: 2"):
-        train_fusion(runs, qrels, "rrf", splits=overlapping)
+        train_fusion(Experiment(qrels, runs), "rrf", Training(splits=overlapping))
 
 
 def test_wrong_calls_are_told() -> None:
     runs, qrels = collection(11)
     with pytest.raises(UsageError, match="combsum has nothing to learn"):
-        train_fusion(runs, qrels, "combsum")
+        train_fusion(Experiment(qrels, runs), "combsum")
+    with pytest.raises(UsageError, match="leave the policy out"):
+        train_fusion(Experiment(qrels, runs, Policy(ties="file")), "rrf")
     with pytest.raises(UsageError, match="posfuse has nothing to learn"):
-        train_fusion(runs, qrels, "posfuse", parameters={"probabilities": [[0.1], [0.2]]})
+        train_fusion(Experiment(qrels, runs), "posfuse", parameters={"probabilities": [[0.1], [0.2]]})
     with pytest.raises(UsageError, match="rrf has nothing to learn"):
-        train_fusion(runs, qrels, "rrf", parameters={"k": 30})
+        train_fusion(Experiment(qrels, runs), "rrf", parameters={"k": 30})
     with pytest.raises(UsageError, match="test a topic more than once"):
-        train_fusion(runs, qrels, "rrf", splits=split(list(qrels), folds=2, repeats=2))
+        train_fusion(Experiment(qrels, runs), "rrf", Training(splits=split(list(qrels), folds=2, repeats=2)))
     with pytest.raises(UsageError, match="one of the two"):
-        train_fusion(runs, qrels, "rrf", same_topics=True, splits=split(list(qrels), folds=2))
+        train_fusion(Experiment(qrels, runs), "rrf", Training(same_topics=True, splits=split(list(qrels), folds=2)))
     with pytest.raises(DataError, match="judges no topic that a run has"):
-        train_fusion(runs, {"99": {"d1": 1}, "98": {"d1": 1}}, "rrf", folds=2)
+        train_fusion(Experiment({"99": {"d1": 1}, "98": {"d1": 1}}, runs), "rrf", Training(folds=2))
     with pytest.raises(UsageError, match="unknown measure"):
-        train_fusion(runs, qrels, "rrf", measure="nDCQ")
+        train_fusion(Experiment(qrels, runs), "rrf", Training(measure="nDCQ"))
 
 
 # --- command line -----------------------------------------------------------------------------------------------------
@@ -353,7 +362,9 @@ def test_the_command_trains_and_writes_what_was_learnt(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     trained = train_fusion(
-        [ROOT / run for run in runs], ROOT / "examples" / "qrels.txt", "wsum", measure="AP", splits=splits
+        Experiment(ROOT / "examples" / "qrels.txt", [ROOT / run for run in runs]),
+        "wsum",
+        Training(measure="AP", splits=splits),
     )
     assert done.stdout.startswith(f"{trained}\n2 runs fused into ")
     assert done.stdout.startswith("fold 1: weights ")
@@ -373,7 +384,7 @@ def test_the_command_trains_and_writes_what_was_learnt(tmp_path: Path) -> None:
 def test_training_on_the_classic_collection_does_not_harm() -> None:
     runs = [CLASSIC / "runs" / f"{name}.run.gz" for name in ("bm25-stem", "vsm-tfidf")]
     qrels = CLASSIC / "cranfield.qrels"
-    trained = train_fusion(runs, qrels, "weighted-sum", measure="AP", folds=5, seed=1)
+    trained = train_fusion(Experiment(qrels, runs), "weighted-sum", Training(measure="AP", folds=5, seed=1))
     alone = evaluate(qrels, runs, "AP").scores[:, 0].mean(axis=1)
     fused = evaluate(qrels, trained.run, "AP").scores[0, 0].mean()
     assert fused > alone.min()

@@ -256,7 +256,8 @@ MEASURES_IN_PYTHON = (
     f"cranfield.diagnose(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), {ASKED})",
     f"cranfield.explain(cranfield.Experiment({QRELS!r}, {BM25!r}), '1', {ASKED})",
     f"cranfield.measures.parse_measures('AP,' + {ASKED})",
-    f"cranfield.fusion.train_fusion([{BM25!r}, {DENSE!r}], {QRELS!r}, measure={ASKED})",
+    f"cranfield.fusion.train_fusion(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), "
+    f"training=cranfield.fusion.Training(measure={ASKED}))",
     f"cranfield.plan(cranfield.Experiment({QRELS!r}, [{BM25!r}, {DENSE!r}]), {ASKED})",
 )
 OTHERS_IN_PYTHON = (

@@ -84,6 +84,7 @@ def names() -> dict[str, Any]:
         "pairs": np.array([[0, 1]]),
         "some": found["Sampling"](resamples=20),
         "one": found["overlap"].TiedRanking.of_groups([["d1"]]),
+        "Training": cranfield.fusion.Training,
         "Policy": cranfield.Policy,
         "Experiment": cranfield.Experiment,
         "Reading": cranfield.Reading,
@@ -326,13 +327,13 @@ cranfield.fuse([a, b], 'probfuse')
 cranfield.fuse([a, b], 'weighted-sum', parameters={'weights': [0, 0]})
 cranfield.fuse([a, b], 'weighted-sum', parameters={'weights': [1]})
 cranfield.fuse([a, b], 'combsum', norm='none', parameters={}, depth=True)
-cranfield.fusion.train_fusion([a, b], qrels, 'combsum')
-cranfield.fusion.train_fusion([a, b], qrels, 'rrf', measure='NumRet')
-cranfield.fusion.train_fusion([a, b], qrels, 'rrf', measure='R(agg="ratio")@5')
-cranfield.fusion.train_fusion([a, b], elsewhere, 'rrf')
-cranfield.fusion.train_fusion([a, b], {topic: {'d77': 1} for topic in qrels}, 'rrf')
-cranfield.fusion.train_fusion([a, b], qrels, 'rrf', same_topics=True, splits=cranfield.split(['1', '2'], folds=2))
-cranfield.fusion.train_fusion([a, b], qrels, 'rrf', splits=cranfield.split(list(qrels), folds=2, repeats=2))
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'combsum')
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'rrf', Training(measure='NumRet'))
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'rrf', Training(measure='R(agg="ratio")@5'))
+cranfield.fusion.train_fusion(Experiment(elsewhere, [a, b]), 'rrf')
+cranfield.fusion.train_fusion(Experiment({topic: {'d77': 1} for topic in qrels}, [a, b]), 'rrf')
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'rrf', Training(same_topics=True, splits=cranfield.split(['1', '2'], folds=2)))
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'rrf', Training(splits=cranfield.split(list(qrels), folds=2, repeats=2)))
 
 find_model('nope')
 find_model('bm25').check({'k1': -1})
@@ -495,7 +496,7 @@ cranfield.statistics.compare_seeds(scores, scores[:1] + 0.1)
 find_test('wilcoxon').function(np.round(scores, 1), np.array([[0, 1], [0, 2], [1, 2]]), some)
 find_test('t').function(np.array([[0.1, 0.2], [0.2, 0.3], [0.5, 0.1]]), np.array([[0, 1], [0, 2], [1, 2]]), some)
 cranfield.fuse([{'1': {'d1': 1e308}}, {'1': {'d1': 1e308}}], 'combsum', norm='none')
-str(cranfield.fusion.train_fusion([a, b], qrels, 'probfuse', folds=2)).splitlines()
+str(cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'probfuse', Training(folds=2))).splitlines()
 
 cranfield.read_run(io.StringIO('1 Q0 d1 1 nan t\\n'))
 cranfield.read_run(io.StringIO('1 Q0 d1 1 1e999 t\\n'))
@@ -626,7 +627,7 @@ simulate(Experiment({'9': {'d1': 1}}, {'a': a, 'b': b}), ['depth'], budgets=[1])
 analyse(Experiment({'1': {'x': 1}}, {'a': a, 'b': b}))
 cranfield.fuse([{'1': {'d1': -1.0}}, {'1': {'d1': -2.0}}], 'combsum', norm='max')
 cranfield.fuse([{'1': {'d1': inf}}, {'1': {'d1': -2.0}}], 'combsum')
-cranfield.fusion.train_fusion([a, b], qrels, 'rrf', same_topics=True)
+cranfield.fusion.train_fusion(Experiment(qrels, [a, b]), 'rrf', Training(same_topics=True))
 cranfield.retrieve(build_index(ducks), cranfield.texts.read_topics({'1': 'zebras'}), 'bm25')
 cranfield.planning.read_splits({'folds': [{'train': [*map(str, range(25))], 'test': [*map(str, range(22))]}]})
 cranfield.compare(Experiment(qrels, {f's{n}': a for n in range(25)}), 'AP', baseline='c')

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.progress import counted
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
 
+if TYPE_CHECKING:
+    from cranfield.fusion import Training
+    from cranfield.tables import Run
+
 LIST = "list"
+
+
+class LearningOptions(NamedTuple):
+    """What is learnt, and how, as it stands on the line."""
+
+    qrels: str | None
+    measure: str | None
+    splits: str | None
+    folds: int | None
+    seed: int | None
+    same_topics: bool
+    learnt: str | None
+
+    def check(self) -> None:
+        """Options that would have no effect are errors."""
+        ways = {"--splits": self.splits, "--folds": self.folds, "--same-topics": self.same_topics or None}
+        more = {"--seed": self.seed, "--measure": self.measure, "--learnt": self.learnt}
+        chosen = [option for option, value in ways.items() if value is not None]
+        alone = chosen + [option for option, value in more.items() if value is not None]
+        if alone and self.qrels is None:
+            raise UsageError(f"{' and '.join(alone)} can only be given with --train QRELS")
+        if len(chosen) > 1:
+            raise UsageError(f"{' and '.join(chosen)} exclude each other")
+        if "--seed" in alone and chosen not in ([], ["--folds"]):
+            raise UsageError(f"--seed draws folds, and {chosen[0]} has none to draw")
+
+    def training(self) -> Training:
+        """The same for the library."""
+        from cranfield.fusion import Training
+
+        return Training(
+            measure=self.measure or "nDCG@10",
+            splits=self.splits,
+            folds=self.folds or 5,
+            seed=self.seed or 0,
+            same_topics=self.same_topics,
+        )
 
 
 @click.command("fuse")
@@ -55,6 +95,7 @@ LIST = "list"
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
 @click.option("--learnt", type=options.OutputFile(), metavar="FILE", help="Write what was learnt, as JSON.")
 @options.reading()
+@options.gathered("learning", LearningOptions)
 def command(
     runs: tuple[str, ...],
     method: str,
@@ -63,13 +104,7 @@ def command(
     depth: int,
     name: str | None,
     output: str,
-    qrels: str | None,
-    measure: str | None,
-    splits: str | None,
-    folds: int | None,
-    seed: int | None,
-    same_topics: bool,
-    learnt: str | None,
+    learning: LearningOptions,
     reading: Reading,
 ) -> None:
     """Fuse several runs into one.
@@ -90,78 +125,67 @@ def command(
         return
     if name is not None and name.split() != [name]:
         raise UsageError(f"--name must be one word, because blanks end the columns of a run, not '{name}'")
-    if output == learnt == "-":
+    if output == learning.learnt == "-":
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
-    ways = {"--splits": splits, "--folds": folds, "--same-topics": same_topics or None}
-    check_training(qrels is not None, ways, {"--seed": seed, "--measure": measure, "--learnt": learnt})
-    common: dict[str, Any] = {
-        "norm": norm,
-        "parameters": read_parameters(given),
-        "depth": depth,
-        "name": name,
-        "reading": reading,
-    }
-    from cranfield.errors import plural
-    from cranfield.formats.writers import format_of
+    learning.check()
+    from cranfield.efficiency.metadata import write_described
+    from cranfield.fusion.fusing import fusion_metadata
+
+    parameters = read_parameters(given)
+    run = _fused(runs, method, norm, parameters, depth, name, output, learning, reading)
+    metadata = fusion_metadata(
+        run.name,
+        runs,
+        method,
+        norm=norm,
+        parameters=parameters,
+        depth=depth,
+        learnt_from=learning.qrels,
+        command=["cranfield", *sys.argv[1:]],
+    )
+    write_described(run, output, metadata)
+    if output != "-":
+        told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
+        click.echo(told, err=learning.learnt == "-")
+
+
+def _fused(
+    runs: tuple[str, ...],
+    method: str,
+    norm: str | None,
+    parameters: dict[str, Any],
+    depth: int,
+    name: str | None,
+    output: str,
+    learning: LearningOptions,
+    reading: Reading,
+) -> Run:
+    """The fused run; what was learnt for it is told."""
+    from cranfield.evaluation.experiment import Experiment
+    from cranfield.formats.output import save
     from cranfield.fusion import fuse, train_fusion
     from cranfield.fusion.fusing import findings
-    from cranfield.texts.writing import write_run
 
-    if qrels is None:
-        run = fuse(list(runs), method, **common)
+    if learning.qrels is None:
+        run = fuse(list(runs), method, norm=norm, parameters=parameters, depth=depth, name=name, reading=reading)
         options.warn(findings(run))
-    else:
-        with counted("learning, trial", 0) as trials:
-            trained = train_fusion(
-                list(runs),
-                qrels,
-                method,
-                measure=measure or "nDCG@10",
-                splits=splits,
-                folds=folds or 5,
-                seed=seed or 0,
-                same_topics=same_topics,
-                tried=trials.step,
-                **common,
-            )
-        run = trained.run
-        options.warn(trained.warnings)
-        if learnt is not None:
-            from cranfield.formats.output import save
-
-            save(learnt, [trained.to_json()])
-        click.echo(trained, err="-" in (output, learnt))
-    write_run(run, output, format=format_of(output))
-    if output != "-":
-        if os.path.isfile(output):
-            _write_metadata(output, run.name, method, runs, {**common, "qrels": qrels})
-        told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
-        click.echo(told, err=learnt == "-")
-
-
-def _write_metadata(output: str, tag: str, method: str, runs: tuple[str, ...], how: Mapping[str, Any]) -> None:
-    """What was done, beside the run, in place of what may be there of an earlier one."""
-    from cranfield.efficiency import metadata
-
-    named = {"normalisation": how["norm"], **how["parameters"], "depth": how["depth"], "learnt from": how["qrels"]}
-    fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
-    command = ["cranfield", *sys.argv[1:]]
-    described = {"automatic": True, "fusion": [fusion]}
-    metadata.write_metadata(
-        output, metadata.run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)
-    )
-
-
-def check_training(wanted: bool, ways: Mapping[str, Any], more: Mapping[str, Any]) -> None:
-    """Options that would have no effect are errors."""
-    chosen = [option for option, value in ways.items() if value is not None]
-    alone = chosen + [option for option, value in more.items() if value is not None]
-    if alone and not wanted:
-        raise UsageError(f"{' and '.join(alone)} can only be given with --train QRELS")
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other")
-    if "--seed" in alone and chosen not in ([], ["--folds"]):
-        raise UsageError(f"--seed draws folds, and {chosen[0]} has none to draw")
+        return run
+    with counted("learning, trial", 0) as trials:
+        trained = train_fusion(
+            Experiment(learning.qrels, list(runs), reading=reading),
+            method,
+            learning.training(),
+            norm=norm,
+            parameters=parameters,
+            depth=depth,
+            name=name,
+            tried=trials.step,
+        )
+    options.warn(trained.warnings)
+    if learning.learnt is not None:
+        save(learning.learnt, [trained.to_json()])
+    click.echo(trained, err="-" in (output, learning.learnt))
+    return trained.run
 
 
 def read_parameters(given: Iterable[str]) -> dict[str, Any]:

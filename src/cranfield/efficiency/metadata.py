@@ -6,6 +6,7 @@ The schema is that of Breuer et al., "ir_metadata: an extensible metadata schema
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from cranfield.formats.heads import END, START, metadata_lines
 from cranfield.formats.json_text import parse
 from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
+from cranfield.tables import Run
 
 SCHEMA = "0.1"
 PLAIN_KEY = re.compile(r"(?!(?:y|yes|n|no|on|off|true|false|null)$)[a-z_][a-z0-9 _-]*", re.IGNORECASE)
@@ -91,6 +93,26 @@ def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Any]) -> 
     path = metadata_path(run)
     save(path, [json.dumps(metadata, indent=1, ensure_ascii=False) + "\n"])
     return path
+
+
+def write_described(
+    run: Run, place: str, metadata: Mapping[str, Any], *, head: bool = False, more: Mapping[str, Any] | None = None
+) -> None:
+    """Writes a run in the format that its name calls for, with metadata beside it if it is a file.
+
+    They stand at the head of the run too if asked for, as few tools read that; `more` stands beside it alone.
+    """
+    from cranfield.formats.writers import format_of
+    from cranfield.texts.writing import write_run
+
+    if head:
+        rows = io.BytesIO()
+        write_run(run, rows, format=format_of(place))
+        save(place, [header(metadata), rows.getvalue()])
+    else:
+        write_run(run, place, format=format_of(place))
+    if place != "-" and os.path.isfile(place):
+        write_metadata(place, {**metadata, **(more or {})})
 
 
 def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:

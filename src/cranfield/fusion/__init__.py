@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from cranfield.fusion.method import find_method as find_method
     from cranfield.fusion.method import find_normalisation as find_normalisation
     from cranfield.fusion.training import TrainedFusion as TrainedFusion
+    from cranfield.fusion.training import Training as Training
     from cranfield.fusion.training import train_fusion as train_fusion
 
 PUBLIC = {
     "fusing": "fuse",
     "method": "Method Normalisation all_methods all_normalisations find_method find_normalisation",
-    "training": "TrainedFusion train_fusion",
+    "training": "TrainedFusion Training train_fusion",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

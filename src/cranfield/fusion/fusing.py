@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from cranfield import _core
+from cranfield.efficiency.metadata import run_metadata
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import EXPECTED_NOTES, Finding
 from cranfield.formats import distinct_names, read_run
@@ -178,6 +179,28 @@ def fused_run(parts: list[_core.Ranked], sources: Sources, name: str, threads: i
 def findings(run: Run) -> tuple[Finding, ...]:
     """What must be said of a fused run."""
     return tuple(Finding(code, run.name, said, doubtful=code not in HARMLESS) for code, said in run.origin.notes)
+
+
+def fusion_metadata(
+    tag: str,
+    runs: Sequence[str],
+    method: str,
+    *,
+    norm: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    depth: int = DEPTH,
+    learnt_from: str | None = None,
+    command: Iterable[str] = (),
+) -> dict[str, Any]:
+    """What was done to runs, as their fused run's metadata have it.
+
+    >>> fusion_metadata("rrf", ["a.run", "b.run"], "rrf", parameters={"k": 30})["method"]["fusion"]
+    [{'name': 'rrf', 'k': 30, 'depth': 1000}]
+    """
+    named = {"normalisation": norm, **(parameters or {}), "depth": depth, "learnt from": learnt_from}
+    fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
+    described = {"automatic": True, "fusion": [fusion]}
+    return run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)
 
 
 def side_by_side(work: Callable[[One], Other], items: Sequence[One], threads: int) -> list[Other]:

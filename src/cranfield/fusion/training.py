@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +14,15 @@ import numpy as np
 from cranfield import _core
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.evaluation import evaluate
+from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.formats import read_qrels
-from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.formats.reading import Reading
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import best_parameters
 from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
 from cranfield.planning.splits import Splits, read_splits, split
+from cranfield.policy import Policy
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
 
@@ -37,7 +39,7 @@ class Learnt(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainedFusion:
     """A fused run, and how its parameters were learnt, fold by fold."""
 
@@ -79,92 +81,130 @@ class TrainedFusion:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How parameters are learnt.
+
+    measure: what they are to make best. folds: parts that topics are split into, drawn by a seed; what is learnt on
+    all but one is used on that one. splits: the parts themselves, a file of `cranfield split` or a Splits.
+    same_topics: learn on all judged topics and use it on the same ones: a fit, not a test, and a warning says so.
+    """
+
+    measure: str | Measure = "nDCG@10"
+    splits: Splits | Mapping[str, Any] | str | os.PathLike[str] | None = None
+    folds: int = 5
+    seed: int = 0
+    same_topics: bool = False
+
+    def __post_init__(self) -> None:
+        if self.same_topics and self.splits is not None:
+            raise UsageError("training on the same topics has no splits: give one of the two")
+
+    def checked_measure(self) -> Measure:
+        """The measure, if training can make it better."""
+        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
+        measure.check_direction("train on a measure such as nDCG@10")
+        if measure.is_ratio_of_means:
+            raise UsageError(
+                f"{measure} is a ratio of means, which says nothing of single topics: train on another measure"
+            )
+        return measure
+
+    def cuts(self, topics: tuple[str, ...]) -> tuple[Split, ...]:
+        """Topics to learn on, each time with those to use it on."""
+        if self.same_topics:
+            return (Split(topics, topics),)
+        if self.splits is None:
+            return split(topics, folds=self.folds, seed=self.seed).folds
+        cuts = read_splits(self.splits.to_dict() if isinstance(self.splits, Splits) else self.splits, topics).folds
+        tested = Counter(topic for cut in cuts for topic in cut.test)
+        twice = sorted(topic for topic, count in tested.items() if count > 1)
+        if twice:
+            raise UsageError(
+                f"these splits test a topic more than once, and a run has one ranking for each: {some(twice)}. "
+                "Make splits without --repeats."
+            )
+        return cuts
+
+
 def train_fusion(
-    runs: Any,
-    qrels: Any,
+    experiment: Experiment,
     method: str = "weighted-sum",
+    training: Training | None = None,
     *,
-    measure: str = "nDCG@10",
-    splits: Any = None,
-    folds: int = 5,
-    seed: int = 0,
-    same_topics: bool = False,
     norm: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
-    reading: Reading = DEFAULT,
     tried: Callable[[], None] = lambda: None,
 ) -> TrainedFusion:
-    """Fuses runs by a method whose parameters are learnt from judgements.
+    """Fuses the runs of an experiment by a method whose parameters are learnt from its judgements.
 
-    Topics are split into `folds`, or as `splits` says (a file of `cranfield split`, or a Splits): what is learnt on the
-    train topics of a fold is used on its test topics alone. Topics that are in no fold, such as those nobody judged,
-    are fused with what all train topics teach; those that are only trained on are left out of the run. Parameters are
-    chosen to make `measure` best; those given in `parameters` stay as they are. `same_topics` learns on all judged
-    topics and uses it on the same ones: a fit, not a test, and a warning says so. `tried` is called after every trial.
+    What is learnt on the train topics of a fold is used on its test topics alone. Topics that are in no fold, such as
+    those nobody judged, are fused with what all train topics teach; those that are only trained on are left out of the
+    run. Parameters given in `parameters` stay as they are. `tried` is called after every trial.
 
     >>> qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
     >>> good = {"1": {"a": 2, "x": 1}, "2": {"b": 2, "x": 1}, "3": {"c": 2, "x": 1}}
     >>> bad = {"1": {"x": 2, "a": 1}, "2": {"x": 2, "b": 1}, "3": {"x": 2, "c": 1}}
-    >>> trained = train_fusion([good, bad], qrels, "weighted-sum", measure="RR", folds=3)
+    >>> trained = train_fusion(Experiment(qrels, [good, bad]), "weighted-sum", Training(measure="RR", folds=3))
     >>> trained.folds[0].parameters, trained.run.of("1")
     ({'weights': [0.6, 0.4]}, {'a': 0.6, 'x': 0.4})
     """
-    threads = thread_count(reading.threads)
-    recipe, taken = Recipe.of(method, norm, depth), parse_measure(measure)
-    if same_topics and splits is not None:
-        raise UsageError("training on the same topics has no splits: give one of the two")
-    taken.check_direction("train on a measure such as nDCG@10")
-    if taken.is_ratio_of_means:
-        raise UsageError(f"{taken} is a ratio of means, which says nothing of single topics: train on another measure")
-    sources = Sources.read(runs, reading)
-    judgements = read_qrels(qrels, reading=reading)
-    values = recipe.method.checked(parameters or {}, len(sources.tables), learning=True)
-    fixed = {name: values[name] for name in recipe.method.fixed(parameters or {})}
-    open_to_learning = {*recipe.method.tuned, recipe.method.learnt} - {None, *fixed}
-    if not open_to_learning or recipe.method.learnt in fixed:
-        raise UsageError(f"{recipe.method.name} has nothing to learn: fuse without training")
-    judged = tuple(judgements.topics)
-    if not any(topic in sources.answered for topic in judged):
-        raise DataError("judges no topic that a run has", source=judgements.origin.path or judgements.name)
-    if not any(len(joined(Run(table, Origin("")), judgements, "docid").rank) for table in sources.tables):
-        raise DataError(
-            "judges no document that a run has: nothing can be learnt from it",
-            source=judgements.origin.path or judgements.name,
-            remedy="Document ids must be the same text in runs and judgements.",
-        )
-    cuts = (Split(judged, judged),) if same_topics else _cuts(judged, splits, folds, seed)
-    cuts += _rest(cuts, sources.topics)
-
-    trainer = Trainer(sources, judgements, recipe, fixed, taken, threads)
+    if experiment.policy != Policy():
+        raise UsageError("fusion is trained on whole rankings, with ties by document id: leave the policy out")
+    training, recipe = training or Training(), Recipe.of(method, norm, depth)
+    measure, threads = training.checked_measure(), thread_count(experiment.reading.threads)
+    sources = Sources.read(experiment.runs, experiment.reading)
+    judgements = experiment.judgements().qrels
+    fixed = _fixed(recipe, parameters or {}, sources)
+    _check_judged(sources, judgements)
+    cuts = training.cuts(tuple(judgements.topics))
+    trainer = Trainer(sources, judgements, recipe, fixed, measure, threads)
     learnt = []
     parts: list[_core.Ranked] = []
-    for cut in cuts:
+    for cut in (*cuts, *_rest(cuts, sources.topics)):
         tested = [topic for topic in cut.test if topic in sources.answered]
         values, score = trainer.learn(cut.train, tried)
         parts += fused_parts(sources, tested, recipe, values, threads)
         learnt.append(Learnt(cut.train, tuple(tested), values, score))
     run = fused_run(parts, sources, name or recipe.method.name, threads)
-    notes = (*run.origin.notes, *_left_out(run, sources), *(TUNED_ON_TEST,) * same_topics)
+    notes = (*run.origin.notes, *_left_out(run, sources), *(TUNED_ON_TEST,) * training.same_topics)
     run = replace(run, origin=run.origin._replace(notes=notes))
     return TrainedFusion(
-        run, sources.names, recipe.method.name, recipe.norm.name, str(taken), depth, tuple(learnt), findings(run)
+        run=run,
+        runs=sources.names,
+        method=recipe.method.name,
+        normalisation=recipe.norm.name,
+        measure=str(measure),
+        depth=depth,
+        folds=tuple(learnt),
+        warnings=findings(run),
     )
 
 
-def _cuts(topics: tuple[str, ...], splits: Any, folds: int, seed: int) -> tuple[Split, ...]:
-    if splits is None:
-        return split(topics, folds=folds, seed=seed).folds
-    cuts = read_splits(splits.to_dict() if isinstance(splits, Splits) else splits, topics).folds
-    tested = Counter(topic for cut in cuts for topic in cut.test)
-    twice = sorted(topic for topic, count in tested.items() if count > 1)
-    if twice:
-        raise UsageError(
-            f"these splits test a topic more than once, and a run has one ranking for each: {some(twice)}. "
-            "Make splits without --repeats."
+def _fixed(recipe: Recipe, parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
+    """The parameters that are not learnt, where others are."""
+    method = recipe.method
+    values = method.checked(parameters, len(sources.tables), learning=True)
+    fixed = {name: values[name] for name in method.fixed(parameters)}
+    open_to_learning = {*method.tuned, method.learnt} - {None, *fixed}
+    if not open_to_learning or method.learnt in fixed:
+        raise UsageError(f"{method.name} has nothing to learn: fuse without training")
+    return fixed
+
+
+def _check_judged(sources: Sources, judgements: Qrels) -> None:
+    """That there is something to learn from."""
+    source = judgements.origin.path or judgements.name
+    if not any(topic in sources.answered for topic in judgements.topics):
+        raise DataError("judges no topic that a run has", source=source)
+    if not any(len(joined(Run(table, Origin("")), judgements, "docid").rank) for table in sources.tables):
+        raise DataError(
+            "judges no document that a run has: nothing can be learnt from it",
+            source=source,
+            remedy="Document ids must be the same text in runs and judgements.",
         )
-    return cuts
 
 
 def _rest(cuts: Sequence[Split], topics: Sequence[str]) -> tuple[Split, ...]:
