@@ -65,10 +65,10 @@ def test_the_test_that_decides_is_named(tmp_path: Path) -> None:
 
 def test_systems_are_called_by_their_files_or_by_what_they_are_here(tmp_path: Path) -> None:
     good, fair = (write(tmp_path / f"{name}.run", RUNS[name]) for name in ("good", "fair"))
-    of_files = diagnose(Experiment(QRELS, {"run": str(good), "other": str(fair)}), "AP")
+    of_files = diagnose(Experiment(QRELS, [str(good), str(fair)]), "AP")
     assert (of_files.system, of_files.other) == ("good", "fair")
     of_mappings = diagnose(Experiment(QRELS, [RUNS["good"], RUNS["fair"]]), "AP")
-    assert (of_mappings.system, of_mappings.other) == ("run", "other")
+    assert (of_mappings.system, of_mappings.other) == ("run1", "run2")
     of_runs = diagnose(Experiment(QRELS, [read_run(RUNS["good"], name="x"), read_run(RUNS["fair"], name="y")]), "AP")
     assert (of_runs.system, of_runs.other) == ("x", "y")
 

@@ -238,7 +238,7 @@ def mutated(data: bytes, chooser: random.Random) -> bytes:
 def read_or_refuse(read: Callable[..., Any], data: bytes, format: str | None = None) -> bool:
     """Whether the data can be read. Only a DataError may refuse it, and it must be fit to print."""
     try:
-        table = read(io.BytesIO(data), format=format, threads=1)
+        table = read(io.BytesIO(data), reading=Reading(format=format, threads=1))
     except DataError as error:
         message = str(error)
         assert all(c.isprintable() or c in "\n\t" for c in message), repr(message)

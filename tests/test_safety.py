@@ -283,6 +283,7 @@ class TestOutputsThatAreInputs:
             ("cli/__init__.py", "open"),  # the place for what --quiet does not tell
             ("search/index.py", "open"),  # what whole_file gives
             ("search/index.py", "load"),  # after touched.reads
+            ("registry.py", "open"),  # modules of a room
             ("efficiency/timing.py", "open"),  # what the system tells of itself
             ("report/page_pdf.py", "read_bytes"),  # of a temporary folder
             ("report/page_pdf.py", "write_bytes"),

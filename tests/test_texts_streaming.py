@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cranfield import DataError, convert, describe
+from cranfield.formats.reading import Reading
 from cranfield.texts import blockwise, names, peeking, read_documents, streaming
 from cranfield.texts import conversion as converting
 
@@ -73,7 +74,7 @@ def test_blocks_give_the_same_bytes_and_notes(first: str, packed: bool, tmp_path
     text = documents_in(first).encode()
     source.write_bytes(gzip.compress(text[:700]) + gzip.compress(text[700:]) if packed else text)
     for second in FORMATS:
-        options = {"from_format": first, "to_format": second, "lossy": True}
+        options = {"reading": Reading(format=first), "to_format": second, "lossy": True}
         told = in_blocks(source, tmp_path / "one", **options)
         assert told == at_once(source, tmp_path / "other", **options)
         assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -104,7 +105,7 @@ SOUP += ["<html>", "<P>", "<!-- x -->", "<!--", "<!DOCTYPE a>", "<![CDATA[ z ]]>
 
 def outcome(way: Callable[..., tuple[str, ...]], source: Path, out: Path) -> Any:
     try:
-        return way(source, out, from_format="trec"), out.read_bytes()
+        return way(source, out, reading=Reading(format="trec")), out.read_bytes()
     except DataError as error:
         return str(error).split("\n")[0]  # a block may begin amid the line that is shown below
 

@@ -200,7 +200,10 @@ def test_measures_that_need_more_than_grades_are_exact_too(kind: str, groups: li
 
     def scores(runs: Any, policy: Policy) -> cranfield.Results:
         qrels = given.get("qrels") or io.StringIO(STRATA)
-        return evaluate(qrels, runs, wanted, policy=policy, **{k: v for k, v in given.items() if k != "qrels"})
+        beside = {name: value for name, value in given.items() if name not in ("qrels", "judgements")}
+        return evaluate(
+            qrels, runs, wanted, policy=policy, reading=Reading(judgements=given.get("judgements")), **beside
+        )
 
     needing = [m for m in all_measures() if (m.definition.needs or m.definition.family) == kind]
     wanted = list(cut_inside(form for measure in needing for form in variants(measure)))
