@@ -16,10 +16,21 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeGuard, TypeVar
+from types import MappingProxyType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    NamedTuple,
+    Self,
+    TypeGuard,
+    TypeVar,
+    dataclass_transform,
+)
 
 from cranfield.errors import UsageError, shorten
 from cranfield.notation import Given, NotationError, Value, Written, notation, parse, plain_value, spelt
@@ -102,8 +113,50 @@ def described(
     return parameters
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Entry(Generic[F]):
+@dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
+class Record:
+    """Fields by keyword that stay as they are: a frozen dataclass, but one that compiles nothing.
+
+    What is registered is there before a command starts, and making dataclasses of it took longer than reading a run.
+
+    >>> class Point(Record):
+    ...     x: int
+    ...     y: int = 0
+    >>> point = Point(x=1)
+    >>> point.y, point.replaced(y=2).y
+    (0, 2)
+    >>> Point(z=1)
+    Traceback (most recent call last):
+    TypeError: Point takes x, y, and was given z
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        hints = [vars(each).get("__annotations__", {}) for each in reversed(cls.__mro__)]
+        names = [name for each in hints for name, hint in each.items() if not str(hint).startswith("ClassVar")]
+        cls._fields = tuple(dict.fromkeys(names))
+
+    def __init__(self, **given: Any) -> None:
+        values = {name: given[name] if name in given else getattr(type(self), name, REQUIRED) for name in self._fields}
+        if len(given.keys() | values.keys()) > len(values) or any(value is REQUIRED for value in values.values()):
+            told = f"{type(self).__name__} takes {', '.join(self._fields)}, and was given {', '.join(given)}"
+            raise TypeError(told)
+        vars(self).update(values)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} of {self!r} is fixed")
+
+    def replaced(self, **changes: Any) -> Self:
+        """The same with other values in some fields."""
+        return type(self)(**{name: getattr(self, name) for name in self._fields} | changes)
+
+
+NONE: Mapping[str, Parameter] = MappingProxyType({})
+
+
+class Entry(Record, Generic[F]):
     """Something under a name: the function that does it, its parameters, and the values given to some of them.
 
     A function that was given values has them bound already.
@@ -112,10 +165,17 @@ class Entry(Generic[F]):
     HAS: ClassVar[str] = "it has"  # as the parameters are told where there is no such one
 
     name: str
-    function: F = field(compare=False)
-    aliases: tuple[str, ...] = field(default=(), compare=False)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
+    function: F
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = NONE
     given: Given = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same with the same values."""
+        return type(self) is type(other) and isinstance(other, Entry) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
     def source(self) -> Callable[..., Any]:
@@ -200,7 +260,7 @@ class Entry(Generic[F]):
         if not kept:
             return self
         bound: Any = partial(self.function, **kept)
-        return replace(self, given=tuple(kept.items()), function=bound)
+        return self.replaced(given=tuple(kept.items()), function=bound)
 
 
 E = TypeVar("E", bound=Entry[Any])
@@ -275,9 +335,12 @@ class Registry(Mapping[str, E]):
     def modules(self) -> tuple[str, ...]:
         """The modules of the package that define something of this kind."""
         if self._modules is None:
-            uses = re.compile(rf"^(@|\w+ = ){self.decorator}\(".encode(), re.MULTILINE)
-            others = (name for name, source in _sources(self.package).items() if uses.search(source))
-            self._modules = (*self.order, *sorted(name for name in others if name not in self.order))
+            mark, uses = f"{self.decorator}(".encode(), rf"^(@|\w+ = ){self.decorator}\(".encode()
+            may = {
+                name: text for name, text in _sources(self.package).items() if mark in text and name not in self.order
+            }
+            others = sorted(name for name, text in may.items() if re.search(uses, text, re.MULTILINE))
+            self._modules = (*self.order, *others)
         return self._modules
 
     def loaded(self) -> Iterator[str]:
