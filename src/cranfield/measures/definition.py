@@ -9,7 +9,8 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.notation import Value
-from cranfield.registry import Entry, Parameter, Record, is_number, is_whole
+from cranfield.records import Record
+from cranfield.registry import Entry, Parameter, is_number, is_whole
 
 if TYPE_CHECKING:
     from cranfield.measures.explained import Working
