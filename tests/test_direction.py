@@ -61,8 +61,7 @@ def twin(measure: Measure) -> Measure:
         return -function(judged, **parameters)
 
     low, high = measure.definition.range
-    definition = replace(
-        measure.definition,
+    definition = measure.definition.replaced(
         name=f"Minus{measure.name}",
         function=turned,
         better=OPPOSITE[measure.better],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -200,7 +199,7 @@ def test_interval_and_answer_say_the_same_next_to_alpha_though_the_interval_is_d
 
 def twin(measure: Measure) -> Measure:
     """The measure whose values are the other's with the sign turned, and of which the others are better."""
-    definition = replace(measure.definition, better=OPPOSITE[measure.better])
+    definition = measure.definition.replaced(better=OPPOSITE[measure.better])
     return Measure(definition, f"Minus{measure.name}", measure.given)
 
 

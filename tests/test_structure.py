@@ -21,7 +21,7 @@ import cranfield.measures
 PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
-    ("version", "exports", "render", "errors", "numerals", "notation", "registry", "_core"),
+    ("version", "exports", "render", "errors", "numerals", "notation", "records", "registry", "_core"),
     ("policy", "tables", "travel"),
     ("signatures",),
     ("formats",),

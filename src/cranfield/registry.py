@@ -16,13 +16,24 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeGuard, TypeVar
+from types import MappingProxyType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    NamedTuple,
+    Self,
+    TypeGuard,
+    TypeVar,
+)
 
 from cranfield.errors import UsageError, shorten
 from cranfield.notation import Given, NotationError, Value, Written, notation, parse, plain_value, spelt
+from cranfield.records import Record
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -102,8 +113,10 @@ def described(
     return parameters
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Entry(Generic[F]):
+NONE: Mapping[str, Parameter] = MappingProxyType({})
+
+
+class Entry(Record, Generic[F]):
     """Something under a name: the function that does it, its parameters, and the values given to some of them.
 
     A function that was given values has them bound already.
@@ -112,10 +125,17 @@ class Entry(Generic[F]):
     HAS: ClassVar[str] = "it has"  # as the parameters are told where there is no such one
 
     name: str
-    function: F = field(compare=False)
-    aliases: tuple[str, ...] = field(default=(), compare=False)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
+    function: F
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = NONE
     given: Given = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same with the same values."""
+        return type(self) is type(other) and isinstance(other, Entry) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
     def source(self) -> Callable[..., Any]:
@@ -200,7 +220,7 @@ class Entry(Generic[F]):
         if not kept:
             return self
         bound: Any = partial(self.function, **kept)
-        return replace(self, given=tuple(kept.items()), function=bound)
+        return self.replaced(given=tuple(kept.items()), function=bound)
 
 
 E = TypeVar("E", bound=Entry[Any])
@@ -275,9 +295,12 @@ class Registry(Mapping[str, E]):
     def modules(self) -> tuple[str, ...]:
         """The modules of the package that define something of this kind."""
         if self._modules is None:
-            uses = re.compile(rf"^(@|\w+ = ){self.decorator}\(".encode(), re.MULTILINE)
-            others = (name for name, source in _sources(self.package).items() if uses.search(source))
-            self._modules = (*self.order, *sorted(name for name in others if name not in self.order))
+            mark, uses = f"{self.decorator}(".encode(), rf"^(@|\w+ = ){self.decorator}\(".encode()
+            may = {
+                name: text for name, text in _sources(self.package).items() if mark in text and name not in self.order
+            }
+            others = sorted(name for name, text in may.items() if re.search(uses, text, re.MULTILINE))
+            self._modules = (*self.order, *others)
         return self._modules
 
     def loaded(self) -> Iterator[str]:

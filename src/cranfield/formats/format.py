@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
@@ -96,7 +95,6 @@ class Writer(NamedTuple):
     drops_mark: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
@@ -105,10 +103,10 @@ class Format(Entry[Reads]):
     """
 
     suffixes: tuple[str, ...] = ()
-    recognise: Callable[[bytes, Request], bool] = field(default=lambda head, request: False, compare=False)
+    recognise: Callable[[bytes, Request], bool]
     tried: int | None = None
     runs_only: bool = False
-    writer: Writer | None = field(default=None, compare=False)
+    writer: Writer | None = None
 
     @property
     def read(self) -> Reads:

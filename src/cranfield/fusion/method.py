@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from cranfield.errors import UsageError
@@ -38,7 +37,6 @@ class Learning(NamedTuple):
     function: Learns
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Method(Entry[Fuses]):
     """A method of fusion with its formula in words, over the lists that have a document.
 
@@ -113,7 +111,6 @@ class Method(Entry[Fuses]):
         return accepted
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Normalisation(Entry[Normalises]):
     """A way to make the scores of different runs comparable, list by list.
 

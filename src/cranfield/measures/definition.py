@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.notation import Value
+from cranfield.records import Record
 from cranfield.registry import Entry, Parameter, is_number, is_whole
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ class Trec(NamedTuple):
     cutoffs: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Traits:
+class Traits(Record):
     """What is true of a measure's values. Each has a general way for measures that say nothing.
 
     `agg` is how topics become one number. `exact_ties` says that it takes ranks only through `Judged.within`,
@@ -139,18 +138,17 @@ class Traits:
 PLAIN = Traits()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Definition(Traits, Entry[Callable[..., Floats]]):
     """What the decorator recorded about a measure."""
 
     at: str | None = None  # the parameter written after @
-    averages: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)  # name: (aggregate, trec_eval's name)
+    averages: Mapping[str, tuple[str, str | None]]  # name: (aggregate, trec_eval's name)
     trec: str | None = None  # trec_eval's name without a cutoff
     trec_at: str | None = None  # and with one: P for P_10
     trec_cutoffs: tuple[float, ...] = ()  # those of trec_eval's bare name
     better: Better | Callable[..., Better] = "higher"  # for some measures a parameter tells
     explain: Callable[..., Working] | None = None  # how a value arises
-    averaged: dict[str, Definition] = field(default_factory=dict, repr=False)  # those of `averages`, once asked for
+    averaged: dict[str, Definition]  # those of `averages`, once asked for
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,7 +166,7 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
         if name not in self.averaged:
             aggregate = self.averages[name][0]
             agg = self.parameters["agg"]._replace(default=aggregate)
-            self.averaged[name] = replace(self, agg=aggregate, parameters={**self.parameters, "agg": agg})
+            self.averaged[name] = self.replaced(agg=aggregate, parameters={**self.parameters, "agg": agg})
         return self.averaged[name]
 
     @property

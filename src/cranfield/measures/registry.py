@@ -334,6 +334,7 @@ def measure(
             at=at if at in known else None,
             aliases=aliases,
             averages=averages or {},
+            averaged={},
             trec=theirs.name,
             trec_at=theirs.at,
             trec_cutoffs=theirs.cutoffs,

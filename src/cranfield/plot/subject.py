@@ -67,7 +67,6 @@ class Subject:
 Draw = Callable[..., Any]  # of a subject, and the picture's own parameters
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Picture(Entry[Draw]):
     """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
 

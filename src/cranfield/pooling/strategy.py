@@ -11,7 +11,6 @@ simulations and the properties tested for every method read the registry. There 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -36,7 +35,6 @@ class Adaptive(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Strategy(Entry[Function]):
     """A method under its name, with the values of its parameters; those that are not the usual ones are printed.
 

@@ -7,7 +7,6 @@ properties tested for every coefficient read the registry.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -23,7 +22,6 @@ Agreement = Callable[[Floats, Floats], float]
 NOT_A_NUMBER = float("nan")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Coefficient(Entry[Agreement]):
     """A coefficient of agreement, from -1 (reversed) to 1 (the same order).
 

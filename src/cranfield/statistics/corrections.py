@@ -12,7 +12,6 @@ To add a correction, write a function and decorate it with `@correction`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +24,6 @@ Levels = Callable[[int, int], float]
 DEFAULT = "holm"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Correction(Entry[Adjusts]):
     """A correction for many comparisons, and in words what it keeps below alpha.
 

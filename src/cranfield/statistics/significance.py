@@ -49,7 +49,6 @@ class TestsPairs(Protocol):
     def __call__(self, scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome: ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SignificanceTest(Entry[TestsPairs]):
     """A test with its null hypothesis in words.
 

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -71,7 +70,6 @@ Writes = Callable[[Texts, Losses], Iterator[str]]
 KINDS: tuple[Kind, ...] = ("documents", "topics")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextFormat(Entry[Reads]):
     """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer.
 
@@ -79,11 +77,11 @@ class TextFormat(Entry[Reads]):
     so that a file can be read block by block.
     """
 
-    write: Writes = field(compare=False)
-    recognise: Callable[[str, Kind], bool] = field(compare=False)
+    write: Writes
+    recognise: Callable[[str, Kind], bool]
     suffixes: tuple[str, ...] = ()
     tried: int = 0
-    cut: Callable[[str], int] | None = field(default=None, compare=False)
+    cut: Callable[[str], int] | None = None
 
     @property
     def read(self) -> Reads:
