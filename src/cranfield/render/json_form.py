@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 from cranfield.version import __version__
+
+# What JSON can hold: tuples are written as lists.
+Json: TypeAlias = "str | float | Mapping[str, Json] | Sequence[Json] | None"
 
 
 def finite(value: Any) -> Any:
