@@ -5,6 +5,7 @@ The twin of a measure M is -M, declared the other way round. Every decision abou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -299,6 +300,11 @@ def reported(measure: Measure) -> Report:
     return gather(Experiment(QRELS, RUNS), [measure])
 
 
+def carried(report: Report) -> Any:
+    """What the script of the page reads."""
+    return json.loads(json.dumps(payload(report)))
+
+
 @pytest.mark.parametrize("name", ["nDCG@5", "E@5"])
 def test_a_report_says_the_same_of_a_measure_and_its_twin(name: str) -> None:
     measure = parse_measure(name)
@@ -309,7 +315,7 @@ def test_a_report_says_the_same_of_a_measure_and_its_twin(name: str) -> None:
     assert words.startswith(f"good has the {'highest nDCG@5' if measure.sign > 0 else 'lowest E@5 (less is better)'}, ")
     assert turned.startswith(f"good has the {'lowest' if measure.sign > 0 else 'highest'} Minus")
     assert words.split(" topics")[1] == turned.split(" topics")[1]
-    of, other = (payload(report)["measures"][0] for report in (here, there))
+    of, other = (carried(report)["measures"][0] for report in (here, there))
     for name in ("wins", "ties", "losses", "adjusted_p", "shares", "ranks", "groups", "reference"):
         assert of[name] == other[name], name
     assert (of["sign"], other["sign"]) == (measure.sign, -measure.sign)
@@ -320,7 +326,7 @@ def test_a_report_on_a_measure_without_a_better_side_says_so() -> None:
     assert report.verdict(report.results.measures[0]) == (
         "NumRet says nothing of which system is better: from 6.0000 to 6.0000 on 9 topics."
     )
-    assert "shares" not in payload(report)["measures"][0]
+    assert "shares" not in carried(report)["measures"][0]
 
 
 @pytest.mark.parametrize("name", ["RR", "E@2"])

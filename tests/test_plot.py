@@ -127,12 +127,12 @@ def test_an_ideal_that_runs_share_is_drawn_and_named_once() -> None:
 def test_names_near_points_cover_neither_points_nor_each_other() -> None:
     frame, look = Frame((0.0, 1.0), (0.0, 1.0), 560.0, 340.0), find_theme("screen")
     named = [(f"system {i}", 0.3 + 0.02 * i, 0.5 + 0.15 * (i % 3)) for i in range(20)]
-    rows = near_points(named, [], frame, look)
+    placed = near_points(named, [], frame, look)
     height = look.font * 1.1 - 1e-9
     boxes = []
-    for row in rows:
-        left, middle = frame.pixels(row["text_x"], row["text_y"])
-        boxes.append((left, middle - height / 2, left + len(row["label"]) * look.font * LETTER, middle + height / 2))
+    for name in placed:
+        left, middle = frame.pixels(name.text_x, name.text_y)
+        boxes.append((left, middle - height / 2, left + len(name.label) * look.font * LETTER, middle + height / 2))
     for i, a in enumerate(boxes):
         assert a[0] >= 0
         assert a[3] <= frame.height

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.evaluation.result_json import provenance, warnings
-from cranfield.render.json_form import finite
+from cranfield.render.json_form import Json, finite
 
 if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 SCHEMA = "cranfield.compare/1"
 
 
-def to_document(comparison: Comparison) -> dict[str, Any]:
+def to_document(comparison: Comparison) -> dict[str, Json]:
     """A comparison as plain Python that json can write: full precision; a number that does not exist is null."""
-    document: dict[str, Any] = finite(
+    return finite(
         {
             "schema": SCHEMA,
             **provenance(comparison),
@@ -34,11 +34,11 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "means": _means(comparison),
             "figures": [
                 {
-                    "collection": each.collection,
-                    "figure": each.figure,
-                    "systems": dict(zip(comparison.systems, each.values, strict=True)),
+                    "collection": column.collection,
+                    "figure": column.figure,
+                    "systems": dict(zip(comparison.systems, column.values, strict=True)),
                 }
-                for each in comparison.figures
+                for column in comparison.figures
             ],
             "pairs": [dict(vars(pair)) for pair in comparison.rows()],
             "folds": _folds(comparison),
@@ -46,13 +46,12 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "warnings": warnings(comparison),
         }
     )
-    return document
 
 
-def _means(comparison: Comparison) -> list[dict[str, Any]]:
-    out: list[dict[str, Any]] = []
+def _means(comparison: Comparison) -> list[dict[str, Json]]:
+    entries: list[dict[str, Json]] = []
     for panel in comparison.panels:
-        entry: dict[str, Any] = {
+        entry: dict[str, Json] = {
             "collection": panel.collection,
             "measure": str(panel.measure),
             "better": panel.measure.better,
@@ -66,11 +65,11 @@ def _means(comparison: Comparison) -> list[dict[str, Any]]:
             entry["seeds"] = dict(zip(comparison.systems, spreads, strict=True))
         if panel.risk is not None:
             entry["risk"] = {name: list(map(float, values)) for name, values in panel.risk._asdict().items()}
-        out.append(entry)
-    return out
+        entries.append(entry)
+    return entries
 
 
-def _folds(comparison: Comparison) -> list[dict[str, Any]]:
+def _folds(comparison: Comparison) -> list[dict[str, Json]]:
     return [
         {
             "collection": panel.collection,
@@ -85,7 +84,7 @@ def _folds(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _macro(comparison: Comparison) -> list[dict[str, Any]]:
+def _macro(comparison: Comparison) -> list[dict[str, Json]]:
     return [
         {
             "measure": str(macro.measure),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isclose, isnan
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.efficiency import efficiency_columns
 from cranfield.errors import percent, plural
@@ -302,28 +302,25 @@ def _blocks(part: Part) -> list[Block]:
 
 def _separated(comparison: Comparison, delimiter: str) -> str:
     """A row a comparison, in full precision, with the efficiency of both systems."""
-    rows = [_flat(vars(pair)) | _figures(comparison, pair) for pair in comparison.rows()]
+    rows = [_flat(pair) | _figures(comparison, pair) for pair in comparison.rows()]
     return separated(list(rows[0]), [list(row.values()) for row in rows], delimiter)
 
 
-def _flat(pair: dict[str, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in pair.items():
-        if name == "p":
-            out |= {f"p_{test}": p for test, p in value.items()}
-        else:
-            out[name] = value
-    return out
+def _flat(pair: Pair) -> dict[str, str | float | None]:
+    columns: dict[str, str | float | None] = {}
+    for name, value in vars(pair).items():
+        columns |= {f"p_{test}": p for test, p in pair.p.items()} if name == "p" else {name: value}
+    return columns
 
 
-def _figures(comparison: Comparison, pair: Pair) -> dict[str, float | None]:
-    out: dict[str, float | None] = {}
-    for each in comparison.figures:
-        if each.collection == pair.collection:
-            values = dict(zip(comparison.systems, each.values, strict=True))
-            label = efficiency_columns.exact_header(each.figure)
-            out |= {label: values[pair.system], f"other {label}": values[pair.other]}
-    return out
+def _figures(comparison: Comparison, pair: Pair) -> dict[str, str | float | None]:
+    columns: dict[str, str | float | None] = {}
+    for column in comparison.figures:
+        if column.collection == pair.collection:
+            values = dict(zip(comparison.systems, column.values, strict=True))
+            label = efficiency_columns.exact_header(column.figure)
+            columns |= {label: values[pair.system], f"other {label}": values[pair.other]}
+    return columns
 
 
 def _json(comparison: Comparison) -> str:

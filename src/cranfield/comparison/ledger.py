@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.errors import DataError, plural
@@ -19,6 +19,14 @@ from cranfield.formats.output import append, so_far
 
 SCHEMA = "cranfield.ledger/2"
 FIRST = "cranfield.ledger/1"  # which had one collection alone
+
+
+class Session(NamedTuple):
+    """An entry of a ledger: the judgements it is about, by what is in them, and how often they were asked."""
+
+    digests: frozenset[str | None]
+    comparisons: int
+    significant: int
 
 
 def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
@@ -38,36 +46,30 @@ def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
     }
     text = so_far(path)
     known = {qrels.digest for qrels in comparison.judgements if qrels.digest is not None}
-    before = [old for old in _entries(path, text) if known & _digests(old)]
+    before = [session for session in _sessions(path, text) if known & session.digests]
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
         return []
-    asked = sum(old["comparisons"] for old in before)
-    found = sum(old["significant"] for old in before)
+    asked = sum(session.comparisons for session in before)
+    significant = sum(session.significant for session in before)
     message = (
         f"{plural(asked, 'comparison')} {'was' if asked == 1 else 'were'} made on these judgements before, in "
         f"{plural(len(before), 'session')}; "
-        f"{found:,} significant. p-values are corrected for this session alone: report the others too"
+        f"{significant:,} significant. p-values are corrected for this session alone: report the others too"
     )
     return [Finding("asked-before", "ledger", message)]
 
 
-def _digests(entry: dict[str, Any]) -> set[Any]:
-    """The judgements that an entry is about, by what is in them."""
-    listed = entry["judgements"] if entry["schema"] == SCHEMA else [entry["judgements"]]
-    return {judgements["digest"] for judgements in listed}
-
-
-def _entries(path: str, text: str) -> list[dict[str, Any]]:
-    entries = []
+def _sessions(path: str, text: str) -> list[Session]:
+    sessions = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             entry = parse(line, path, number)
-            counts = (entry[key] for key in ("comparisons", "significant"))
+            counts = [entry[key] for key in ("comparisons", "significant")]
             if entry["schema"] not in (SCHEMA, FIRST) or not all(type(count) is int for count in counts):
                 raise ValueError
-            _digests(entry)
+            listed = entry["judgements"] if entry["schema"] == SCHEMA else [entry["judgements"]]
+            sessions.append(Session(frozenset(judgements["digest"] for judgements in listed), *counts))
         except (ValueError, TypeError, KeyError):
             raise DataError("is not an entry of a ledger", source=path, line=number, text=line) from None
-        entries.append(entry)
-    return entries
+    return sessions

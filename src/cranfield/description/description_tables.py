@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import plural
 from cranfield.render.document import Block, Bullet, Title, written
 from cranfield.render.grid import Grid
+from cranfield.render.json_form import Json, plain
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _sections(description: Description) -> Iterator[tuple[str, Grid]]:
         yield _judgements(judgements)
         header = ["cutoff", "perfect P", "topics with as many relevant", "judged share of runs"]
         rows = [
-            [f"{each.cutoff:,}", f"{each.perfect:.3f}", f"{each.topics:,}", _share(each.judged)]
-            for each in description.cutoffs
+            [f"{cutoff.cutoff:,}", f"{cutoff.perfect:.3f}", f"{cutoff.topics:,}", _share(cutoff.judged)]
+            for cutoff in description.cutoffs
         ]
         yield "What a perfect run scores", Grid(header, rows, labels=0)
         rows = [[advice.measure, "yes" if advice.fits else "no", advice.why] for advice in description.advice]
@@ -58,7 +58,8 @@ def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
     rows = [row("judged", judgements.judged, f"{judgements.topics:,}", judgements.judged_per_topic)]
     rows.append(row("relevant", judgements.relevant, "", judgements.relevant_per_topic))
     rows += [
-        row(f"grade {each.grade:g}", each.judgements, f"{each.topics:,}", each.per_topic) for each in judgements.grades
+        row(f"grade {grade.grade:g}", grade.judgements, f"{grade.topics:,}", grade.per_topic)
+        for grade in judgements.grades
     ]
     return title, Grid(["a topic has", "in all", "topics", *SPREAD], rows)
 
@@ -89,20 +90,11 @@ def _json(description: Description) -> str:
     return json.dumps(to_document(description), allow_nan=False, indent=1, ensure_ascii=False) + "\n"
 
 
-def to_document(description: Description) -> dict[str, Any]:
+def to_document(description: Description) -> dict[str, Json]:
     """The JSON form, documented in docs/collections.md."""
-    plain = _plain(asdict(description))
-    assert isinstance(plain, dict)
-    return {"schema": SCHEMA, "version": __version__, **plain}
-
-
-def _plain(value: Any) -> Any:
-    """Named tuples as objects, so that every number has its name."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+    document = plain(description)
+    assert isinstance(document, Mapping)
+    return {"schema": SCHEMA, "version": __version__, **document}
 
 
 FORMATS: Mapping[str, Callable[[Description], str]] = {

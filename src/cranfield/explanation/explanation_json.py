@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cranfield.render.json_form import finite
+from cranfield.render.json_form import Json, finite
 
 if TYPE_CHECKING:
     from cranfield.explanation.explanation import Account, Explanation, SideBySide
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 SCHEMA = "cranfield.explain/1"
 
 
-def to_document(explanation: Explanation) -> dict[str, Any]:
+def to_document(explanation: Explanation) -> dict[str, Json]:
     """An explanation as plain Python that json can write, in full precision."""
-    document: dict[str, Any] = finite(
+    return finite(
         {
             "schema": SCHEMA,
             "topic": explanation.topic,
@@ -25,10 +25,9 @@ def to_document(explanation: Explanation) -> dict[str, Any]:
             "pairs": [_pair_document(pair) for pair in explanation.pairs],
         }
     )
-    return document
 
 
-def _account_document(account: Account) -> dict[str, Any]:
+def _account_document(account: Account) -> dict[str, Json]:
     lines = [
         line._asdict() | {"values": dict(zip(account.columns, line.values, strict=True))} for line in account.lines
     ]
@@ -46,7 +45,7 @@ def _account_document(account: Account) -> dict[str, Any]:
         "relevant": account.relevant,
         "found": account.found,
         "unjudged": account.unjudged,
-        "missed": [one._asdict() for one in account.missed],
+        "missed": [missed._asdict() for missed in account.missed],
         "supposed_grade": account.supposed_grade,
         "lower": account.bounds[0] if account.bounds else None,
         "upper": account.bounds[1] if account.bounds else None,
@@ -55,18 +54,18 @@ def _account_document(account: Account) -> dict[str, Any]:
     }
 
 
-def _pair_document(pair: SideBySide) -> dict[str, Any]:
+def _pair_document(pair: SideBySide) -> dict[str, Json]:
     documents = [
         {
-            "document": one.move.document,
-            "grade": one.move.grade,
-            "rank": one.move.rank,
-            "other_rank": one.move.other_rank,
-            "change": one.move.change,
-            "contribution": one.contribution,
-            "other_contribution": one.other_contribution,
+            "document": placed.move.document,
+            "grade": placed.move.grade,
+            "rank": placed.move.rank,
+            "other_rank": placed.move.other_rank,
+            "change": placed.move.change,
+            "contribution": placed.contribution,
+            "other_contribution": placed.other_contribution,
         }
-        for one in pair.documents
+        for placed in pair.documents
     ]
     head = {"measure": str(pair.measure), "run": pair.run, "other": pair.other}
     scores = {"value": pair.value, "other_value": pair.other_value, "difference": pair.difference}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.render.document import Block, Title, written
 from cranfield.render.grid import Grid, separated
+from cranfield.render.json_form import Json
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _json(plans: Plans) -> str:
     return json.dumps(to_document(plans), allow_nan=False, indent=1) + "\n"
 
 
-def to_document(plans: Plans) -> dict[str, Any]:
+def to_document(plans: Plans) -> dict[str, Json]:
     """The JSON form, documented in docs/planning.md; a number that is infinite or not known is null."""
     head = {"schema": SCHEMA, "version": __version__}
     if isinstance(plans, tuple):
@@ -151,7 +152,7 @@ def to_document(plans: Plans) -> dict[str, Any]:
     }
 
 
-def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Any]:
+def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Json]:
     parts = one.components
     return {
         "measure": one.measure,
@@ -179,7 +180,7 @@ def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Any]:
     }
 
 
-def _estimate_document(plan: Plan, found: IntervalEstimate, needed: tuple[IntervalEstimate, ...]) -> dict[str, Any]:
+def _estimate_document(plan: Plan, found: IntervalEstimate, needed: tuple[IntervalEstimate, ...]) -> dict[str, Json]:
     def numbers(values: Iterable[float]) -> dict[str, float | None]:
         shown = (value if isfinite(value) else None for value in values)
         return dict(zip(found._fields, shown, strict=True))

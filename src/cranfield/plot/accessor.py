@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypedDict, Unpack
 
 from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
-from cranfield.plot.style import altair
+from cranfield.measures import Measure
+from cranfield.plot.style import Chart
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from cranfield.render.escaping import drawable
+
+Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
+
+
+class Look(TypedDict, total=False):
+    """What may be chosen of a picture, besides what it is of."""
+
+    theme: str
+    baseline: str | None
+    depth: int | None
+    sort: bool
+    costs: Mapping[str, float] | None
+    cost_label: str
+
+
+class Choices(Look, total=False):
+    """What may be chosen of a picture, with what it is of."""
+
+    measures: Names
+    topics: Names
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +54,13 @@ class Plots:
 
     results: Results
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., Chart]:
         try:
             picture = find_picture(name.replace("_", "-"))
         except UsageError as error:
             raise AttributeError(str(error)) from None
 
-        def draw(**chosen: Any) -> Any:
+        def draw(**chosen: Unpack[Choices]) -> Chart:
             return self._drawn(picture, **chosen)
 
         draw.__name__, draw.__doc__ = name, picture.shows
@@ -48,25 +69,29 @@ class Plots:
     def __dir__(self) -> list[str]:
         return [picture.name.replace("-", "_") for picture in all_pictures()]
 
-    def _drawn(self, picture: Picture, **chosen: Any) -> Any:
+    def _drawn(self, picture: Picture, *, measures: Names = (), topics: Names = (), **chosen: Unpack[Look]) -> Chart:
         own = tuple(str(measure) for measure in self.results.measures)
-        measures, topics = _names(chosen.pop("measures", ())), _names(chosen.pop("topics", ()))
-        picture.check_asked(measures, topics)
+        wanted, shown_topics = _names(measures), _names(topics)
+        picture.check_asked(wanted, shown_topics)
         default = picture.measures if picture.of_its_own or set(picture.measures) <= set(own) else own[:1]
         chart = picture.draw(
             Subject(
                 experiment=self.results.experiment,
-                measures=measures or default,
-                topics=topics,
+                measures=wanted or default,
+                topics=shown_topics,
                 evaluated=self.results,
                 **chosen,
             )
         )
         given = chart.to_dict()
         shown = drawable(given)
-        return chart if shown == given else altair().Chart.from_dict(shown)
+        if shown == given:
+            return chart
+        import altair as alt
+
+        return alt.Chart.from_dict(shown)
 
 
-def _names(given: Any) -> tuple[str, ...]:
+def _names(given: Names) -> tuple[str, ...]:
     """One measure or topic, or several of them, as text."""
-    return (given,) if isinstance(given, str) else tuple(str(one) for one in given or ())
+    return (given,) if isinstance(given, str) else tuple(str(name) for name in given or ())

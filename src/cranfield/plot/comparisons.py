@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,17 +10,20 @@ from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.standing import against
 from cranfield.errors import percent
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Chart, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import axis_title, columns, means
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
 
 
 @picture("histogram", measures=("Rprec",))
-def histogram(subject: Subject) -> Any:
+def histogram(subject: Subject) -> Chart:
     """The precision histogram: difference of two runs on every topic, sorted or in the order of the topics."""
-    alt = altair()
+    import altair as alt
 
     first, second = subject.two_runs()
     look = find_theme(subject.theme)
@@ -43,7 +46,7 @@ def histogram(subject: Subject) -> Any:
     order = best_first if subject.sort else ""
     named = f"{measure.label}: {first} − {second}"
     bars = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of(rows)
         .mark_bar()
         .encode(
             x=alt.X(
@@ -64,9 +67,9 @@ def histogram(subject: Subject) -> Any:
     return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height, title=title), look)
 
 
-def _by_winner(first: str, second: str) -> Any:
+def _by_winner(first: str, second: str) -> alt.Color:
     """The colour of a topic: that of the run which is better on it."""
-    alt = altair()
+    import altair as alt
 
     return alt.Color(
         "better:N",
@@ -79,18 +82,18 @@ def _by_winner(first: str, second: str) -> Any:
 
 
 @picture("forest", measures=("nDCG@10",), several=True)
-def forest(subject: Subject) -> Any:
+def forest(subject: Subject) -> Chart:
     """Differences of pairs with their intervals: thick as strict as the corrected p, thin for all of them together."""
-    alt = altair()
+    import altair as alt
 
     look = find_theme(subject.theme)
     panels = [_of_panel(subject.comparison, number, look) for number in range(len(subject.comparison.panels))]
     return styled(panels[0] if len(panels) == 1 else alt.vconcat(*panels), look)
 
 
-def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
+def _of_panel(comparison: Comparison, number: int, look: Theme) -> alt.LayerChart | alt.FacetChart:
     """The pairs of one measure, the largest gain first."""
-    alt = altair()
+    import altair as alt
 
     panel = comparison.panels[number]
     title, shown = panel.heading, comparison
@@ -110,7 +113,7 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
         for pair in sorted(of_panel, key=lambda pair: -pair.difference * (panel.measure.sign or 1))
     ]
     names = [row["pair"] for row in rows]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         y=alt.Y("pair:N", title=None, sort=names, axis=alt.Axis(labelLimit=WHOLE, grid=True)),
         color=alt.Color(
             "verdict:N",
@@ -145,9 +148,8 @@ def _of_panel(comparison: Comparison, number: int, look: Theme) -> Any:
     return alt.layer(*layers).properties(width=width, height=height, title=title)
 
 
-def _zero(axis: str) -> Any:
+def _zero(axis: str) -> alt.Chart:
     """A line where there is no difference."""
-    alt = altair()
-
-    rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=INK, strokeWidth=1)
-    return rule.encode(**{axis: "zero:Q"})
+    rule = chart_of([{"zero": 0}]).mark_rule(color=INK, strokeWidth=1)
+    zero: alt.Chart = rule.encode(**{axis: "zero:Q"})
+    return zero

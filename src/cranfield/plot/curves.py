@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Judged
 from cranfield.measures import RBP, Measure, parse_measure
+from cranfield.plot.style import Row
 from cranfield.policy import Policy
 
 LEVELS = tuple(level / 10 for level in range(11))
@@ -40,7 +41,7 @@ class Curves:
     y: str
     points: tuple[Point, ...]
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Row]:
         """Points as dicts, the form that Altair and data frames take."""
         return (point._asdict() for point in self.points)
 

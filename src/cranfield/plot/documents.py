@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cranfield.plot.curves import Ranked
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import NEUTRAL, altair, find_theme, styled
+from cranfield.plot.style import NEUTRAL, Chart, chart_of, find_theme, styled
 
 GRADES = ("#d9d9d9", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # not relevant, then darker with the grade
 UNJUDGED = "unjudged"
@@ -15,14 +14,14 @@ MOST = 12  # runs, below each other
 FEW = 4  # runs that have the room of half a picture each
 
 
-def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
+def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Chart:
     """A bar a document, as high as its score, darker the more relevant it is; unjudged documents are hollow.
 
     >>> chart = score_and_grade([Ranked("a", "1", 1, "d1", 2.0, 1.0), Ranked("a", "1", 2, "d2", 1.5, None)])
     >>> chart.to_dict()["spec"]["mark"]["type"]
     'bar'
     """
-    alt = altair()
+    import altair as alt
 
     look = find_theme(theme)
     runs = list(dict.fromkeys(row.run for row in rows))
@@ -34,7 +33,7 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Any:
     shades = [GRADES[min(int(max(grade, 0)), len(GRADES) - 1)] for grade in grades]
     values = [row._asdict() | {"shown": UNJUDGED if row.grade is None else f"{row.grade:g}"} for row in rows]
     chart = (
-        alt.Chart(alt.Data(values=values))
+        chart_of(values)
         .mark_bar(stroke=NEUTRAL, strokeWidth=0.6)
         .encode(
             x=alt.X("rank:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),

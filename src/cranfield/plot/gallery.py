@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cranfield.errors import UsageError
 from cranfield.measures import parse_measure
 from cranfield.plot import curves
 from cranfield.plot.curves import Curves, area
 from cranfield.plot.documents import score_and_grade
 from cranfield.plot.lines import band, lines, raw_and_interpolated
+from cranfield.plot.style import Chart
 from cranfield.plot.subject import Subject, picture
 
 
 @picture("interpolated", by_topic=True)
-def interpolated(subject: Subject) -> Any:
+def interpolated(subject: Subject) -> Chart:
     """Interpolated precision at the eleven recall levels, mean over topics or topic by topic."""
     made = curves.interpolated(subject.experiment, topics=subject.topics)
     return lines(made, theme=subject.theme, y_domain=(0.0, 1.0))
 
 
 @picture("precision-recall", by_topic=True)
-def precision_recall(subject: Subject) -> Any:
+def precision_recall(subject: Subject) -> Chart:
     """Precision after each relevant document of one topic, and the interpolated curve over it."""
     topic = subject.one_topic()
     raw = curves.precision_recall(subject.experiment, [topic])
@@ -30,21 +29,21 @@ def precision_recall(subject: Subject) -> Any:
 
 
 @picture("cutoff", measures=("nDCG",), by_topic=True)
-def by_cutoff(subject: Subject) -> Any:
+def by_cutoff(subject: Subject) -> Chart:
     """A measure by cutoff: P, R, nDCG or any other that has one."""
     made = curves.by_cutoff(subject.experiment, subject.measures[0], _ranks(subject), topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
 @picture("gain", measures=("DCG",), of_its_own=True, by_topic=True)
-def gain(subject: Subject) -> Any:
+def gain(subject: Subject) -> Chart:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.experiment, subject.measures[0], depth=subject.depth, topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
 @picture("normalised-gain", measures=("DCG",), of_its_own=True)
-def normalised_gain(subject: Subject) -> Any:
+def normalised_gain(subject: Subject) -> Chart:
     """Gain over ideal gain by rank, mean of ratios and ratio of means, with the area under each."""
     parts = {
         average: curves.normalised_gains(subject.experiment, subject.measures[0], depth=subject.depth, average=average)
@@ -63,7 +62,7 @@ def normalised_gain(subject: Subject) -> Any:
 
 
 @picture("rbp", measures=("RBP",), of_its_own=True)
-def rank_biased(subject: Subject) -> Any:
+def rank_biased(subject: Subject) -> Chart:
     """Rank-biased precision by depth, with what unjudged and unseen documents could add."""
     measure = parse_measure(subject.measures[0])
     if measure.definition.name != "RBP" or measure.parameters["cutoff"] is not None:
@@ -74,7 +73,7 @@ def rank_biased(subject: Subject) -> Any:
 
 
 @picture("ranks", by_topic=True)
-def by_rank(subject: Subject) -> Any:
+def by_rank(subject: Subject) -> Chart:
     """Score and relevance by rank on one topic."""
     depth = subject.depth or 50
     rows = curves.ranked(subject.experiment, subject.one_topic(), depth=depth)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.plot.style import COLOURS, Theme, altair
+from cranfield.judged import Floats
+from cranfield.plot.style import COLOURS, Row, Theme, chart_of
+
+if TYPE_CHECKING:
+    import altair as alt
 
 LETTER = 0.56  # width of a letter, for each pixel of the font: on the wide side
 SIDES = (1.0, -1.0, 0.0, 0.5, -0.5)  # of a point: right and below, left and above, in line with it, halfway
@@ -26,23 +30,23 @@ class End(NamedTuple):
     dash: Sequence[int]
 
 
-def end_labels(ends: Sequence[End], look: Theme, limits: tuple[float, float]) -> list[Any]:
+def end_labels(ends: Sequence[End], look: Theme, limits: tuple[float, float]) -> list[alt.Chart]:
     """Each name to the right of its line's end, moved apart where names would touch and led to by a thin line.
 
     Where colours repeat, a sample of the line with its dashes stands before the name.
     """
-    alt = altair()
+    import altair as alt
 
     low, high = limits
     # Lines that end in the same place are named in the order in which they lie before that.
     ordered = sorted(ends, key=lambda end: (end.y, end.level))
     places = spread([end.y for end in ordered], (high - low) * look.font * 1.1 / look.height, low, high)
     right = max((end.x for end in ends), default=0.0)
-    rows = [
+    rows: list[Row] = [
         {"label": end.name, "x": end.x, "right": right, "from": end.y, "y": place, "colour": end.colour}
         for end, place in zip(ordered, places, strict=True)
     ]
-    base = alt.Chart(alt.Data(values=rows)).encode(color=alt.Color("colour:N", scale=None))
+    base = chart_of(rows).encode(color=alt.Color("colour:N", scale=None))
     leader, sample = look.font + 3, _sample(len(ends), look)
     thin = base.mark_rule(strokeWidth=0.7, xOffset=2, x2Offset=leader)
     layers = [thin.encode(x="x:Q", x2="right:Q", y="from:Q", y2="y:Q")]
@@ -93,8 +97,8 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     for place, i in enumerate(order):
         blocks.append((wanted[i] - place * gap, 1))
         while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
-            (one, n), (other, m) = blocks[-2], blocks[-1]
-            blocks[-2:] = [((one * n + other * m) / (n + m), n + m)]
+            (upper, n), (lower, m) = blocks[-2], blocks[-1]
+            blocks[-2:] = [((upper * n + lower * m) / (n + m), n + m)]
     starts = np.repeat([start for start, _ in blocks], [number for _, number in blocks])
     starts = np.clip(starts, low, high - (count - 1) * gap)
     places = [0.0] * count
@@ -122,39 +126,53 @@ class Frame(NamedTuple):
         return left + across / self.width * (right - left), high - down / self.height * (high - low)
 
 
+class PlacedName(NamedTuple):
+    """The name of a point: what and where the point is, where the left end of the name stands, and where a line from
+    the point to it ends: in the point itself, if none is needed.
+    """
+
+    label: str
+    x: float
+    y: float
+    text_x: float
+    text_y: float
+    near_x: float
+    near_y: float
+
+
 def near_points(
     named: Sequence[tuple[str, float, float]], others: Sequence[tuple[float, float]], frame: Frame, look: Theme
-) -> list[dict[str, Any]]:
-    """A row for each named point: where its name stands (its left end), and where a line to it ends, if one is needed.
+) -> list[PlacedName]:
+    """Where the name of each point stands, and where a line to it ends, if one is needed.
 
     >>> from cranfield.plot.style import find_theme
     >>> frame = Frame((0.0, 1.0), (0.0, 1.0), 100.0, 100.0)
-    >>> rows = near_points([("a", 0.5, 0.5), ("b", 0.5, 0.5)], [], frame, find_theme("screen"))
-    >>> [(row["label"], row["text_x"] > 0.5) for row in rows]
+    >>> names = near_points([("a", 0.5, 0.5), ("b", 0.5, 0.5)], [], frame, find_theme("screen"))
+    >>> [(name.label, name.text_x > 0.5) for name in names]
     [('a', True), ('b', False)]
     """
     points = [frame.pixels(x, y) for _, x, y in named] + [frame.pixels(x, y) for x, y in others]
     radius = look.font * 0.35
     taken = np.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
-    rows = []
-    for (name, x, y), point in zip(named, points, strict=False):
-        size = len(name) * look.font * LETTER, look.font * 1.1
+    names = []
+    for (label, x, y), point in zip(named, points, strict=False):
+        size = len(label) * look.font * LETTER, look.font * 1.1
         box = _free_place(point, size, taken, frame, radius)
         taken = np.vstack([taken, box])
         text_x, text_y = frame.units(box[0], (box[1] + box[3]) / 2)
         edge = min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
         apart = abs(edge[0] - point[0]) + abs(edge[1] - point[1]) > 2 * radius
         near_x, near_y = frame.units(*edge) if apart else (x, y)
-        rows.append(
-            {"label": name, "x": x, "y": y, "text_x": text_x, "text_y": text_y, "near_x": near_x, "near_y": near_y}
-        )
-    return rows
+        names.append(PlacedName(label=label, x=x, y=y, text_x=text_x, text_y=text_y, near_x=near_x, near_y=near_y))
+    return names
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-def _free_place(point: tuple[float, float], size: tuple[float, float], taken: Any, frame: Frame, radius: float) -> Box:
+def _free_place(
+    point: tuple[float, float], size: tuple[float, float], taken: Floats, frame: Frame, radius: float
+) -> Box:
     """The nearest box around a point that covers nothing; where there is none, that which covers least."""
     (x, y), (width, height) = point, size
     best, least = (x, y, x + width, y + height), float("inf")
@@ -172,11 +190,10 @@ def _free_place(point: tuple[float, float], size: tuple[float, float], taken: An
     return best
 
 
-def name_layers(rows: Sequence[dict[str, Any]], look: Theme) -> list[Any]:
+def name_layers(names: Sequence[PlacedName], look: Theme) -> list[alt.Chart]:
     """The names that `near_points` has placed, each with a thin line to its point."""
-    alt = altair()
 
-    base = alt.Chart(alt.Data(values=list(rows)))
+    base = chart_of([name._asdict() for name in names])
     line = base.mark_rule(strokeWidth=0.7, color="#888").encode(x="x:Q", y="y:Q", x2="near_x:Q", y2="near_y:Q")
     text = base.mark_text(align="left", fontSize=look.font, color="#222")
     return [line, text.encode(x="text_x:Q", y="text_y:Q", text="label:N")]

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.plot.curves import Curves, Point
 from cranfield.plot.labels import End, beside_lines, end_labels
-from cranfield.plot.style import COLOURS, DASHES, INK, Theme, altair, colour_scale, dash_scale, find_theme, styled
+from cranfield.plot.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    Chart,
+    Row,
+    Theme,
+    chart_of,
+    colour_scale,
+    dash_scale,
+    find_theme,
+    styled,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
 
 AXIS = 34  # pixels of an axis with its title, at the font of a paper
 FEW = 4  # runs of which a picture shows everything; of more it shows what can still be told apart
@@ -20,7 +35,7 @@ PALE = "#d0d0d0"
 
 def lines(
     curves: Curves, *, theme: str = "screen", title: str = "", y_domain: tuple[float, float] | None = None
-) -> Any:
+) -> Chart:
     """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
 
     >>> from cranfield.evaluation.experiment import Experiment
@@ -29,7 +44,7 @@ def lines(
     >>> lines(curves).to_dict()["layer"][0]["mark"]["type"]
     'line'
     """
-    alt = altair()
+    import altair as alt
 
     every = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
     names, more = highest(curves, every)
@@ -43,7 +58,7 @@ def lines(
     rows += [_row(point, REST) for point in curves.points if not point.series and _label(point) not in names]
     rows += [_row(point._replace(run=point.series), SHARED) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
         y=alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[low, high], nice=False)),
         detail="label:N",
@@ -88,7 +103,7 @@ def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
     >>> shared_series(Curves("rank", "gain", tuple(points)))
     {'ideal': [Point(run='a', topic='', series='ideal', x=1.0, y=3.0)]}
     """
-    found: dict[str, list[Point]] = {}
+    shared: dict[str, list[Point]] = {}
     for series in dict.fromkeys(point.series for point in curves.points if point.series):
         of_curve: dict[tuple[str, str], list[Point]] = {}
         for point in curves.points:
@@ -96,16 +111,16 @@ def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
                 of_curve.setdefault((point.run, point.topic), []).append(point)
         first, *others = of_curve.values()
         if all([(p.x, p.y) for p in other] == [(p.x, p.y) for p in first] for other in others):
-            found[series] = first
-    return found
+            shared[series] = first
+    return shared
 
 
-def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", title: str = "") -> Any:
+def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", title: str = "") -> Chart:
     """The points where relevant documents are found, and the interpolated curve over them, as lectures draw it.
 
     Of many runs only the interpolated curves are drawn: their points would hide each other.
     """
-    alt = altair()
+    import altair as alt
 
     look = find_theme(theme)
     over = Curves(smooth.x, smooth.y, tuple(point._replace(topic="") for point in smooth.points))
@@ -114,13 +129,17 @@ def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", 
         return lines(over, theme=theme, title=title, y_domain=(0.0, 1.0))
     colour = alt.Color("run:N", scale=colour_scale(names), legend=None)
     limits = alt.Scale(domain=[0, 1], nice=False)
-    axes = {"x": alt.X("x:Q", title="recall", scale=limits), "y": alt.Y("y:Q", title="precision", scale=limits)}
-    tooltip = ["run:N", alt.Tooltip("x:Q", title="recall"), alt.Tooltip("y:Q", title="precision", format=".4f")]
-    found = alt.Chart(alt.Data(values=list(raw.rows()))).encode(color=colour, tooltip=tooltip, **axes)
-    levels = alt.Chart(alt.Data(values=list(over.rows()))).encode(color=colour, tooltip=tooltip, **axes)
+    x, y = alt.X("x:Q", title="recall", scale=limits), alt.Y("y:Q", title="precision", scale=limits)
+    tooltip: list[str | alt.Tooltip] = [
+        "run:N",
+        alt.Tooltip("x:Q", title="recall"),
+        alt.Tooltip("y:Q", title="precision", format=".4f"),
+    ]
+    after_each = chart_of(list(raw.rows())).encode(color=colour, tooltip=tooltip, x=x, y=y)
+    levels = chart_of(list(over.rows())).encode(color=colour, tooltip=tooltip, x=x, y=y)
     layers = [
-        found.mark_line(strokeWidth=look.line / 2, opacity=0.7),
-        found.mark_point(filled=True, size=look.font * 4, opacity=1, clip=False),
+        after_each.mark_line(strokeWidth=look.line / 2, opacity=0.7),
+        after_each.mark_point(filled=True, size=look.font * 4, opacity=1, clip=False),
         levels.mark_line(strokeWidth=look.line, strokeDash=[6, 3]),
         levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 3, opacity=1, clip=False),
         *end_labels(_ends(over, names), look, (0.0, 1.0)),
@@ -129,17 +148,17 @@ def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", 
     return _finished(layers, names, look, [title, told] if look.column else f"{title}; {told}" if title else told)
 
 
-def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
+def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Chart:
     """Lines with a band from each up to its upper series; of many runs the band is left out."""
-    alt = altair()
+    import altair as alt
 
     names, more = highest(curves, list(dict.fromkeys(point.run for point in curves.points)))
     look = find_theme(theme).tall_enough_for(len(names))
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
     rows = [p._asdict() | {"upper": upper[p.run, p.x]} for p in curves.points if p.series == "" and p.run in names]
     rest = [p._asdict() for p in curves.points if p.series == "" and p.run not in names]
-    pale = alt.Chart(alt.Data(values=rest)).mark_line(strokeWidth=0.7, color=PALE)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    pale = chart_of(rest).mark_line(strokeWidth=0.7, color=PALE)
+    base = chart_of(rows).encode(
         x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
         color=alt.Color("run:N", scale=colour_scale(names), legend=None),
         tooltip=["run:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
@@ -156,12 +175,14 @@ def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Any:
     return _finished(layers, names, look, "; ".join(filter(None, (title, more))))
 
 
-def _finished(layers: list[Any], names: Sequence[str], look: Theme, title: Any) -> Any:
+def _finished(layers: Sequence[alt.Chart], names: Sequence[str], look: Theme, title: str | list[str]) -> Chart:
+    import altair as alt
+
     width = look.width_beside(AXIS + beside_lines(names, look))
-    return styled(altair().layer(*layers).properties(width=width, height=look.height, title=title), look)
+    return styled(alt.layer(*layers).properties(width=width, height=look.height, title=title), look)
 
 
-def _row(point: Point, part: str) -> dict[str, Any]:
+def _row(point: Point, part: str) -> Row:
     return {"label": _label(point), "part": part, "x": point.x, "y": point.y}
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.judged import Floats
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import SHADES, WHOLE, Theme, altair, find_theme, styled
+from cranfield.plot.style import SHADES, WHOLE, Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import MOST, axis_title, columns, means
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.resampled import topic_draws
 from cranfield.statistics.significance import Sampling
+
+if TYPE_CHECKING:
+    import altair as alt
 
 RESAMPLES = 2000
 AT_ONCE = 100  # resamples
@@ -29,9 +33,9 @@ P_DARK = ("below 0.001", "below 0.01")
 
 
 @picture("heatmap", measures=("nDCG@10",))
-def heatmap(subject: Subject) -> Any:
+def heatmap(subject: Subject) -> Chart:
     """Topics by runs: every score at a glance, hard topics and weak runs first."""
-    alt = altair()
+    import altair as alt
 
     look = find_theme(subject.theme)
     results = subject.results
@@ -53,7 +57,7 @@ def heatmap(subject: Subject) -> Any:
     height = max(4, len(results.runs)) * (look.font + 6)
     high = 1.0 if measure.definition.range == (0.0, 1.0) else float(np.nanmax(scores))
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of(rows)
         .mark_rect()
         .encode(
             x=alt.X(
@@ -81,9 +85,9 @@ def heatmap(subject: Subject) -> Any:
 
 
 @picture("p-values", measures=("nDCG@10",))
-def p_values(subject: Subject) -> Any:
+def p_values(subject: Subject) -> Chart:
     """A matrix of adjusted p-values: which runs differ from which."""
-    alt = altair()
+    import altair as alt
 
     comparison = subject.comparison
     panel = comparison.panels[0]
@@ -106,9 +110,9 @@ def p_values(subject: Subject) -> Any:
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
-def agreement(subject: Subject) -> Any:
+def agreement(subject: Subject) -> Chart:
     """Kendall's tau between the orderings of the runs by each pair of measures."""
-    alt = altair()
+    import altair as alt
 
     results = subject.results
     if len(results.runs) < 3:
@@ -118,7 +122,7 @@ def agreement(subject: Subject) -> Any:
         measure.check_direction("take another measure", reason="runs are put in order")
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
-    rows = [
+    rows: list[Row] = [
         {"a": a, "b": b, "value": None, "shown": UNDEFINED, "dark": False}
         if np.isnan(value)
         else {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
@@ -132,9 +136,9 @@ def agreement(subject: Subject) -> Any:
 
 
 @picture("stability", measures=("nDCG@10",))
-def stability(subject: Subject) -> Any:
+def stability(subject: Subject) -> Chart:
     """How often each run takes each rank when topics are drawn anew: is the ordering safe?"""
-    alt = altair()
+    import altair as alt
 
     look = find_theme(subject.theme)
     results = subject.results
@@ -156,7 +160,7 @@ def stability(subject: Subject) -> Any:
         if shares[r, place]
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of(rows)
         .mark_rect()
         .encode(
             x=alt.X(
@@ -185,7 +189,7 @@ def stability(subject: Subject) -> Any:
     return styled(layered.properties(width=width, height=max(count, 4) * cell), look)
 
 
-def rank_shares(scores: Any) -> Any:
+def rank_shares(scores: Floats) -> Floats:
     """shares[system, rank]: how often each system takes each rank by its mean, best first, when topics are drawn anew.
 
     Scores are gains: the higher the better. Systems that tie share the ranks they take.
@@ -208,13 +212,13 @@ def rank_shares(scores: Any) -> Any:
     return taken / RESAMPLES
 
 
-def _square(rows: list[dict[str, Any]], order: list[str], look: Theme, *, title: str, colour: Any) -> Any:
+def _square(rows: list[Row], order: list[str], look: Theme, *, title: str, colour: alt.Color) -> Chart:
     """Names against names; the numbers are written into the cells if there is room for them."""
-    alt = altair()
+    import altair as alt
 
     written = len(order) <= MOST_WRITTEN
     angle = -40 if written else -90
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=angle, labelLimit=WHOLE, labelOverlap=False)),
         y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=WHOLE)),
         tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".4f")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cranfield.efficiency.resources import FIGURES
 from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
 from cranfield.plot.labels import Frame, name_layers, near_points
-from cranfield.plot.style import COLOURS, NEUTRAL, altair, find_theme, styled
+from cranfield.plot.style import COLOURS, NEUTRAL, Chart, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 
 NAMED = 4  # topics that are named on either side, those on which two runs differ most
@@ -21,23 +21,40 @@ CROWD = 500  # points from which on they are smaller and fainter, so that their 
 FRONT, BEATEN = "on the front", "beaten on both by another"
 
 
+class TopicPoint(NamedTuple):
+    """A topic, with its score by the first of two runs and by the second."""
+
+    topic: str
+    a: float
+    b: float
+
+
+class RunPoint(NamedTuple):
+    """A run: its cost, its mean, and its mean turned so that more is better."""
+
+    run: str
+    cost: float
+    mean: float
+    gain: float
+
+
 @picture("scatter", measures=("nDCG@10",))
-def scatter(subject: Subject) -> Any:
+def scatter(subject: Subject) -> Chart:
     """The topics of two runs: the score of one against that of the other, with the names of those that differ most."""
-    alt = altair()
+    import altair as alt
 
     first, second = subject.two_runs()
     look = find_theme(subject.theme)
     results = subject.results
     measure = results.measures[0]
-    rows: list[dict[str, Any]] = [
-        {"topic": topic, "a": float(a), "b": float(b)}
+    scored = [
+        TopicPoint(topic, float(a), float(b))
         for topic, a, b in zip(results.topics, results.of(measure, first), results.of(measure, second), strict=True)
         if not np.isnan(a + b)
     ]
-    if not rows:
+    if not scored:
         raise UsageError("the two runs have no topic in common")
-    values = [value for row in rows for value in (row["a"], row["b"])]
+    values = [value for point in scored for value in (point.a, point.b)]
     low, high = min(0.0, *values), max(1.0 if measure.definition.range == (0.0, 1.0) else 0.0, *values) or 1.0
     limits = alt.Scale(domain=[low, high], nice=False)
     side = min(look.width, int(look.height * 1.1))
@@ -50,21 +67,21 @@ def scatter(subject: Subject) -> Any:
     x = alt.X("x:Q", title=f"{measure.label}, {second}", scale=limits)
     y = alt.Y("y:Q", title=f"{measure.label}, {first}", scale=limits)
     diagonal = (
-        alt.Chart(alt.Data(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
+        chart_of([{"x": low, "y": low}, {"x": high, "y": high}])
         .mark_line(color=NEUTRAL, strokeDash=[3, 3], strokeWidth=1)
         .encode(x=x, y=y)
     )
-    crowd = SINGLE * min(1.0, (CROWD / len(rows)) ** 0.5)
+    crowd = SINGLE * min(1.0, (CROWD / len(scored)) ** 0.5)
     points = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of([point._asdict() for point in scored])
         .mark_point(filled=True, opacity=crowd, size=look.font * 4 * crowd / SINGLE, color=COLOURS[0])
         .encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
     )
-    apart = sorted(rows, key=lambda row: row["a"] - row["b"])
-    below = [row for row in apart if row["a"] < row["b"]][:NAMED]
-    above = [row for row in apart if row["a"] > row["b"]][-NAMED:]
-    named = [(row["topic"], row["b"], row["a"]) for row in (*below, *above)]
-    others = [(row["b"], row["a"]) for row in rows if row not in below and row not in above]
+    apart = sorted(scored, key=lambda point: point.a - point.b)
+    below = [point for point in apart if point.a < point.b][:NAMED]
+    above = [point for point in apart if point.a > point.b][-NAMED:]
+    named = [(point.topic, point.b, point.a) for point in (*below, *above)]
+    others = [(point.b, point.a) for point in scored if point not in below and point not in above]
     names = near_points(named, others, Frame((low, high), (low, high), side, side), look)
     layers = [diagonal, points, *name_layers(names, look)]
     side_of = {1: "above", -1: "below"}
@@ -73,9 +90,9 @@ def scatter(subject: Subject) -> Any:
 
 
 @picture("pareto", measures=("nDCG@10",))
-def pareto(subject: Subject) -> Any:
+def pareto(subject: Subject) -> Chart:
     """Effectiveness against cost, such as latency: steps join the runs that no other beats on both."""
-    alt = altair()
+    import altair as alt
 
     look = find_theme(subject.theme)
     results = subject.results
@@ -85,23 +102,21 @@ def pareto(subject: Subject) -> Any:
     missing = [run for run in results.runs if run not in costs]
     if missing:
         raise UsageError(f"no cost is known of {', '.join(missing)}: give a table of run and cost")
-    rows: list[dict[str, Any]] = [
-        {"run": run, "cost": costs[run], "mean": float(mean), "gain": float(mean) * measure.sign}
+    runs = [
+        RunPoint(run, costs[run], float(mean), float(mean) * measure.sign)
         for run, mean in zip(results.runs, results.means[:, 0], strict=True)
     ]
-    front = [row for row in rows if not any(_dominates(other, row) for other in rows)]
-    front.sort(key=lambda row: row["cost"])
-    joined = [row | {"on": FRONT if row in front else BEATEN} for row in rows]
-    frame = Frame(
-        _around([row["cost"] for row in rows]), _around([row["mean"] for row in rows]), look.width, look.height
-    )
+    front = [run for run in runs if not any(_dominates(other, run) for other in runs)]
+    front.sort(key=lambda run: run.cost)
+    joined = [run._asdict() | {"on": FRONT if run in front else BEATEN} for run in runs]
+    frame = Frame(_around([run.cost for run in runs]), _around([run.mean for run in runs]), look.width, look.height)
     x = alt.X("cost:Q", title=label, scale=alt.Scale(domain=list(frame.x), nice=False))
     y = alt.Y("mean:Q", title=measure.label, scale=alt.Scale(domain=list(frame.y), nice=False))
-    steps = alt.Chart(alt.Data(values=front)).mark_line(
+    steps = chart_of([run._asdict() for run in front]).mark_line(
         color=COLOURS[0], strokeWidth=look.line / 2, interpolate="step-after"
     )
     points = (
-        alt.Chart(alt.Data(values=joined))
+        chart_of(joined)
         .mark_point(filled=True, size=look.font * 6, opacity=1)
         .encode(
             x=x,
@@ -115,22 +130,22 @@ def pareto(subject: Subject) -> Any:
             tooltip=["run:N", alt.Tooltip("cost:Q", title="cost"), alt.Tooltip("mean:Q", format=".4f")],
         )
     )
-    named = rows if len(rows) <= MOST_NAMED else front
-    unnamed = [(row["cost"], row["mean"]) for row in rows if row not in named]
-    where = [(row["run"], row["cost"], row["mean"]) for row in named]
+    named = runs if len(runs) <= MOST_NAMED else front
+    unnamed = [(run.cost, run.mean) for run in runs if run not in named]
+    where = [(run.run, run.cost, run.mean) for run in named]
     names = near_points(where, [*unnamed, *_along_steps(front)], frame, look)
     layers = [steps.encode(x=x, y=y), points, *name_layers(names, look)]
-    title = "" if named is rows else f"{len(rows)} runs; those on the front are named"
+    title = "" if named is runs else f"{len(runs)} runs; those on the front are named"
     return styled(alt.layer(*layers).properties(width=look.width, height=look.height, title=title), look)
 
 
-def _along_steps(front: list[dict[str, Any]]) -> list[tuple[float, float]]:
+def _along_steps(front: list[RunPoint]) -> list[tuple[float, float]]:
     """Points along the steps from each run of the front to the next, so that no name is written across them."""
-    found: list[tuple[float, float]] = []
-    for one, other in pairwise(front):
-        found += [(x, one["mean"]) for x in np.linspace(one["cost"], other["cost"], 50)]
-        found += [(other["cost"], y) for y in np.linspace(one["mean"], other["mean"], 50)]
-    return found
+    points: list[tuple[float, float]] = []
+    for run, following in pairwise(front):
+        points += [(x, run.mean) for x in np.linspace(run.cost, following.cost, 50)]
+        points += [(following.cost, y) for y in np.linspace(run.mean, following.mean, 50)]
+    return points
 
 
 def _measured(results: Results) -> tuple[str, dict[str, float]]:
@@ -149,7 +164,7 @@ def _around(values: list[float]) -> tuple[float, float]:
     return 0.0 if 0 <= low < (high - low) / 2 else low - room, high + room
 
 
-def _dominates(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _dominates(run: RunPoint, other: RunPoint) -> bool:
     """Whether a run is at least as good at no more cost, and better in one of the two."""
-    as_good = one["cost"] <= other["cost"] and one["gain"] >= other["gain"]
-    return bool(as_good and (one["cost"] < other["cost"] or one["gain"] > other["gain"]))
+    as_good = run.cost <= other.cost and run.gain >= other.gain
+    return as_good and (run.cost < other.cost or run.gain > other.gain)

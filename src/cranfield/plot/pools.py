@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cranfield.evaluation.experiment import Experiment
 from cranfield.formats import read_qrels
 from cranfield.plot.curves import Curves, Point
 from cranfield.plot.lines import lines
+from cranfield.plot.style import Chart
 from cranfield.plot.subject import Subject, picture
 from cranfield.pooling.simulation import Simulation, simulate
 
@@ -17,7 +16,7 @@ TITLE = "pooling methods replayed"
 
 
 @picture("pooling")
-def pooling(subject: Subject) -> Any:
+def pooling(subject: Subject) -> Chart:
     """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
     experiment = subject.experiment
     budget = subject.depth or BUDGET
@@ -30,7 +29,7 @@ def pooling(subject: Subject) -> Any:
     return lines(curves(made), theme=subject.theme, title=f"{TITLE}{told}")
 
 
-def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Any:
+def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Chart:
     """A line a method: recall of the judgements' relevant documents against judgements made.
 
     >>> from cranfield.pooling.simulation import simulate

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from cranfield.errors import UsageError
 from cranfield.formats import output
+from cranfield.plot.style import Chart
 from cranfield.render.escaping import Markup, drawable, script_data
+from cranfield.render.json_form import Json
+
+Specification: TypeAlias = dict[str, Json]  # of a chart, in the language of Vega-Lite
 
 PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
 
 
-def _svg(specification: dict[str, Any]) -> bytes:
+def _svg(specification: Specification) -> bytes:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(specification)).encode()
 
 
-def _png(specification: dict[str, Any]) -> bytes:
+def _png(specification: Specification) -> bytes:
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(specification, scale=PIXELS))
 
 
-def _pdf(specification: dict[str, Any]) -> bytes:
+def _pdf(specification: Specification) -> bytes:
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_pdf(specification))
 
 
-def _html(specification: dict[str, Any]) -> bytes:
+def _html(specification: Specification) -> bytes:
     """A page of its own, with all of Vega in it; it may load nothing."""
     import vl_convert
 
@@ -67,13 +71,13 @@ vegaEmbed("#picture", specification, { renderer: "svg" }).catch(console.error);
 """
 
 
-def _json(specification: dict[str, Any]) -> bytes:
+def _json(specification: Specification) -> bytes:
     import json
 
     return (json.dumps(specification, indent=1) + "\n").encode()
 
 
-WRITERS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
+WRITERS: Mapping[str, Callable[[Specification], bytes]] = {
     "svg": _svg,
     "png": _png,
     "pdf": _pdf,
@@ -82,7 +86,7 @@ WRITERS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
 }
 
 
-def drawn(chart: Any, form: str) -> bytes:
+def drawn(chart: Chart, form: str) -> bytes:
     """A chart in one of the forms: svg, png, pdf, html, json."""
     _check_form(form)
     return WRITERS[form](drawable(chart.to_dict()))
@@ -104,6 +108,6 @@ def _check_form(form: str) -> None:
         raise UsageError(f"a picture can be {', '.join(WRITERS)}, not '{form}': name a file such as picture.svg")
 
 
-def save(chart: Any, path: str) -> None:
+def save(chart: Chart, path: str) -> None:
     """Writes a chart to a file, in the form that its name ends in."""
     output.save(path, [drawn(chart, form_of(path))])

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cranfield.errors import UsageError
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Altair is loaded when a picture is drawn: what it has is named here for readers and type checkers alone.
+Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.VConcatChart | alt.FacetChart"
+Row: TypeAlias = dict[str, str | float | None]  # what a mark of a chart shows
 
 # Okabe and Ito's colours, which people with any kind of colour blindness tell apart, but for their yellow, which is too
 # light for lines on white; then the same again with other dashes.
@@ -15,7 +22,7 @@ DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], "#999999"
 INK = "#444444"  # of lines that belong to no run: ideals, zero
 WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so none is cut
-SHADES = "blues"  # sequential scale of heat maps
+SHADES: Final = "blues"  # sequential scale of heat maps
 TWO_SIDED = "blueorange"  # for differences: safe for colour-blind readers
 
 
@@ -64,16 +71,16 @@ def find_theme(name: str) -> Theme:
     return THEMES[name]
 
 
-def altair() -> Any:
-    """Altair, loaded when a picture is drawn; as Any, because its types are those of all of Vega-Lite."""
-    import altair
+def chart_of(rows: Sequence[Mapping[str, str | float | None]]) -> alt.Chart:
+    """A chart that carries its rows with it; marks and encodings are still to come."""
+    import altair as alt
 
-    return altair
+    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
 
 
-def styled(chart: Any, theme: Theme) -> Any:
+def styled(chart: Chart, theme: Theme) -> Chart:
     """The chart with the theme's fonts, lines and grid, on white: what is printed must not depend on a page."""
-    return (
+    dressed: Chart = (
         chart.configure(font=theme.family, background="white")
         .configure_axis(
             labelFontSize=theme.font,
@@ -92,14 +99,19 @@ def styled(chart: Any, theme: Theme) -> Any:
         # A description of every mark would put titles, and the names in them, into expressions as they are.
         .configure_mark(aria=False)
     )
+    return dressed
 
 
-def colour_scale(names: Sequence[str]) -> Any:
+def colour_scale(names: Sequence[str]) -> alt.Scale:
     """A colour for each name, the same in every picture of the same systems."""
-    return altair().Scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+    import altair as alt
+
+    return alt.Scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
 
 
-def dash_scale(names: Sequence[str]) -> Any:
+def dash_scale(names: Sequence[str]) -> alt.Scale:
     """A dash for each name: solid until the colours are used up."""
+    import altair as alt
+
     ranges = [list(DASHES[i // len(COLOURS) % len(DASHES)]) for i in range(len(names))]
-    return altair().Scale(domain=list(names), range=ranges)
+    return alt.Scale(domain=list(names), range=ranges)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
@@ -15,6 +14,7 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
+from cranfield.plot.style import Chart
 from cranfield.registry import Entry, Parameter, Registry, described
 
 
@@ -47,8 +47,8 @@ class Subject:
     def comparison(self) -> Comparison:
         """Every pair of runs, or every run with the baseline."""
         results = self.results
-        each = {"": Evaluated(results, {run: [run] for run in results.runs})}
-        return compare_results(each, results.measures, Question(baseline=self.baseline))
+        evaluated = {"": Evaluated(results, {run: [run] for run in results.runs})}
+        return compare_results(evaluated, results.measures, Question(baseline=self.baseline))
 
     def two_runs(self) -> tuple[str, str]:
         """The two runs of pictures that show two."""
@@ -64,7 +64,7 @@ class Subject:
         return self.topics[0]
 
 
-Draw = Callable[..., Any]  # of a subject, and the picture's own parameters
+Draw = Callable[..., Chart]  # of a subject, and the picture's own parameters
 
 
 class Picture(Entry[Draw]):
@@ -84,7 +84,7 @@ class Picture(Entry[Draw]):
         """What it shows, in a line."""
         return self.summary
 
-    def draw(self, subject: Subject) -> Any:
+    def draw(self, subject: Subject) -> Chart:
         """The picture of a subject, as an Altair chart."""
         return self.function(subject)
 
@@ -97,7 +97,7 @@ class Picture(Entry[Draw]):
         """
         if measures and not self.measures:
             raise UsageError(f"{self.name} shows no measure that could be chosen: leave out {', '.join(measures)}")
-        named = [str(one) for text in measures for one in parse_measures(text)]
+        named = [str(measure) for text in measures for measure in parse_measures(text)]
         if len(named) > 1 and not self.several:
             raise UsageError(f"{self.name} shows one measure, not {len(named)}: {', '.join(named)}")
         if topics and not self.by_topic:

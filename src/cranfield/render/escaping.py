@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 # C0, DEL and C1; marks that turn the direction of text; separators of lines; what is no character. Bytes that are not
 # UTF-8 (surrogates from \udc80 on) stay as they are, but for those that a terminal may take for C1.
@@ -152,7 +155,7 @@ class Markup:
         return bool(self._html)
 
 
-def script_data(data: Any) -> Markup:
+def script_data(data: Json) -> Markup:
     """JSON that can stand inside a script element, whatever ids it holds.
 
     >>> str(script_data(["</script><b>"]))
@@ -267,14 +270,18 @@ _JAVASCRIPT = frozenset(
 _NOTHING = "\u2060"  # a joiner of words, which has no width
 
 
-def drawable(value: Any) -> Any:
+def drawable(specification: Mapping[str, Json]) -> dict[str, Json]:
     """The specification of a picture in which every text can be drawn: XML has no control characters.
 
     >>> print(drawable({"title": "a\\x07", "values": [1, "b"]}))
     {'title': 'a\\\\x07', 'values': [1, 'b']}
     """
+    return {name: _drawable(item) for name, item in specification.items()}
+
+
+def _drawable(value: Json) -> Json:
     if isinstance(value, str):
         return _NOTHING + value if value in _JAVASCRIPT else utf8(visible(value))
     if isinstance(value, Mapping):
-        return {name: drawable(item) for name, item in value.items()}
-    return [drawable(item) for item in value] if isinstance(value, list | tuple) else value
+        return drawable(value)
+    return [_drawable(item) for item in value] if isinstance(value, list | tuple) else value

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.standing import against
 from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.plot.lines import lines
+from cranfield.plot.style import Chart
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.report.contents import Report
 
@@ -22,7 +23,7 @@ class Illustration(NamedTuple):
     name: str
     title: str
     caption: str
-    draw: Callable[[], Any]
+    draw: Callable[[], Chart]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ def figures(report: Report, theme: str = "screen") -> list[Illustration]:
     """The pictures that these systems allow, in the order of a report."""
     measure = report.results.measures[0]
     results = report.results.only([measure])
-    found = [
+    illustrations = [
         Illustration(
             "interpolated",
             "Precision at recall",
@@ -58,8 +59,8 @@ def figures(report: Report, theme: str = "screen") -> list[Illustration]:
         ),
     ]
     if report.comparison is not None:
-        found += _of_comparison(report, report.comparison, results, theme)
-    found.append(
+        illustrations += _of_comparison(report, report.comparison, results, theme)
+    illustrations.append(
         Illustration(
             "heatmap",
             f"Every score by {measure}",
@@ -68,7 +69,7 @@ def figures(report: Report, theme: str = "screen") -> list[Illustration]:
             _drawing("heatmap", results, theme),
         )
     )
-    return found
+    return illustrations
 
 
 def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Illustration]:
@@ -80,7 +81,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
     best = [results.runs.index(standing.system) for standing in report.standings(measure)[:2]]
     names = [results.runs[system] for system in best]
     two = replace(results, runs=tuple(names), scores=results.scores[best], lower=None, upper=None, denominators=None)
-    found = [
+    illustrations = [
         Illustration(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
@@ -98,9 +99,9 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         ),
     ]
     if len(results.runs) < 3 or not measure.sign:
-        return found
+        return illustrations
     if comparison.baseline is None:
-        found.append(
+        illustrations.append(
             Illustration(
                 "critical-difference",
                 f"Mean ranks by {measure}",
@@ -109,7 +110,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
                 _drawing("critical-difference", results, theme, one_measure),
             )
         )
-        found.append(
+        illustrations.append(
             Illustration(
                 "p-values",
                 f"Which systems differ by {measure}",
@@ -118,7 +119,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
                 _drawing("p-values", results, theme, one_measure),
             )
         )
-    found.append(
+    illustrations.append(
         Illustration(
             "stability",
             f"Is the order by {measure} safe?",
@@ -126,11 +127,11 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             _drawing("stability", results, theme),
         )
     )
-    return found
+    return illustrations
 
 
-def _drawing(kind: str, results: Results, theme: str, compared: Comparison | None = None) -> Callable[[], Any]:
-    def draw() -> Any:
+def _drawing(kind: str, results: Results, theme: str, compared: Comparison | None = None) -> Callable[[], Chart]:
+    def draw() -> Chart:
         measures = tuple(str(measure) for measure in results.measures)
         subject = ComparedSubject(
             experiment=results.experiment, measures=measures, theme=theme, evaluated=results, compared=compared

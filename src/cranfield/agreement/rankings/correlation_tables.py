@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.render.document import Bullet, written
 from cranfield.render.grid import DELIMITERS, WRITERS, Grid, separated
+from cranfield.render.json_form import Json
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     return written([grid, *map(Bullet, found.notes)], format)
 
 
-def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]:
+def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Json]:
     """Everything as plain Python that JSON can hold; null where a number is undefined."""
     return {
         "schema": SCHEMA,
@@ -63,12 +64,12 @@ def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Any]
 def _shown(found: Correlation, values: tuple[float, ...]) -> list[str]:
     """Numbers as people read them: counts whole (their means are not), a dash where there is none."""
 
-    def one(column: str, value: float) -> str:
+    def number(column: str, value: float) -> str:
         if math.isnan(value):
             return "–"
         return f"{value:g}" if column in found.counts and value == round(value) else f"{value:.4f}"
 
-    return [one(column, value) for column, value in zip(found.columns, values, strict=True)]
+    return [number(column, value) for column, value in zip(found.columns, values, strict=True)]
 
 
 def _or_none(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import shown_p
 from cranfield.errors import percent
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cranfield.comparison.gate.rules import Answer
     from cranfield.comparison.gate.verdict import Check, Evidence, Verdict
+    from cranfield.render.json_form import Json
 
 SCHEMA = "cranfield.gate/2"
 _SIGNS: Mapping[Answer, str] = {"pass": "✅", "fail": "❌", "cannot tell": "❔"}
@@ -44,15 +45,15 @@ def measures_grid(verdict: Verdict) -> Grid:
         counts = "–" if means.better is None else f"{means.better}/{means.same}/{means.worse}"
         row = [means.measure.label, f"{means.topics}", f"{means.baseline:.4f}", f"{means.candidate:.4f}"]
         row += [f"{means.candidate - means.baseline:+z.4f}", counts]
-        found = evidence.get(str(means.measure))
-        rows.append(row + (["–", "–"] if found is None else [_interval(found), shown_p(found.p)]))
+        tested = evidence.get(str(means.measure))
+        rows.append(row + (["–", "–"] if tested is None else [_interval(tested), shown_p(tested.p)]))
     return Grid(header, rows)
 
 
-def _interval(found: Evidence) -> str:
-    if not found.has_interval or found.low is None:
+def _interval(tested: Evidence) -> str:
+    if not tested.has_interval or tested.low is None:
         return "–"
-    return f"at most {found.high:+z.4f}" if isinf(found.low) else f"at least {found.low:+z.4f}"
+    return f"at most {tested.high:+z.4f}" if isinf(tested.low) else f"at least {tested.low:+z.4f}"
 
 
 def _table(verdict: Verdict) -> str:
@@ -80,7 +81,9 @@ def _markdown(verdict: Verdict) -> str:
 
 def _runs(verdict: Verdict) -> str:
     """Which runs were compared, by the names of their files."""
-    qrels, baseline, candidate = (stem(one.path) if one.path else one.name for one in verdict.results.inputs)
+    qrels, baseline, candidate = (
+        stem(source.path) if source.path else source.name for source in verdict.results.inputs
+    )
     return f"{candidate} against {baseline} on {qrels}"
 
 
@@ -121,12 +124,12 @@ def _add_case(suite: Element, check: Check, kind: str | None) -> None:
     # What is tested has the same name whatever the baseline's mean: its history goes on.
     named = _xml_text(check.what if check.evidence is None else f"{check.measure}: {check.rule}")
     case = SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": named, "time": "0"})
-    found = _xml_text(check.detail)
+    detail = _xml_text(check.detail)
     if kind is None:
-        SubElement(case, "system-out").text = found
+        SubElement(case, "system-out").text = detail
         return
-    said = {"message": f"{check.answer}: {found}"} | ({} if kind == "skipped" else {"type": check.rule})
-    SubElement(case, kind, said).text = None if kind == "skipped" else f"{_xml_text(check.what)}: {found}"
+    said = {"message": f"{check.answer}: {detail}"} | ({} if kind == "skipped" else {"type": check.rule})
+    SubElement(case, kind, said).text = None if kind == "skipped" else f"{_xml_text(check.what)}: {detail}"
 
 
 def _xml_text(text: str) -> str:
@@ -144,13 +147,13 @@ def _json(verdict: Verdict) -> str:
     return json.dumps(to_document(verdict), allow_nan=False, indent=1) + "\n"
 
 
-def to_document(verdict: Verdict) -> dict[str, Any]:
+def to_document(verdict: Verdict) -> dict[str, Json]:
     """A verdict as plain Python that json can write; docs/json.md documents it."""
     from cranfield.evaluation.result_json import provenance, warnings
     from cranfield.render.json_form import finite
 
     asked = verdict.thresholds
-    document: dict[str, Any] = finite(
+    return finite(
         {
             "schema": SCHEMA,
             **provenance(verdict.results),
@@ -180,7 +183,6 @@ def to_document(verdict: Verdict) -> dict[str, Any]:
             "warnings": warnings(verdict),
         }
     )
-    return document
 
 
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from importlib.resources import files
-from typing import Any
 
 from cranfield.errors import plural, some
 from cranfield.measures import Measure
@@ -14,7 +13,7 @@ from cranfield.render.escaping import Markup, script_data, utf8
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
 from cranfield.report.figures import Illustration, figures
-from cranfield.report.page.explained_topics import commands, explanations
+from cranfield.report.page.explained_topics import Explained, commands, explanations
 from cranfield.report.page.heat import heat_map
 from cranfield.report.page.payload import payload
 from cranfield.report.page.table_rows import as_table
@@ -33,7 +32,9 @@ def render(report: Report) -> str:
         version=__version__,
         style=Markup.fixed(_own("style.css")),
         script=Markup.fixed("\n".join(_own(name) for name in SCRIPTS)),
-        data=script_data(payload(report) | {"explanations": carried, "explain": commands(report)}),
+        data=script_data(
+            payload(report) | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
+        ),
         result=_result(report),
         pictures=Markup.of(*(_figure(report, figure) for figure in figures(report))),
         topics=_topics(report, carried),
@@ -107,7 +108,7 @@ def _inline(svg: str, name: str, title: str) -> Markup:
     return Markup.fixed(svg)  # Vega has escaped the names in it
 
 
-def _topics(report: Report, carried: list[dict[str, Any]]) -> Markup:
+def _topics(report: Report, carried: list[Explained]) -> Markup:
     measure = report.results.measures[0]
     table = as_table(
         report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
@@ -115,7 +116,7 @@ def _topics(report: Report, carried: list[dict[str, Any]]) -> Markup:
     return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
 
 
-def _carried(report: Report, carried: list[dict[str, Any]]) -> str:
+def _carried(report: Report, carried: list[Explained]) -> str:
     """What opening a topic shows, and what had to be left out to keep the page small."""
     depth = report.rankings.depth
     documents = (
@@ -125,7 +126,7 @@ def _carried(report: Report, carried: list[dict[str, Any]]) -> str:
     )
     if len(carried) == len(report.systems) * len(report.results.measures):
         return f"{documents}. It explains how every score arises."
-    pairs = [f"{report.results.measures[one['measure']]} of {report.systems[one['system']]}" for one in carried]
+    pairs = [f"{report.results.measures[part.measure]} of {report.systems[part.system]}" for part in carried]
     explained = f" It explains how these arise: {some(pairs, 12)}." if pairs else ""
     asked = " For other scores it gives the command that explains them." if commands(report) else ""
     return f"{documents}.{explained}{asked}"

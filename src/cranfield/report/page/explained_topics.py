@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import fields
-from typing import Any
+from typing import NamedTuple
 
 from cranfield.errors import UsageError
 from cranfield.explanation.accounts import explain
@@ -13,6 +13,7 @@ from cranfield.explanation.explanation_tables import account_grid, board, senten
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.render.escaping import script_data, utf8, visible_lines
+from cranfield.render.json_form import Json
 from cranfield.report.contents import Report
 from cranfield.report.page.payload import shown
 from cranfield.report.report_tables import listed_topics
@@ -20,6 +21,14 @@ from cranfield.tables import Run
 
 MOST_EXPLAINED = 600  # a score takes some milliseconds to explain
 MOST_CARRIED = 1_100_000  # bytes of the page
+
+
+class Explained(NamedTuple):
+    """The scores of a system by a measure, both by number, with how that of each topic arises."""
+
+    measure: int
+    system: int
+    topics: list[dict[str, Json]]
 
 
 def explainable(report: Report) -> bool:
@@ -33,7 +42,7 @@ def explainable(report: Report) -> bool:
     return True
 
 
-def explanations(report: Report) -> list[dict[str, Any]]:
+def explanations(report: Report) -> list[Explained]:
     """Every topic explained for the best system by the first measure, then the next best, then other measures.
 
     Systems and measures are explained for all topics or not at all; those that would make the page too large are not.
@@ -41,34 +50,34 @@ def explanations(report: Report) -> list[dict[str, Any]]:
     if not explainable(report):
         return []
     topics = listed_topics(report)
-    carried: list[dict[str, Any]] = []
+    carried: list[Explained] = []
     left = MOST_CARRIED
     wanted = [(m, s.system) for m in report.results.measures for s in report.standings(m)]
     for measure, system in wanted[: MOST_EXPLAINED // len(topics)]:
         number = report.systems.index(system)
-        found = _of_system(report, report.experiment.tables()[number], measure, left)
-        if found is None:
+        entries = _of_system(report, report.experiment.tables()[number], measure, left)
+        if entries is None:
             break
-        left -= _size(found)
-        carried.append({"measure": report.results.measures.index(measure), "system": number, "topics": found})
+        left -= _size(entries)
+        carried.append(Explained(report.results.measures.index(measure), number, entries))
     return carried
 
 
-def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[dict[str, Any]] | None:
+def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[dict[str, Json]] | None:
     """Each topic, or None if there is no room for all of them."""
     alone = report.experiment.alone(run)
-    found = []
+    entries = []
     for topic in (report.results.topics[t] for t in listed_topics(report)):
         explained = explain(alone, topic, measure)
         entry = _entry(explained.accounts[0])
         room -= _size(entry)
         if room < 0:
             return None
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
-def _entry(account: Account) -> dict[str, Any]:
+def _entry(account: Account) -> dict[str, Json]:
     grid = account_grid(account)
     return {
         "header": shown(grid.header),
@@ -78,7 +87,7 @@ def _entry(account: Account) -> dict[str, Any]:
     }
 
 
-def _size(data: Any) -> int:
+def _size(data: Json) -> int:
     return len(str(script_data(data)))
 
 
@@ -101,10 +110,10 @@ def policy_flags(policy: Policy) -> list[str]:
     ['--ties', 'file', '--depth', '50', '--judged-only']
     """
     flags: list[str] = []
-    for one in fields(policy):
-        value = getattr(policy, one.name)
-        if value != one.default and one.name not in _NO_OPTION:
-            option = f"--{one.name.replace('_', '-')}"
+    for setting in fields(policy):
+        value = getattr(policy, setting.name)
+        if value != setting.default and setting.name not in _NO_OPTION:
+            option = f"--{setting.name.replace('_', '-')}"
             flags += [option] if value is True else [option, str(value)]
     return flags
 

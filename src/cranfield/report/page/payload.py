@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -13,27 +12,27 @@ from cranfield.plot.curves import Curves
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.render.escaping import utf8, visible
-from cranfield.render.json_form import finite
+from cranfield.render.json_form import Json, finite
 from cranfield.report.contents import Report, TopDocuments
 from cranfield.report.report_tables import listed_topics
 
 
-def payload(report: Report) -> dict[str, Any]:
+def payload(report: Report) -> dict[str, Json]:
     """Everything that the page's script shows."""
-    found, listed = report.comparison, listed_topics(report)
-    data: dict[str, Any] = finite(
+    comparison, listed = report.comparison, listed_topics(report)
+    return finite(
         {
             "title": visible(report.title),
             "systems": shown(report.systems),
             "topics": shown(report.results.topics[t] for t in listed),
             "all_topics": len(report.results.topics),
-            "letters": [found.letter(i) for i in range(len(report.systems))] if found else ["a"],
+            "letters": [comparison.letter(i) for i in range(len(report.systems))] if comparison else ["a"],
             "colours": list(COLOURS),
             "dashes": [list(dash) for dash in DASHES],
-            "alpha": found.alpha if found else None,
-            "level": found.level if found else None,
-            "baseline": visible(found.baseline) if found and found.baseline is not None else None,
-            "pairs": found.pairs.tolist() if found else [],
+            "alpha": comparison.alpha if comparison else None,
+            "level": comparison.level if comparison else None,
+            "baseline": visible(comparison.baseline) if comparison and comparison.baseline is not None else None,
+            "pairs": comparison.pairs.tolist() if comparison else [],
             "measures": [_measure(report, i, listed) for i in range(len(report.results.measures))],
             "curves": {
                 "interpolated": _curves(report.precision_recall, report.systems),
@@ -42,7 +41,6 @@ def payload(report: Report) -> dict[str, Any]:
             "rankings": _rankings(report.rankings, listed),
         }
     )
-    return data
 
 
 def shown(names: Iterable[str]) -> list[str]:
@@ -54,7 +52,7 @@ def shown(names: Iterable[str]) -> list[str]:
     return [utf8(visible(name)) for name in names]
 
 
-def _rankings(rankings: TopDocuments, listed: list[int]) -> dict[str, Any]:
+def _rankings(rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
     """The documents of the topics that are listed."""
     return {
         "depth": rankings.depth,
@@ -64,9 +62,9 @@ def _rankings(rankings: TopDocuments, listed: list[int]) -> dict[str, Any]:
     }
 
 
-def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Any]:
+def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Json]:
     measure = report.results.measures[number]
-    entry: dict[str, Any] = {
+    entry: dict[str, Json] = {
         "name": str(measure),
         "label": measure.label,
         "sign": measure.sign,
@@ -81,9 +79,9 @@ def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Any]:
     return entry | {"means": panel.means.tolist(), **_compared(report.comparison, panel)}
 
 
-def _compared(comparison: Comparison, panel: Panel) -> dict[str, Any]:
+def _compared(comparison: Comparison, panel: Panel) -> dict[str, Json]:
     effects, together = panel.effects, panel.together
-    found: dict[str, Any] = {
+    figures: dict[str, Json] = {
         "difference": effects.mean.tolist(),
         "low": effects.low.tolist(),
         "high": effects.high.tolist(),
@@ -95,16 +93,16 @@ def _compared(comparison: Comparison, panel: Panel) -> dict[str, Any]:
         "adjusted_p": panel.adjusted.tolist(),
     }
     if not panel.measure.sign:  # no system is better than another: nothing to put in order
-        return found
-    found["shares"] = rank_shares(panel.scores * panel.measure.sign).tolist()
+        return figures
+    figures["shares"] = rank_shares(panel.scores * panel.measure.sign).tolist()
     if len(comparison.systems) > 2 and comparison.baseline is None:
         ranks = mean_ranks(panel)
         joined = level_groups(comparison, panel, np.argsort(ranks, kind="stable").tolist())
-        found |= {"ranks": ranks.tolist(), "groups": joined}
-    return found
+        figures |= {"ranks": ranks.tolist(), "groups": joined}
+    return figures
 
 
-def _curves(curves: Curves, systems: tuple[str, ...]) -> dict[str, Any]:
+def _curves(curves: Curves, systems: tuple[str, ...]) -> dict[str, Json]:
     lines = [curves.of(system) for system in systems]
     return {
         "x": curves.x,
