@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Settings(NamedTuple):
-    """k1: how late more of the same term stops to count; b: how much length counts; delta: for bm25l and bm25+."""
+    """k1: how soon repeating a term adds nothing more; b: how much length counts; delta: for bm25l and bm25+."""
 
     k1: float
     b: float
