@@ -38,7 +38,7 @@ from cranfield.report.contents import Report, gather
 from cranfield.report.page.heat import shades
 from cranfield.report.page.payload import payload
 from cranfield.search.index import build_index
-from cranfield.search.tuning import tune
+from cranfield.search.tuning import Tuning, tune
 from cranfield.statistics.significance import Sampling
 from cranfield.texts.texts import Documents
 
@@ -186,7 +186,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
         lambda: correlate_systems(Experiment(qrels, runs), ["NumRet", "AP"]),
         lambda: analyse(Experiment(qrels, runs), measure="NumRet"),
         lambda: train_fusion(Experiment(qrels, runs), training=Training(measure="NumRet")),
-        lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), grid=GRID, measure="NumRet"),
+        lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), tuning_for("NumRet")),
         *(
             lambda kind=kind: picture(kind, scored(parse_measure("NumRet")))
             for kind in ("stability", "agreement", "critical-difference", "pareto")
@@ -293,7 +293,10 @@ INDEX = build_index(
 )
 QUERIES = {"1": "swim", "2": "ducks swim", "3": "geese", "4": "fly swim"}
 JUDGED = {"1": {"d1": 1}, "2": {"d1": 1}, "3": {"d2": 1}, "4": {"d2": 1}}
-GRID = {"b": (0.0, 0.5, 1.0), "k1": (0.1, 2.0)}
+
+
+def tuning_for(measure: str) -> Tuning:
+    return Tuning(grid={"b": (0.0, 0.5, 1.0), "k1": (0.1, 2.0)}, measure=measure)
 
 
 def reported(measure: Measure) -> Report:
@@ -333,7 +336,7 @@ def test_a_report_on_a_measure_without_a_better_side_says_so() -> None:
 def test_tuning_training_and_pool_analysis_follow_the_direction(name: str, named_twin: Callable[[str], str]) -> None:
     turned = named_twin(name)
     splits = split(list(QUERIES), folds=2)
-    tuned = [tune(INDEX, "bm25", QUERIES, JUDGED, splits, grid=GRID, measure=measure) for measure in (name, turned)]
+    tuned = [tune(INDEX, "bm25", QUERIES, JUDGED, splits, tuning_for(measure)) for measure in (name, turned)]
     assert [fold.parameters for fold in tuned[0].folds] == [fold.parameters for fold in tuned[1].folds]
     assert tuned[0].best_score == -tuned[1].best_score
     sign = parse_measure(name).sign

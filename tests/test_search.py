@@ -26,6 +26,7 @@ from cranfield.search import (
     Analysis,
     Timing,
     Tuned,
+    Tuning,
     build_index,
     find_model,
     indexed,
@@ -247,7 +248,8 @@ def tuned(splits: Splits | None = None, **changed: Any) -> Tuned:
     queries = dict(zip(topics.ids, topics.queries(), strict=True))
     settings: dict[str, Any] = {"grid": {"k1": (0.1, 1.2, 9.0), "b": (0.0, 0.5, 1.0)}, "measure": "AP"} | changed
     qrels = settings.pop("qrels", qrels)
-    return tune(build_index(documents), "bm25", queries, qrels, splits or split(qrels, folds=3, seed=4), **settings)
+    parts = splits or split(qrels, folds=3, seed=4)
+    return tune(build_index(documents), "bm25", queries, qrels, parts, Tuning(**settings))
 
 
 def test_each_fold_is_answered_with_what_is_best_on_the_others() -> None:

@@ -195,6 +195,31 @@ def test_no_module_name_three_times_and_no_class_name_twice() -> None:
     assert [name for name, count in classes.items() if count > 1] == []
 
 
+FUNCTIONS = [
+    (path, node)
+    for path in MODULES
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+]
+
+
+def test_no_function_is_longer_than_a_page() -> None:
+    lengths = {(path.name, node.name): (node.end_lineno or 0) - node.lineno + 1 for path, node in FUNCTIONS}
+    assert {place: lines for place, lines in lengths.items() if lines > 60} == {}
+
+
+def test_functions_take_few_arguments() -> None:
+    """What belongs together is a record. A command takes what its options are, a measure what its formula has."""
+    many = {}
+    for path, node in FUNCTIONS:
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
+        is_measure = any("measure" in ast.unparse(decorator) for decorator in node.decorator_list)
+        if len(names) > 8 and path.relative_to(PACKAGE).parts[0] != "cli" and not is_measure:
+            many[path.name, node.name] = len(names)
+    assert many == {}
+
+
 def test_family_modules_stay_readable() -> None:
     for path in (PACKAGE / "measures").glob("*.py"):
         if path.name != "registry.py":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,9 +15,8 @@ from cranfield.search.models import MODELS
 from cranfield.search.search_tables import FORMATS
 
 if TYPE_CHECKING:
-    from cranfield.planning.splits import Splits
-    from cranfield.search import Model, Retrieved, Tuned
-    from cranfield.tables import Qrels
+    from cranfield.search import Asking, IndexSettings, TuningParts
+    from cranfield.texts import Ids
     from cranfield.texts.collection import Collection
 
 
@@ -32,6 +30,44 @@ def model_parameters(command: options.Command) -> options.Command:
     for name, help in reversed(helps.items()):
         command = click.option(f"--{name}", f"p_{name}", metavar="VALUE", help=" ".join(help))(command)
     return command
+
+
+class TuningOptions(NamedTuple):
+    """What to tune on, as it stands on the line."""
+
+    qrels: str | None
+    measure: str
+    splits: str | None
+    folds: int | None
+
+    def parts(self, seed: int, reading: Reading) -> TuningParts:
+        """The same for the library."""
+        from cranfield.search import TuningParts
+
+        return TuningParts(
+            measure=self.measure,
+            qrels=self.qrels,
+            splits=self.splits,
+            folds=self.folds,
+            seed=seed,
+            reading=reading,
+        )
+
+
+def _index_settings(stemmer: str, stop_words: str, fields: str | None, index_file: str | None) -> IndexSettings:
+    from cranfield.search import Analysis, IndexSettings
+
+    return IndexSettings(analysis=Analysis(stemmer, stop_words), fields=_fields(fields), path=index_file)
+
+
+def _asking(query: str | None, depth: int, tag: str | None, warm_up: int, repeats: int, track: bool) -> Asking:
+    from cranfield.search import Asking, Timing
+
+    return Asking(query=_fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats, track))
+
+
+def _fields(text: str | None) -> tuple[str, ...]:
+    return tuple(field.strip() for field in text.split("+")) if text else ()
 
 
 @click.command("search")
@@ -90,30 +126,22 @@ def model_parameters(command: options.Command) -> options.Command:
 @options.reading("format", "threads")
 @options.topic_ids
 @options.output_format(FORMATS)
+@options.gathered("tuning", TuningOptions)
+@options.gathered("indexing", _index_settings)
+@options.gathered("asking", _asking)
 def command(
     collection: str,
     more_grids: tuple[str, ...],
     model: str,
     output: str,
-    tag: str | None,
-    query: str | None,
-    fields: str | None,
-    stemmer: str,
-    stop_words: str,
-    depth: int,
     grids: tuple[str, ...],
-    qrels: str | None,
-    measure: str,
-    splits: str | None,
-    folds: int | None,
     seed: int,
-    index_file: str | None,
-    warm_up: int,
-    repeats: int,
-    track: bool,
     header: bool,
-    ids: Any,
+    ids: Ids,
     output_format: str,
+    tuning: TuningOptions,
+    indexing: IndexSettings,
+    asking: Asking,
     reading: Reading,
     **given: str | None,
 ) -> None:
@@ -134,146 +162,43 @@ def command(
     """
     if more_grids and not grids:
         raise UsageError(f"only one collection can be searched: what is '{more_grids[0]}'?")
-    if not grids and (qrels or splits or folds):
+    if not grids and (tuning.qrels or tuning.splits or tuning.folds):
         raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
-    from dataclasses import replace
-
     from cranfield.cli.progress import counted
+    from cranfield.search import ModelChoice, search_collection
+    from cranfield.search.search_tables import render
+
+    _check_output(output, header)
+    named = {name.removeprefix("p_"): value for name, value in given.items() if value is not None}
+    choice = ModelChoice.of(model, named, (*grids, *more_grids), seed=seed)
+    parts = tuning.parts(seed, reading) if choice.grid else None
+    searched = search_collection(_read(collection, ids), choice, parts, indexing=indexing, asking=asking, watch=counted)
+    options.warn(searched.warnings)
+    searched.write(output, head=header, command=["cranfield", *sys.argv[1:]])
+    click.echo(render(searched.retrieved, searched.tuned, output_format), nl=False, err=output == "-")
+
+
+def _check_output(output: str, header: bool) -> None:
+    """That the run, its head and its metadata can be written."""
     from cranfield.efficiency.metadata import metadata_path
-    from cranfield.formats import read_qrels
     from cranfield.formats.output import check_place
     from cranfield.formats.writers import format_of
-    from cranfield.search import Analysis, Timing, find_model, indexed, retrieve, retrieve_tuned, tune
-    from cranfield.search.grids import points
-    from cranfield.search.search_tables import render
-    from cranfield.search.tuning import measure_to_tune
-    from cranfield.texts.collection import read_collection
 
     if header and format_of(output) != "trec":
         raise UsageError(f"--header is for TREC text: {format_of(output)} has no comments, and {output} no head for it")
     if output != "-":
         check_place(str(metadata_path(output)), "the run's metadata")
-    chosen = find_model(model)
-    model, fixed = chosen.name, _parameters(chosen, given)
-    grid = _grid(chosen, (*grids, *more_grids), fixed)
-    _check_used(chosen, fixed, grid)
-    if grid:
-        measure_to_tune(measure)
-    if "seed" in chosen.parameters and "seed" not in grid:
-        fixed["seed"] = seed
-    analysis, timing = Analysis(stemmer, stop_words), Timing(warm_up, repeats, track)
-    whole = read_collection(collection, ids=ids)
-    parts_read = (whole, whole.documents, whole.topics)
-    for code, note in (told for part in parts_read if part is not None for told in part.notes):
+
+
+def _read(source: str, ids: Ids) -> Collection:
+    """The collection; what is odd about it is told at once."""
+    from cranfield.texts.collection import read_collection
+
+    collection = read_collection(source, ids=ids)
+    parts = (collection, collection.documents, collection.topics)
+    for code, note in (told for part in parts if part is not None for told in part.notes):
         if code != "left-out":
             click.echo(f"cranfield: note: {note}", err=True)
-    if whole.documents is None or whole.topics is None:
-        raise DataError(f"has no {'documents' if whole.documents is None else 'topics'}", source=collection)
-    asked = _fields(query)
-    queries = dict(zip(whole.topics.ids, whole.topics.queries(*asked), strict=True))
-    given_qrels = read_qrels(qrels, reading=reading) if qrels and grid else None
-    judged, parts = _judged_parts(whole, queries, given_qrels, splits, folds, seed) if grid else (None, None)
-    documents = replace(whole.documents, name=whole.name)  # the collection's name is the one to record
-    with counted("indexing", len(documents)) as counter:
-        index, indexing = indexed(documents, analysis, fields=_fields(fields), path=index_file, step=counter.step)
-    tuned = None
-    if parts is not None:
-        with counted("tuning", len(points(grid)) + 1) as counter:
-            how: Any = {"grid": grid, "fixed": fixed, "measure": measure, "depth": depth}
-            tuned = tune(index, model, queries, judged, parts, step=counter.step, **how)
-    more: Any = {"query": asked, "depth": depth, "tag": tag, "timing": timing, "indexing": indexing}
-    with counted("searching", repeats * len(queries)) as counter:
-        if tuned:
-            found = retrieve_tuned(index, whole.topics, tuned, step=counter.step, **more)
-        else:
-            found = retrieve(index, whole.topics, model, parameters=fixed, step=counter.step, **more)
-    options.warn(found.warnings)
-    _write(found, tuned, output, header)
-    click.echo(render(found, tuned, output_format), nl=False, err=output == "-")
-
-
-def _parameters(model: Model, given: dict[str, str | None]) -> dict[str, Any]:
-    """Those parameters of the model that were given."""
-    from cranfield.search.grids import as_value, own_name
-
-    named = {own_name(name.removeprefix("p_")): value for name, value in given.items() if value is not None}
-    model.check_names(list(named))
-    twice = [spelt(name) for name, _ in model.given if name in named]
-    if twice:
-        raise UsageError(f"{model} has a value for {twice[0]}: it cannot be given another by --{twice[0]}")
-    parameters = dict(model.given) | {name: as_value(value, name, model) for name, value in named.items()}
-    model.check(parameters)
-    return parameters
-
-
-def _fields(text: str | None) -> tuple[str, ...]:
-    return tuple(field.strip() for field in text.split("+")) if text else ()
-
-
-def _grid(model: Model, texts: tuple[str, ...], fixed: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
-    from cranfield.search import parse_grid
-
-    grid = parse_grid(texts, model)
-    twice = [name for name in grid if name in fixed]
-    if twice:
-        raise UsageError(f"{', '.join(twice)} has both a value and a grid: give one of the two")
-    return grid
-
-
-def _check_used(model: Model, fixed: dict[str, Any], grid: dict[str, tuple[Any, ...]]) -> None:
-    """That what was given counts for something."""
-    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()}
-    given = fixed.keys() | grid.keys()
-    if "delta" in given and not {"bm25l", "bm25+"}.intersection(tried["variant"]):
-        raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")
-    if "slope" in given and not any("u" in weighting for weighting in tried["weighting"]):
-        raise UsageError("slope counts for weightings with u alone: choose one with --weighting, as Lnu.ltc")
-
-
-def _judged_parts(
-    whole: Collection, queries: dict[str, str], qrels: Qrels | None, splits: str | None, folds: int | None, seed: int
-) -> tuple[Qrels, Splits]:
-    """Judgements to tune on, and which topics are for tuning and which for testing."""
-    from cranfield.planning.splits import read_splits, split
-    from cranfield.texts.collection import other_ids
-
-    if splits and folds:
-        raise UsageError("--splits and --folds exclude each other")
-    judgements = qrels or whole.qrels
-    if judgements is None:
-        raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
-    trap = other_ids(whole.topics, judgements.topics) if whole.topics is not None else None
-    if trap:
-        raise DataError(trap, source=judgements.origin.path or whole.name)
-    both = [topic for topic in judgements.topics if topic in queries]
-    if not both:
-        raise DataError(
-            "the judgements and the collection have no topic in common",
-            remedy="Topic ids must be the same text.",
-        )
-    return judgements, read_splits(splits) if splits else split(both, folds=folds or 2, seed=seed)
-
-
-def _write(found: Retrieved, tuned: Tuned | None, output: str, header: bool) -> None:
-    """The run, and its metadata beside it if it is a file; at its head only if asked for, as few tools read that."""
-    import io
-
-    from cranfield.efficiency import metadata
-    from cranfield.formats.output import save
-    from cranfield.formats.writers import format_of
-    from cranfield.search.search_tables import tuning_dict
-    from cranfield.texts.writing import write_run
-
-    known = found.metadata
-    command = ["cranfield", *sys.argv[1:]]
-    told = metadata.run_metadata(
-        known["tag"], found.efficiency, method=known["method"], data=known["data"], command=command
-    )
-    form = format_of(output)
-    rows = io.BytesIO()
-    write_run(found.run, rows, format=form)
-    save(output, [metadata.header(told) if header else "", rows.getvalue()])
-    if output != "-" and os.path.isfile(output):
-        latencies = {topic: 1000 * seconds for topic, seconds in found.efficiency.latencies.items()}
-        tuning = {"tuning": tuning_dict(tuned, points=False)} if tuned else {}
-        metadata.write_metadata(output, told | {"latency ms by topic": latencies} | tuning)
+    if collection.documents is None or collection.topics is None:
+        raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=source)
+    return collection

@@ -28,6 +28,8 @@ from cranfield.tables import Run
 SCHEMA = "0.1"
 PLAIN_KEY = re.compile(r"(?!(?:y|yes|n|no|on|off|true|false|null)$)[a-z_][a-z0-9 _-]*", re.IGNORECASE)
 
+HEAD = ("schema-version", "run-version", "tag", "platform")  # what stands before the implementation
+
 
 def run_metadata(
     tag: str,
@@ -44,16 +46,28 @@ def run_metadata(
     >>> list(found), found["resources"]["searching"]["latency ms"]["p50"]
     (['schema-version', 'run-version', 'tag', 'method', 'resources'], 2.0)
     """
-    arguments = list(command)
     parts = {
         "platform": dict(efficiency.machine) if efficiency else {},
-        "implementation": {"executable": {"cmd": arguments}, "source": {"lang": ["python"]}} if arguments else {},
         "method": dict(method or {}),
         "data": dict(data or {}),
         "resources": efficiency.to_dict() if efficiency else {},
     }
     head = {"schema-version": SCHEMA, "run-version": "1.0", "tag": tag}
-    return head | {name: part for name, part in parts.items() if part}
+    return with_command(head | {name: part for name, part in parts.items() if part}, command)
+
+
+def with_command(metadata: Mapping[str, Any], command: Iterable[str]) -> dict[str, Any]:
+    """The same with the command that made the run, if there is one, in its place: behind the platform.
+
+    >>> list(with_command({"tag": "a", "platform": {}, "method": {}}, ["cranfield", "search"]))
+    ['tag', 'platform', 'implementation', 'method']
+    """
+    arguments = list(command)
+    if not arguments:
+        return dict(metadata)
+    implementation = {"executable": {"cmd": arguments}, "source": {"lang": ["python"]}}
+    before = {name: metadata[name] for name in HEAD if name in metadata}
+    return {**before, "implementation": implementation, **metadata}
 
 
 def header(metadata: Mapping[str, Any]) -> str:

@@ -8,6 +8,12 @@ from __future__ import annotations
 from cranfield.exports import TYPE_CHECKING, exported
 
 if TYPE_CHECKING:
+    from cranfield.search.collection_search import Asking as Asking
+    from cranfield.search.collection_search import IndexSettings as IndexSettings
+    from cranfield.search.collection_search import ModelChoice as ModelChoice
+    from cranfield.search.collection_search import Searched as Searched
+    from cranfield.search.collection_search import TuningParts as TuningParts
+    from cranfield.search.collection_search import search_collection as search_collection
     from cranfield.search.grids import parse_grid as parse_grid
     from cranfield.search.index import Index as Index
     from cranfield.search.index import build_index as build_index
@@ -29,15 +35,17 @@ if TYPE_CHECKING:
     from cranfield.search.tokens import stop_words as stop_words
     from cranfield.search.tuning import Tuned as Tuned
     from cranfield.search.tuning import TunedFold as TunedFold
+    from cranfield.search.tuning import Tuning as Tuning
     from cranfield.search.tuning import tune as tune
 
 PUBLIC = {
+    "collection_search": "Asking IndexSettings ModelChoice Searched TuningParts search_collection",
     "grids": "parse_grid",
     "index": "Index build_index load_index",
     "models": "MODELS Model find_model model",
     "retrieving": "Retrieved Timing indexed retrieve retrieve_tuned",
     "systems": "Ranking System",
     "tokens": "Analysis stemmers stop_word_lists stop_words",
-    "tuning": "Tuned TunedFold tune",
+    "tuning": "Tuned TunedFold Tuning tune",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -13,6 +13,7 @@ from cranfield.efficiency.timing import Efficiency, Indexing, timed_answers
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_run
+from cranfield.notation import Value
 from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
 from cranfield.search.models import Model, find_model
 from cranfield.search.systems import System, as_rows
@@ -26,11 +27,15 @@ DEPTH = 1000
 
 @dataclass(frozen=True)
 class Timing:
-    """How a search is timed: queries asked before, how often each is asked, and whether tirex-tracker watches."""
+    """How a search is timed: queries asked before, how often each is asked, and whether tirex-tracker watches.
+
+    `step` is called after every answer.
+    """
 
     warm_up: int = 10
     repeats: int = 3
     track: bool = False
+    step: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,23 +78,22 @@ def indexed(
     start = time.perf_counter()
     index = build_index(documents, analysis, fields=fields, step=step)
     seconds = time.perf_counter() - start
-    return index, Indexing(len(index), seconds, index.save(path) if path else index.size, saved=path is not None)
+    size = index.save(path) if path else index.size
+    return index, Indexing(len(index), seconds, size, saved=path is not None)
 
 
 def retrieve(
-    documents: Documents | Index,
+    documents: Documents | Index | tuple[Index, Indexing],
     topics: Topics,
     model: str = "bm25",
     *,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     query: Sequence[str] = (),
     depth: int = DEPTH,
     tag: str | None = None,
     timing: Timing | None = None,
-    indexing: Indexing | None = None,
-    step: Callable[[], None] = lambda: None,
 ) -> Retrieved:
-    """Searches documents, or an index of them, for every topic.
+    """Searches documents, or an index of them (alone, or with what it took as `indexed` gives it), for every topic.
 
     `model` and its `parameters` are those of `cranfield.search.models`; `query` names the fields of a topic that make
     its query, by default the title. For another stemmer or other stop words give an index made with them.
@@ -100,22 +104,18 @@ def retrieve(
     """
     chosen = find_model(model)
     chosen.check_values(parameters or {})
-    if isinstance(documents, Documents):
-        documents, indexing = indexed(documents)
+    index, indexing = indexed(documents) if isinstance(documents, Documents) else _with_indexing(documents)
     start = time.perf_counter()
-    system = chosen.system(documents, parameters)
+    system = chosen.system(index, parameters)
     indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
-    used = {**chosen.settings, **(parameters or {})}
-    described = method(documents, chosen, [used], query, depth)
-    return _retrieved(
-        {topic: (system, text) for topic, text in queries.items()},
-        documents, described, topics, depth, tag or chosen.name, timing or Timing(), indexing, step,
-    )  # fmt: skip
+    described = method(index, chosen, [{**chosen.settings, **(parameters or {})}], query, depth)
+    asked = {topic: (system, text) for topic, text in queries.items()}
+    return _retrieved(asked, (index, indexing), described, topics.name, depth, tag or chosen.name, timing or Timing())
 
 
 def retrieve_tuned(
-    index: Index,
+    index: Index | tuple[Index, Indexing],
     topics: Topics,
     tuned: Tuned,
     *,
@@ -123,26 +123,45 @@ def retrieve_tuned(
     depth: int = DEPTH,
     tag: str | None = None,
     timing: Timing | None = None,
-    indexing: Indexing | None = None,
-    step: Callable[[], None] = lambda: None,
 ) -> Retrieved:
-    """Answers every topic that was tested with the parameters of its fold, which were tuned on other topics."""
+    """Answers every topic that was tested with the parameters of its fold, which were tuned on other topics.
+
+    >>> from cranfield.planning.splits import split
+    >>> from cranfield.search.tuning import Tuning, tune
+    >>> index = build_index(Documents(("d1", "d2"), {"text": ["ducks swim", "geese fly, ducks swim and swim"]}))
+    >>> topics = Topics(("1", "2"), {"title": ["swim", "ducks swim"]})
+    >>> queries, qrels = {"1": "swim", "2": "ducks swim"}, {"1": {"d1": 1}, "2": {"d1": 1}}
+    >>> tuned = tune(index, "bm25", queries, qrels, split(["1", "2"], folds=2), Tuning(grid={"b": (0.0, 1.0)}))
+    >>> retrieve_tuned(index, topics, tuned).run.topics
+    ['1', '2']
+    """
+    searched, indexing = _with_indexing(index)
     start = time.perf_counter()
-    systems = tuned_systems(index, tuned)
+    systems = tuned_systems(searched, tuned)
     indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
     used = [{**tuned.model.settings, **fold.parameters} for fold in tuned.folds]
-    described = method(index, tuned.model, used, query, depth)
-    found = _retrieved(
-        {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems},
-        index, described, topics, depth, tag or f"{tuned.model.name}-tuned", timing or Timing(), indexing, step,
-    )  # fmt: skip
-    warnings = [*tuned.warnings, *found.warnings]
+    described = method(searched, tuned.model, used, query, depth)
+    asked = {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems}
+    named = tag or f"{tuned.model.name}-tuned"
+    retrieved = _retrieved(asked, (searched, indexing), described, topics.name, depth, named, timing or Timing())
+    warnings = [*tuned.warnings, *retrieved.warnings]
     left_out = [topic for topic in topics.ids if topic not in systems]
     if left_out:
         told = f"topics that no fold tests are left out: {some(left_out)}"
-        warnings.append(Finding("not-tested", found.run.name, told, doubtful=False))
-    return replace(found, warnings=tuple(warnings))
+        warnings.append(Finding("not-tested", retrieved.run.name, told, doubtful=False))
+    return replace(retrieved, warnings=tuple(warnings))
+
+
+def _with_indexing(index: Index | tuple[Index, Indexing]) -> tuple[Index, Indexing | None]:
+    return index if isinstance(index, tuple) else (index, None)
+
+
+def _longer(indexing: Indexing | None, seconds: float) -> Indexing | None:
+    """With the time that a model's weights took; none is known of an index that was read from a file."""
+    if indexing is None or indexing.seconds is None:
+        return indexing
+    return replace(indexing, seconds=indexing.seconds + seconds)
 
 
 def method(
@@ -168,44 +187,37 @@ def method(
     }
 
 
-def _longer(indexing: Indexing | None, seconds: float) -> Indexing | None:
-    """With the time that a model's weights took; none is known of an index that was read from a file."""
-    if indexing is None or indexing.seconds is None:
-        return indexing
-    return replace(indexing, seconds=indexing.seconds + seconds)
-
-
 def _retrieved(
-    systems: Mapping[str, tuple[System, str]],
-    index: Index,
+    asked: Mapping[str, tuple[System, str]],
+    searched: tuple[Index, Indexing | None],
     described: Mapping[str, Any],
-    topics: Topics,
+    topics: str,
     depth: int,
     tag: str,
     timing: Timing,
-    indexing: Indexing | None,
-    step: Callable[[], None],
 ) -> Retrieved:
+    """What comes of asking, for each topic, a system a query; `topics` is what all of them are called."""
     if depth < 1:
         raise UsageError(f"depth must be 1 or more, not {depth}")
     rankings, efficiency = timed_answers(
-        lambda asked: asked[0].rank(asked[1], depth),
-        systems,
+        lambda question: question[0].rank(question[1], depth),
+        asked,
         warm_up=timing.warm_up,
         repeats=timing.repeats,
         track=timing.track,
-        step=step,
+        step=timing.step,
     )
+    index, indexing = searched
     efficiency = replace(efficiency, indexing=indexing)
-    found = as_rows(index, rankings)
-    if not found:
+    rows = as_rows(index, rankings)
+    if not rows:
         raise DataError(
             "nothing was found for any topic: no query has a term that a document has",
             source=index.name or None,
             remedy="Are these topics of this collection, and in the same language?",
         )
-    run = read_run(found, name=tag)
-    empty = [topic for topic in systems if topic not in found]
+    run = read_run(rows, name=tag)
+    empty = [topic for topic in asked if topic not in rows]
     warnings = (Finding("nothing-found", tag, f"nothing was found for {some(empty)}"),) if empty else ()
-    data = {"test collection": {"name": index.name, "topics": topics.name}}
+    data = {"test collection": {"name": index.name, "topics": topics}}
     return Retrieved(run, efficiency, run_metadata(tag, efficiency, method=described, data=data), warnings)

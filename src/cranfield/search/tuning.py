@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from cranfield.evaluation.evaluation import evaluate
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.measures import Measure, parse_measure
+from cranfield.notation import Value
 from cranfield.planning.splits import Splits
 from cranfield.search.grids import points
 from cranfield.search.index import Index
 from cranfield.search.models import Model, find_model
 from cranfield.search.systems import System, as_rows
 from cranfield.statistics.splitting import shared_topics
+from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
     from cranfield.search.index import Floats
@@ -31,14 +33,14 @@ NO_CHOICE = "every combination scores the same on the training topics, the first
 class TunedFold:
     """The parameters that were best on the topics for training, and the score they reach there and on the others."""
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Value]
     train_score: float
     test_score: float
     train: tuple[str, ...]
     test: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Tuned:
     """What came of a sweep. `scores[point, topic]` has every combination of parameters on every topic.
 
@@ -49,7 +51,7 @@ class Tuned:
 
     model: Model
     measure: Measure
-    points: tuple[Mapping[str, Any], ...]
+    points: tuple[Mapping[str, Value], ...]
     topics: tuple[str, ...]
     scores: Floats
     folds: tuple[TunedFold, ...]
@@ -59,97 +61,132 @@ class Tuned:
     warnings: tuple[Finding, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """What is tuned, and for what: the values to try of each parameter, parameters that stay `fixed`, the measure that
+    is to become best, and how many documents a topic are looked at.
+    """
+
+    grid: Mapping[str, Sequence[Value]]
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    measure: str | Measure = "AP"
+    depth: int = 1000
+
+    @property
+    def points(self) -> list[dict[str, Value]]:
+        """Every combination of the grid's values, with what is fixed."""
+        every = points({name: tuple(values) for name, values in self.grid.items()})
+        return [{**self.fixed, **point} for point in every]
+
+
 def tune(
     index: Index,
     model: str,
     queries: Mapping[str, str],
     qrels: Any,
     splits: Splits,
+    tuning: Tuning,
     *,
-    grid: Mapping[str, Sequence[Any]],
-    fixed: Mapping[str, Any] | None = None,
-    measure: str = "AP",
-    depth: int = 1000,
     step: Callable[[], None] = lambda: None,
 ) -> Tuned:
     """Tries every combination of a grid's values and takes for each fold the one that is best on its training topics.
 
-    The index is built before, once. Of combinations with the same score the first counts. `fixed` are parameters that
-    are not in the grid. Every topic may be tested once only, and only with parameters tuned on others.
+    The index is built before, once. Of combinations with the same score the first counts. Every topic may be tested
+    once only, and only with parameters tuned on others.
 
     >>> from cranfield.search.index import build_index
     >>> from cranfield.planning.splits import split
     >>> from cranfield.texts.texts import Documents
     >>> index = build_index(Documents(("d1", "d2"), {"text": ["ducks swim", "geese fly, ducks swim and swim"]}))
-    >>> found = tune(index, "bm25", {"1": "swim", "2": "ducks swim"}, {"1": {"d1": 1}, "2": {"d1": 1}},
-    ...              split(["1", "2"], folds=2), grid={"b": (0.0, 1.0)}, measure="RR")
-    >>> [(fold.test, fold.parameters["b"], fold.test_score) for fold in found.folds], found.test_score
+    >>> tuned = tune(index, "bm25", {"1": "swim", "2": "ducks swim"}, {"1": {"d1": 1}, "2": {"d1": 1}},
+    ...              split(["1", "2"], folds=2), Tuning(grid={"b": (0.0, 1.0)}, measure="RR"))
+    >>> [(fold.test, fold.parameters["b"], fold.test_score) for fold in tuned.folds], tuned.test_score
     ([(('1',), 1.0, 1.0), (('2',), 1.0, 1.0)], 1.0)
     """
-    chosen, scored = find_model(model), measure_to_tune(measure)
+    chosen, measure = find_model(model), measure_to_tune(tuning.measure)
     judged = read_qrels(qrels)
     check_splits(splits, queries, judged.topics)
     topics = tuple(dict.fromkeys(topic for fold in splits.folds for part in fold for topic in part))
-    own = [dict(fixed or {}) | point for point in points({name: tuple(values) for name, values in grid.items()})]
+    own = tuning.points
     if len(own) < 2:
         raise UsageError("a grid needs at least two combinations of values: there is nothing to choose from")
+    _check_relevant(index, judged, topics)
     judgements = judged.to_dict(list(topics))
-    there = set(index.ids)
-    if not any(grade > 0 and document in there for of in judgements.values() for document, grade in of.items()):
-        raise DataError(
-            "not one relevant document of these judgements is in the collection: nothing can be tuned on them",
-            source=judged.origin.path or judged.name,
-            remedy="Is this the right pair? Document ids must be the same text in both.",
-        )
 
-    def scores_of(parameters: Mapping[str, Any]) -> Floats:
+    def scores_of(parameters: Mapping[str, Value]) -> Floats:
         system = chosen.system(index, parameters)
-        found = as_rows(index, {topic: system.rank(queries[topic], depth) for topic in topics})
-        results = evaluate(judgements, found, scored) if found else None
+        rows = as_rows(index, {topic: system.rank(queries[topic], tuning.depth) for topic in topics})
+        results = evaluate(judgements, rows, measure) if rows else None
         step()
         if results is None:
             return np.zeros(len(topics))
         place = {topic: number for number, topic in enumerate(results.topics)}
         return results.scores[0, 0, [place[topic] for topic in topics]]
 
-    scores = np.stack([scores_of(point) for point in own])
-    place = {topic: number for number, topic in enumerate(topics)}
-
-    def mean(values: Floats, part: Sequence[str]) -> float:
-        return scored.aggregate(values[[place[topic] for topic in part]], None)
-
-    folds, by_topic = [], np.full(len(topics), np.nan)
-    flat = []
-    for number, fold in enumerate(splits.folds, start=1):
-        on_train = [mean(row, fold.train) for row in scores]
-        if min(on_train) == max(on_train):
-            flat.append(f"fold {number}")
-        best = int(np.argmax(scored.sign * np.array(on_train)))
-        tested = [place[topic] for topic in fold.test]
-        by_topic[tested] = scores[best, tested]
-        folds.append(TunedFold(own[best], on_train[best], mean(scores[best], fold.test), fold.train, fold.test))
-    tested_topics = [topic for fold in splits.folds for topic in fold.test]
-    return Tuned(
-        chosen,
-        scored,
-        tuple(own),
-        topics,
-        scores,
-        tuple(folds),
-        mean(by_topic, tested_topics),
-        mean(scores_of(fixed or {}), tested_topics),
-        max((mean(row, tested_topics) for row in scores), key=lambda score: scored.sign * score),
-        (Finding("nothing-to-choose", chosen.name, f"{NO_CHOICE}: {some(flat)}"),) if flat else (),
-    )
+    sweep = Sweep(measure, topics, own, np.stack([scores_of(point) for point in own]))
+    return sweep.tuned(chosen, splits, scores_of(tuning.fixed))
 
 
-def measure_to_tune(text: str) -> Measure:
+class Sweep(NamedTuple):
+    """scores[point, topic] of a measure: every combination of parameters on every topic."""
+
+    measure: Measure
+    topics: tuple[str, ...]
+    points: list[dict[str, Value]]
+    scores: Floats
+
+    def tuned(self, model: Model, splits: Splits, default: Floats) -> Tuned:
+        """The best combination for each fold; `default` are the scores of the model's own parameters."""
+        place = {topic: number for number, topic in enumerate(self.topics)}
+        folds, flat = [], []
+        by_topic = np.full(len(self.topics), np.nan)
+        for number, fold in enumerate(splits.folds, start=1):
+            train, test = ([place[topic] for topic in topics] for topics in fold)
+            on_train = [self.mean(row, train) for row in self.scores]
+            if min(on_train) == max(on_train):
+                flat.append(f"fold {number}")
+            best = int(np.argmax(self.measure.sign * np.array(on_train)))
+            by_topic[test] = self.scores[best, test]
+            test_score = self.mean(self.scores[best], test)
+            folds.append(TunedFold(self.points[best], on_train[best], test_score, fold.train, fold.test))
+        tested = [place[topic] for fold in splits.folds for topic in fold.test]
+        by_point = [self.mean(row, tested) for row in self.scores]
+        return Tuned(
+            model=model,
+            measure=self.measure,
+            points=tuple(self.points),
+            topics=self.topics,
+            scores=self.scores,
+            folds=tuple(folds),
+            test_score=self.mean(by_topic, tested),
+            default_score=self.mean(default, tested),
+            best_score=max(by_point, key=lambda score: self.measure.sign * score),
+            warnings=(Finding("nothing-to-choose", model.name, f"{NO_CHOICE}: {some(flat)}"),) if flat else (),
+        )
+
+    def mean(self, scores: Floats, places: Sequence[int]) -> float:
+        """The measure's average over topics that stand in some places."""
+        return self.measure.aggregate(scores[list(places)], None)
+
+
+def _check_relevant(index: Index, judged: Qrels, topics: Sequence[str]) -> None:
+    there = set(index.ids)
+    grades = judged.to_dict(list(topics))
+    if not any(grade > 0 and document in there for of in grades.values() for document, grade in of.items()):
+        raise DataError(
+            "not one relevant document of these judgements is in the collection: nothing can be tuned on them",
+            source=judged.origin.path or judged.name,
+            remedy="Is this the right pair? Document ids must be the same text in both.",
+        )
+
+
+def measure_to_tune(given: str | Measure) -> Measure:
     """A measure that gives every topic a score from grades alone, and says which scores are better.
 
     >>> measure_to_tune("nDCG@10")
     nDCG@10
     """
-    measure = parse_measure(text)
+    measure = parse_measure(given) if isinstance(given, str) else given
     if measure.is_ratio_of_means:
         raise UsageError(f"{measure} has no score by topic to tune on: choose another average than ratio")
     if measure.definition.needs is not None:

@@ -1,0 +1,246 @@
+"""`search_collection`: a collection in, a run out; with a grid of parameters the model is tuned first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+from cranfield.efficiency.metadata import with_command, write_described
+from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.findings import Finding
+from cranfield.formats import read_qrels
+from cranfield.formats.reading import DEFAULT, Reading
+from cranfield.measures import Measure
+from cranfield.notation import Value, spelt
+from cranfield.planning.splits import Splits, read_splits, split
+from cranfield.search.grids import as_value, own_name, parse_grid
+from cranfield.search.index import Index
+from cranfield.search.models import Model, find_model
+from cranfield.search.retrieving import DEPTH, Retrieved, Timing, indexed, retrieve, retrieve_tuned
+from cranfield.search.search_tables import tuning_dict
+from cranfield.search.tokens import Analysis
+from cranfield.search.tuning import Tuned, Tuning, measure_to_tune, tune
+from cranfield.tables import Qrels
+from cranfield.texts.collection import Collection, other_ids
+from cranfield.texts.texts import Topics
+
+FOLDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """A model, the values of some of its parameters, and values to try of others."""
+
+    model: Model
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, model: str, given: Mapping[str, str] | None = None, grids: Iterable[str] = (), *, seed: int = 0
+    ) -> ModelChoice:
+        """From texts, as a command has them; what would count for nothing is an error.
+
+        >>> choice = ModelChoice.of("bm25", {"k1": "0.9"}, ["b=0.3:0.9:0.3"])
+        >>> choice.fixed, choice.grid
+        ({'k1': 0.9}, {'b': (0.3, 0.6, 0.9)})
+        """
+        chosen = find_model(model)
+        fixed = _parameters(chosen, given or {})
+        grid = parse_grid(grids, chosen)
+        twice = [name for name in grid if name in fixed]
+        if twice:
+            raise UsageError(f"{', '.join(twice)} has both a value and a grid: give one of the two")
+        _check_used(chosen, fixed, grid)
+        if "seed" in chosen.parameters and "seed" not in grid:
+            fixed["seed"] = seed
+        return cls(model=chosen, fixed=fixed, grid=grid)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSettings:
+    """How documents are indexed: the analysis of their text, fields (title and text by default), a file to keep it."""
+
+    analysis: Analysis = field(default_factory=Analysis)
+    fields: Sequence[str] = ()
+    path: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What is asked: fields that make a query, how many documents a topic, the run's tag, and how that is timed."""
+
+    query: Sequence[str] = ()
+    depth: int = DEPTH
+    tag: str | None = None
+    timing: Timing = field(default_factory=Timing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningParts:
+    """What to tune on, and for which measure: judgements (those of the collection by default) and splits of the topics,
+    a file of `cranfield split` or so many folds drawn by a seed.
+    """
+
+    measure: str | Measure = "AP"
+    qrels: Any = None
+    splits: str | None = None
+    folds: int | None = None
+    seed: int = 0
+    reading: Reading = DEFAULT
+
+    def __post_init__(self) -> None:
+        measure_to_tune(self.measure)
+        if self.splits and self.folds:
+            raise UsageError("--splits and --folds exclude each other")
+
+    def of(self, collection: Collection, topics: Topics) -> tuple[Qrels, Splits]:
+        """Judgements to tune on, and which topics are for tuning and which for testing."""
+        judgements = collection.qrels if self.qrels is None else read_qrels(self.qrels, reading=self.reading)
+        if judgements is None:
+            raise UsageError("there are no judgements to tune on: give them with --tune QRELS")
+        trap = other_ids(topics, judgements.topics)
+        if trap:
+            raise DataError(trap, source=judgements.origin.path or collection.name)
+        there = set(topics.ids)
+        both = [topic for topic in judgements.topics if topic in there]
+        if not both:
+            raise DataError(
+                "the judgements and the collection have no topic in common",
+                remedy="Topic ids must be the same text.",
+            )
+        return judgements, read_splits(self.splits) if self.splits else split(
+            both, folds=self.folds or FOLDS, seed=self.seed
+        )
+
+
+class Searched(NamedTuple):
+    """The run with what is known of it, and what tuning found, if there was any."""
+
+    retrieved: Retrieved
+    tuned: Tuned | None = None
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return self.retrieved.warnings
+
+    def write(self, place: str, *, head: bool = False, command: Iterable[str] = ()) -> None:
+        """Writes the run, and beside it all that is known of it, with the command that made it."""
+        latencies = self.retrieved.efficiency.latencies.items()
+        more: dict[str, Any] = {"latency ms by topic": {topic: 1000 * seconds for topic, seconds in latencies}}
+        if self.tuned:
+            more["tuning"] = tuning_dict(self.tuned, points=False)
+        metadata = with_command(self.retrieved.metadata, command)
+        write_described(self.retrieved.run, place, metadata, head=head, more=more)
+
+
+class Steps(Protocol):
+    """What counts steps."""
+
+    def step(self) -> None: ...
+
+
+class _Unwatched:
+    def step(self) -> None:
+        pass
+
+
+# Called with what is done and how many steps it has.
+Watch = Callable[[str, int], AbstractContextManager[Steps]]
+
+
+def unwatched(label: str, total: int) -> AbstractContextManager[Steps]:
+    """Nobody looks."""
+    return nullcontext(_Unwatched())
+
+
+def search_collection(
+    collection: Collection,
+    choice: ModelChoice,
+    parts: TuningParts | None = None,
+    *,
+    indexing: IndexSettings | None = None,
+    asking: Asking | None = None,
+    watch: Watch = unwatched,
+) -> Searched:
+    """Searches the documents of a collection for its topics.
+
+    Where the choice of the model has a grid, every combination of its values is tried, and each fold's topics are
+    answered with the values that are best on the other topics; `parts` says which.
+
+    >>> from cranfield.texts import read_collection
+    >>> pond = read_collection(documents={"d1": "Ducks swim.", "d2": "Geese fly."}, topics={"1": "swimming"})
+    >>> search_collection(pond, ModelChoice.of("bm25")).retrieved.run.of("1")
+    {'d1': 0.3150669}
+    """
+    indexing, asking = indexing or IndexSettings(), asking or Asking()
+    if collection.documents is None or collection.topics is None:
+        raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=collection.name)
+    topics = collection.topics
+    judged, splits = (parts or TuningParts()).of(collection, topics) if choice.grid else (None, None)
+    documents = replace(collection.documents, name=collection.name)  # the collection's name is the one to record
+    with watch("indexing", len(documents)) as counter:
+        searched = indexed(documents, indexing.analysis, fields=indexing.fields, path=indexing.path, step=counter.step)
+    tuned = None
+    if splits is not None:
+        tuned = _tuned(searched[0], topics, choice, judged, splits, parts or TuningParts(), asking, watch)
+    with watch("searching", asking.timing.repeats * len(topics)) as counter:
+        timing = replace(asking.timing, step=counter.step)
+        if tuned is not None:
+            retrieved = retrieve_tuned(
+                searched, topics, tuned, query=asking.query, depth=asking.depth, tag=asking.tag, timing=timing
+            )
+        else:
+            retrieved = retrieve(
+                searched,
+                topics,
+                choice.model.name,
+                parameters=choice.fixed,
+                query=asking.query,
+                depth=asking.depth,
+                tag=asking.tag,
+                timing=timing,
+            )
+    return Searched(retrieved, tuned)
+
+
+def _tuned(
+    index: Index,
+    topics: Topics,
+    choice: ModelChoice,
+    judged: Qrels | None,
+    splits: Splits,
+    parts: TuningParts,
+    asking: Asking,
+    watch: Watch,
+) -> Tuned:
+    tuning = Tuning(grid=choice.grid, fixed=choice.fixed, measure=parts.measure, depth=asking.depth)
+    queries = dict(zip(topics.ids, topics.queries(*asking.query), strict=True))
+    with watch("tuning", len(tuning.points) + 1) as counter:
+        return tune(index, choice.model.name, queries, judged, splits, tuning, step=counter.step)
+
+
+def _parameters(model: Model, given: Mapping[str, str]) -> dict[str, Value]:
+    """Those parameters of the model that were given."""
+    named = {own_name(name): value for name, value in given.items()}
+    model.check_names(list(named))
+    twice = [spelt(name) for name, _ in model.given if name in named]
+    if twice:
+        raise UsageError(f"{model} has a value for {twice[0]}: it cannot be given another by --{twice[0]}")
+    parameters: dict[str, Value] = dict(model.given) | {
+        name: as_value(value, name, model) for name, value in named.items()
+    }
+    model.check(parameters)
+    return parameters
+
+
+def _check_used(model: Model, fixed: Mapping[str, Value], grid: Mapping[str, tuple[Value, ...]]) -> None:
+    """That what was given counts for something."""
+    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()}
+    given = fixed.keys() | grid.keys()
+    if "delta" in given and not {"bm25l", "bm25+"}.intersection(map(str, tried["variant"])):
+        raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")
+    if "slope" in given and not any("u" in str(weighting) for weighting in tried["weighting"]):
+        raise UsageError("slope counts for weightings with u alone: choose one with --weighting, as Lnu.ltc")
