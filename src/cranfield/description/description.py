@@ -28,7 +28,7 @@ FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is wh
 MOSTLY_JUDGED = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Description:
     """What `describe` found; None where a collection lacks the part.
 
@@ -90,13 +90,13 @@ def describe(
     elif not (isinstance(runs, tuple) and not runs):
         raise UsageError("runs are seen through judgements, and there are none here")
     return Description(
-        collection.name,
-        None if collection.documents is None else of_texts(collection.documents),
-        None if collection.topics is None else of_texts(collection.topics),
-        summary,
-        cutoffs,
-        () if summary is None else advise(summary, cutoffs),
-        tuple(warnings),
+        name=collection.name,
+        documents=None if collection.documents is None else of_texts(collection.documents),
+        topics=None if collection.topics is None else of_texts(collection.topics),
+        judgements=summary,
+        cutoffs=cutoffs,
+        advice=() if summary is None else advise(summary, cutoffs),
+        findings=tuple(warnings),
     )
 
 
