@@ -20,7 +20,7 @@ from cranfield import DataError, Policy, UsageError, measure
 from cranfield.comparison.gate.decision import Both, as_comparison, gate, measure_checks
 from cranfield.comparison.gate.gate_tables import render
 from cranfield.comparison.gate.rules import Answer, Rule, Thresholds
-from cranfield.comparison.gate.verdict import ANSWERS, Check, Verdict
+from cranfield.comparison.gate.verdict import ANSWERS, Check
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Floats, Judged
 from cranfield.measures import Measure, all_measures, parse_measure
@@ -665,7 +665,7 @@ def test_the_table_says_the_same_as_the_verdict() -> None:
 def test_the_headline_counts(gains: dict[str, list[float]], headline: str) -> None:
     checks = tuple(check_of(each, measure=parse_measure(name)) for name, each in gains.items())
     some = gate(Experiment(QRELS, [RUNS["good"], RUNS["good"]]))
-    assert Verdict(checks, (), some.thresholds, some.test, some.sampling, some.results, ()).headline == headline
+    assert replace(some, checks=checks, means=(), warnings=()).headline == headline
 
 
 def test_the_command_writes_a_summary_and_reads_a_file(files: dict[str, str], tmp_path: Path) -> None:
@@ -723,7 +723,9 @@ def test_a_check_says_what_it_found() -> None:
         Experiment(QRELS, [RUNS["poor"], RUNS["good"]]), Thresholds({"AP": Rule(minimum=0.1, significant=False)})
     )
     mean = verdict.means[0].candidate
-    assert verdict.checks == (Check("AP", "minimum", "AP is at least 0.1", "pass", f"{mean:.4f}"),)
+    assert verdict.checks == (
+        Check(measure="AP", rule="minimum", what="AP is at least 0.1", answer="pass", detail=f"{mean:.4f}"),
+    )
 
 
 def test_the_ledger_counts_what_was_tested(files: dict[str, str], tmp_path: Path) -> None:

@@ -40,31 +40,33 @@ class Part(NamedTuple):
 
 def parts(comparison: Comparison) -> list[Part]:
     """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
-    found = [Part("", systems_grid(comparison), (legend(comparison),))]
-    found += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
-    found += [
+    tables = [Part("", systems_grid(comparison), (legend(comparison),))]
+    tables += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
+    tables += [
         Part(f"{panel.heading}, fold by fold", folds_grid(comparison, panel))
         for panel in comparison.panels
         if panel.folds
     ]
-    found += [Part(f"{panel.heading}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk]
+    tables += [
+        Part(f"{panel.heading}, risk", risk_grid(comparison, panel)) for panel in comparison.panels if panel.risk
+    ]
     if comparison.macro:
-        found.append(
+        tables.append(
             Part("All collections, each counting the same", macro_grid(comparison), (_macro_legend(comparison),))
         )
-    return found
+    return tables
 
 
 def systems_grid(comparison: Comparison) -> Grid:
     """Means, the best in bold, with letters for the systems that each one beats."""
     shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
     header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
-    header += [_on(efficiency_columns.header(each.figure), each.collection) for each in comparison.figures]
+    header += [_on(efficiency_columns.header(column.figure), column.collection) for column in comparison.figures]
     rows: list[list[str | Cell]] = []
     for number, system in enumerate(comparison.systems):
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
         unjudged = [_shown(float(share[number]), ".1%") for share in shares.values()]
-        figures = [efficiency_columns.shown(each.figure, each.values[number]) for each in comparison.figures]
+        figures = [efficiency_columns.shown(column.figure, column.values[number]) for column in comparison.figures]
         rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
     return Grid(header, rows, labels=2)
 

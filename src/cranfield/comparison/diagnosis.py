@@ -226,7 +226,7 @@ def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mappi
             remedy="Topic ids must be the same text: 0001 is not 1.",
         )
     names = list(dict.fromkeys(name for values in attributes.values() for name in values))
-    found: list[Slice] = []
+    slices: list[Slice] = []
     parts: list[tuple[Floats, Decision]] = []
     for name in names:
         values = [attributes.get(topic, {}).get(name, "") for topic in topics]
@@ -235,18 +235,33 @@ def sliced(topics: Sequence[str], scores: Floats, attributes: Mapping[str, Mappi
             mean, other = part.mean(axis=1).tolist()
             decision = _decided(part) if len(members) > 1 else NOTHING
             p, by = float(decision.p[0]), decision.by[0]
-            found.append(Slice(name, value, len(members), mean, other, mean - other, nan, nan, p, by, p, nan))
+            slices.append(
+                Slice(
+                    attribute=name,
+                    value=value,
+                    topics=len(members),
+                    mean=mean,
+                    other_mean=other,
+                    difference=mean - other,
+                    low=nan,
+                    high=nan,
+                    p=p,
+                    decided_by=by,
+                    adjusted_p=p,
+                    level=nan,
+                )
+            )
             parts.append((part, decision))
     correction = find_correction()
-    adjusted = correction(np.array([each.p for each in found]))
-    level = correction.level(ALPHA, len(found), int(np.sum(adjusted < ALPHA)))
-    out = []
-    for each, (part, decision), p in zip(found, parts, adjusted.tolist(), strict=True):
+    adjusted = correction(np.array([topic_slice.p for topic_slice in slices]))
+    level = correction.level(ALPHA, len(slices), int(np.sum(adjusted < ALPHA)))
+    with_intervals = []
+    for topic_slice, (part, decision), p in zip(slices, parts, adjusted.tolist(), strict=True):
         if decision is not NOTHING:
             (low,), (high,) = decided(part, ONE_PAIR, decision, level, np.array([p < ALPHA]), Sampling())
-            each = each._replace(low=float(low), high=float(high))
-        out.append(each._replace(adjusted_p=p, level=level))
-    return tuple(out)
+            topic_slice = topic_slice._replace(low=float(low), high=float(high))
+        with_intervals.append(topic_slice._replace(adjusted_p=p, level=level))
+    return tuple(with_intervals)
 
 
 def moved(experiment: Experiment, topic: str, depth: int) -> list[Move]:

@@ -36,7 +36,7 @@ class Grounds(NamedTuple):
 
     def perfect(self, cutoff: int) -> float:
         """What a perfect run scores in P at a cutoff."""
-        return next(each.perfect for each in self.cutoffs if each.cutoff == cutoff)
+        return next(known.perfect for known in self.cutoffs if known.cutoff == cutoff)
 
 
 def reciprocal_rank(grounds: Grounds) -> Advice:

@@ -28,7 +28,7 @@ FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is wh
 MOSTLY_JUDGED = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Description:
     """What `describe` found; None where a collection lacks the part.
 
@@ -74,29 +74,29 @@ def describe(
     ['RR@10', 'Success@10', 'nDCG@10', 'R@100']
     """
     collection = as_collection(source, kind=kind, reading=reading, ids=ids)
-    found = [Finding(code, collection.name, note, doubtful=code == "topic-ids") for code, note in collection.notes]
+    warnings = [Finding(code, collection.name, note, doubtful=code == "topic-ids") for code, note in collection.notes]
     for part in (collection.documents, collection.topics):
         if part is not None:
-            found += [Finding(code, part.name, note, doubtful=False) for code, note in part.notes]
+            warnings += [Finding(code, part.name, note, doubtful=False) for code, note in part.notes]
     summary: JudgementSummary | None = None
     cutoffs: tuple[Cutoff, ...] = ()
     if collection.qrels is not None:
         pooled = pool(collection.qrels)
-        found += findings.of_qrels(collection.qrels, pooled)
+        warnings += findings.of_qrels(collection.qrels, pooled)
         summary = of_judgements(pooled)
-        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_reading, collection.qrels, pooled, found))
-        found += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
-        found += _of_depth(cutoffs, summary, collection.name)
+        cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_reading, collection.qrels, pooled, warnings))
+        warnings += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
+        warnings += _of_depth(cutoffs, summary, collection.name)
     elif not (isinstance(runs, tuple) and not runs):
         raise UsageError("runs are seen through judgements, and there are none here")
     return Description(
-        collection.name,
-        None if collection.documents is None else of_texts(collection.documents),
-        None if collection.topics is None else of_texts(collection.topics),
-        summary,
-        cutoffs,
-        () if summary is None else advise(summary, cutoffs),
-        tuple(found),
+        name=collection.name,
+        documents=None if collection.documents is None else of_texts(collection.documents),
+        topics=None if collection.topics is None else of_texts(collection.topics),
+        judgements=summary,
+        cutoffs=cutoffs,
+        advice=() if summary is None else advise(summary, cutoffs),
+        findings=tuple(warnings),
     )
 
 
@@ -140,7 +140,7 @@ def as_collection(
     return Collection(qrels.name, qrels=qrels)
 
 
-def _judged_runs(runs: Any, reading: Reading, qrels: Qrels, pooled: Pool, found: list[Finding]) -> list[Judged]:
+def _judged_runs(runs: Any, reading: Reading, qrels: Qrels, pooled: Pool, warnings: list[Finding]) -> list[Judged]:
     """The runs as judged; what is odd about them is added to what was found."""
     if isinstance(runs, tuple) and not runs:
         return []
@@ -148,28 +148,28 @@ def _judged_runs(runs: Any, reading: Reading, qrels: Qrels, pooled: Pool, found:
     for name, source in named_runs(runs):
         run = read_run(source, name=name, reading=reading)
         judged = judge(run, qrels, pooled=pooled)
-        found += findings.of_run(run, judged) + findings.of_coverage(run, judged)
+        warnings += findings.of_run(run, judged) + findings.of_coverage(run, judged)
         all_judged.append(judged)
     return all_judged
 
 
 def _of_topics(collection: Collection, qrels: Qrels) -> list[Finding]:
     """Whether there are enough topics, and the same ones on both sides."""
-    found = []
+    warnings = []
     count = len(qrels.topics)
     if count < FEW:
         message = f"{plural(count, 'topic')}: with fewer than {FEW}, chance orders systems as much as merit does"
-        found.append(Finding("few-topics", collection.name, message))
+        warnings.append(Finding("few-topics", collection.name, message))
     elif count < USUAL:
         message = f"{count} topics, where {USUAL} are usual: only large differences will show"
-        found.append(Finding("few-topics", collection.name, message, doubtful=False))
+        warnings.append(Finding("few-topics", collection.name, message, doubtful=False))
     if collection.topics is None or other_ids(collection.topics, qrels.topics) is not None:
-        return found
+        return warnings
     asked, judged = set(collection.topics.ids), set(qrels.topics)
     unjudged = [id for id in collection.topics.ids if id not in judged]
     unknown = [id for id in qrels.topics if id not in asked]
     return [
-        *found,
+        *warnings,
         *_about(unjudged, "unjudged-topics", "topic", "without judgements", collection.name, doubtful=False),
         *_about(unknown, "unknown-topics", "judged topic", "not among the topics", collection.name),
     ]
@@ -196,7 +196,7 @@ def _about(ids: Sequence[str], code: str, noun: str, what: str, name: str, *, do
 
 def _of_depth(cutoffs: Sequence[Cutoff], judgements: JudgementSummary, name: str) -> list[Finding]:
     """How far down the runs are judged, where judgements mean to be complete."""
-    shares = [(each.cutoff, each.judged) for each in cutoffs if each.judged is not None]
+    shares = [(depth.cutoff, depth.judged) for depth in cutoffs if depth.judged is not None]
     if not shares or judgements.shape != "dense":
         return []
     deep = [cutoff for cutoff, share in shares if share >= MOSTLY_JUDGED]

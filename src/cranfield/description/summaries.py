@@ -58,7 +58,7 @@ class TextSummary:
     words: Mapping[str, Spread]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgementSummary:
     """How many judgements there are, how many say relevant, for each topic and each grade, and what shape they have.
 
@@ -100,14 +100,14 @@ def of_judgements(pooled: Pool) -> JudgementSummary:
         per_topic = pooled.total(pooled.grades == grade)
         grades.append(Grade(grade, int(per_topic.sum()), int(np.count_nonzero(per_topic)), spread(per_topic)))
     return JudgementSummary(
-        len(pooled.topics),
-        int(judged.sum()),
-        int(relevant.sum()),
-        spread(judged),
-        spread(relevant),
-        int(np.count_nonzero(values > 0)),
-        tuple(grades),
-        _shape(judged, relevant),
+        topics=len(pooled.topics),
+        judged=int(judged.sum()),
+        relevant=int(relevant.sum()),
+        judged_per_topic=spread(judged),
+        relevant_per_topic=spread(relevant),
+        levels=int(np.count_nonzero(values > 0)),
+        grades=tuple(grades),
+        shape=_shape(judged, relevant),
     )
 
 

@@ -159,22 +159,26 @@ def _account(
         notes = (f"there is no answer of {run} for this topic", *notes)
     notes = (*_left_out(run, ranking.judged, policy), *notes)
     account = Account(
-        run,
-        measure,
-        trace.value,
-        working.steps,
-        working.because,
-        tuple(working.columns),
-        _lines(measure, trace, working, documents, places, grade, ranking.ties),
-        Below(len(hidden), int(working.counts[hidden].sum()), None if added is None else float(added[hidden].sum())),
-        trace.length,
-        trace.n_relevant(rel),
-        int(trace.relevant(rel).sum()),
-        int(np.isnan(trace.grade).sum()),
-        _missed(trace.judged, ranking.known, rel),
-        grade,
-        bounds,
-        notes,
+        run=run,
+        measure=measure,
+        value=trace.value,
+        steps=working.steps,
+        because=working.because,
+        columns=tuple(working.columns),
+        lines=_lines(measure, trace, working, documents, places, grade, ranking.ties),
+        below=Below(
+            ranks=len(hidden),
+            counting=int(working.counts[hidden].sum()),
+            contribution=None if added is None else float(added[hidden].sum()),
+        ),
+        retrieved=trace.length,
+        relevant=trace.n_relevant(rel),
+        found=int(trace.relevant(rel).sum()),
+        unjudged=int(np.isnan(trace.grade).sum()),
+        missed=_missed(trace.judged, ranking.known, rel),
+        supposed_grade=grade,
+        bounds=bounds,
+        notes=notes,
     )
     contributions = [None] * trace.length if added is None else added.tolist()
     return account, dict(zip(documents, zip(trace.rank.tolist(), contributions, strict=True), strict=True))
@@ -269,4 +273,11 @@ def _pair(
         grade = grades.get(document, -1.0)  # a negative grade is no judgement
         move = Move(topic, document, grade if grade >= 0 else None, rank, other_rank)
         placed.append(Placed(move, contribution, other_contribution))
-    return SideBySide(first.measure, first.run, second.run, first.value, second.value, tuple(placed))
+    return SideBySide(
+        measure=first.measure,
+        run=first.run,
+        other=second.run,
+        value=first.value,
+        other_value=second.value,
+        documents=tuple(placed),
+    )

@@ -44,7 +44,7 @@ class Below(NamedTuple):
     contribution: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Account:
     """How the score of one run on a measure arises."""
 
@@ -115,7 +115,7 @@ class Placed(NamedTuple):
     other_contribution: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SideBySide:
     """Two runs side by side: the documents shown of the first one in its order, then those of the other alone."""
 
@@ -131,7 +131,7 @@ class SideBySide:
         return self.value - self.other_value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Explanation:
     """How scores of one topic arise: an account for each measure and run, and for two runs a pair for each measure."""
 

@@ -19,7 +19,7 @@ LONGEST_NAME = 28
 
 def drawn(pair: SideBySide, lines: Sequence[ExplainedRank], other_lines: Sequence[ExplainedRank]) -> Markup:
     """The documents shown of both runs; a full dot is one that counts, a ring one that is judged, none is unjudged."""
-    move = {one.move.document: one.move for one in pair.documents}
+    move = {placed.move.document: placed.move for placed in pair.documents}
     place, other_place = ({line.document: _middle(i) for i, line in enumerate(shown)} for shown in (lines, other_lines))
     longest = max([len(pair.run), len(pair.other), *(len(_label(line)) for line in (*lines, *other_lines))])
     left = round(CHARACTER * longest) + 24

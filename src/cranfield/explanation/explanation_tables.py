@@ -81,16 +81,16 @@ def board(account: Account) -> str:
 
 def sentences(account: Account) -> list[str]:
     """What the ranking does not show: what is missing, what stands below, and what is not judged."""
-    found = f"{plural(account.retrieved, 'document')} {_are(account.retrieved)} retrieved"
+    retrieved = f"{plural(account.retrieved, 'document')} {_are(account.retrieved)} retrieved"
     if not account.relevant:
-        found += "; none is judged relevant."
+        retrieved += "; none is judged relevant."
     elif account.found < account.relevant:
-        found += f", {account.found} of the {plural(account.relevant, 'relevant one')}."
+        retrieved += f", {account.found} of the {plural(account.relevant, 'relevant one')}."
     else:
-        found += f", all of the relevant ones ({account.relevant}) among them."
-    told = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), found]
+        retrieved += f", all of the relevant ones ({account.relevant}) among them."
+    told = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), retrieved]
     if account.missed:
-        missed = some([f"{one.document} (grade {one.grade:g})" for one in account.missed], SHOWN_MISSED)
+        missed = some([f"{missing.document} (grade {missing.grade:g})" for missing in account.missed], SHOWN_MISSED)
         told.append(f"Relevant and not retrieved: {missed}.")
     told += _below(account)
     if not account.adds_up:
@@ -137,16 +137,16 @@ def _bounds(account: Account, low: float, high: float) -> str:
 
 def pair_grid(pair: SideBySide) -> Grid:
     """Documents of two runs side by side, with what each adds to both scores."""
-    adds_up = any(one.contribution is not None or one.other_contribution is not None for one in pair.documents)
+    adds_up = any(placed.contribution is not None or placed.other_contribution is not None for placed in pair.documents)
     header = ["document", "grade", f"rank in {pair.run}", f"in {pair.other}", "change"]
     header += [f"adds in {pair.run}", f"in {pair.other}", "difference"] if adds_up else []
     rows: list[list[str | Cell]] = []
-    for one in pair.documents:
-        move = one.move
+    for placed in pair.documents:
+        move = placed.move
         row: list[str | Cell] = [move.document, _grade(move.grade), _rank(move.rank), _rank(move.other_rank)]
-        row.append(change(one))
+        row.append(change(placed))
         if adds_up:
-            mine, others = one.contribution or 0.0, one.other_contribution or 0.0
+            mine, others = placed.contribution or 0.0, placed.other_contribution or 0.0
             row += [_decimal(mine or None, ""), _decimal(others or None, ""), _signed(mine - others or None)]
         rows.append(row)
     return Grid(header, rows)

@@ -31,7 +31,11 @@ def render(plans: Plans, format: str) -> str:
 
 def _blocks(plans: Plans) -> list[Block]:
     if not isinstance(plans, tuple):
-        return [block for one in plans.measures for block in (*_pairs(plans, one), _reliability_grid(plans, one))]
+        return [
+            block
+            for measure_plan in plans.measures
+            for block in (*_pairs(plans, measure_plan), _reliability_grid(plans, measure_plan))
+        ]
     rows = [
         [p.design, _shown(p.effect), _shown(p.difference), _shown(p.sd), f"{p.alpha:g}", f"{p.comparisons}",
          _shown(p.power), f"{p.topics:,}"]
@@ -40,13 +44,13 @@ def _blocks(plans: Plans) -> list[Block]:
     return [Grid(["design", "effect", "difference", "sd", "alpha", "comparisons", "power", "topics"], rows)]
 
 
-def _pairs(plan: Plan, one: MeasurePlan) -> list[Block]:
+def _pairs(plan: Plan, measure_plan: MeasurePlan) -> list[Block]:
     tested = f"alpha {plan.aims.alpha:g}" + (f" / {plan.aims.comparisons}" if plan.aims.comparisons > 1 else "")
     title = (
-        f"{one.measure}: {plan.topics:,} topics, {len(plan.runs):,} runs; power {plan.aims.power:g}, {tested}; "
-        f"intervals of {plan.aims.confidence:.0%}"
+        f"{measure_plan.measure}: {plan.topics:,} topics, {len(plan.runs):,} runs; "
+        f"power {plan.aims.power:g}, {tested}; intervals of {plan.aims.confidence:.0%}"
     )
-    pairs = list(one.pairs)
+    pairs = list(measure_plan.pairs)
     if len(pairs) > MOST_PAIRS:
         by_sd = sorted(pairs, key=lambda pair: pair.sd)
         pairs = [by_sd[0], by_sd[len(by_sd) // 2], by_sd[-1]]
@@ -61,17 +65,17 @@ def _pair_row(pair: PairPlan) -> Row:
     return [pair.a, pair.b, *map(_shown, numbers), *(UNKNOWN if n is None else f"{n:,}" for n in pair.topics)]
 
 
-def _reliability_grid(plan: Plan, one: MeasurePlan) -> Grid:
+def _reliability_grid(plan: Plan, measure_plan: MeasurePlan) -> Grid:
     header = ["would other topics agree?", f"with {plan.planned:,}", "low", "high"]
     for target in plan.aims.targets:
         header += [f"topics for {target:g}", "low", "high"]
     kinds = (
-        ("on differences (Eρ²)", one.generalisability, one.topics_for_generalisability),
-        ("on scores (Φ)", one.dependability, one.topics_for_dependability),
+        ("on differences (Eρ²)", measure_plan.generalisability, measure_plan.topics_for_generalisability),
+        ("on scores (Φ)", measure_plan.dependability, measure_plan.topics_for_dependability),
     )
     rows = [
-        [name, *map(_shown, found), *(_counted(number) for estimate in needed for number in estimate)]
-        for name, found, needed in kinds
+        [name, *map(_shown, interval), *(_counted(number) for estimate in needed for number in estimate)]
+        for name, interval, needed in kinds
     ]
     return Grid(header, rows)
 
@@ -94,22 +98,29 @@ def _separated(plans: Plans, delimiter: str) -> str:
 
 def _quantities(plan: Plan) -> Iterator[tuple[object, ...]]:
     """A row a number: measure, what it is, the pair it is about, what it is for, value and interval."""
-    for one in plan.measures:
-        for pair in one.pairs:
+    for measure_plan in plan.measures:
+        for pair in measure_plan.pairs:
             names = (pair.a, pair.b)
-            yield one.measure, "difference", *names, plan.topics, pair.difference, None, None
-            yield one.measure, "sd", *names, plan.topics, pair.sd, pair.sd_low, pair.sd_high
-            yield one.measure, "detectable difference", *names, plan.planned, pair.detectable, None, None
+            yield measure_plan.measure, "difference", *names, plan.topics, pair.difference, None, None
+            yield measure_plan.measure, "sd", *names, plan.topics, pair.sd, pair.sd_low, pair.sd_high
+            yield measure_plan.measure, "detectable difference", *names, plan.planned, pair.detectable, None, None
             for difference, topics in zip(plan.aims.differences, pair.topics, strict=True):
-                yield one.measure, "topics for difference", *names, difference, topics, None, None
+                yield measure_plan.measure, "topics for difference", *names, difference, topics, None, None
         kinds: tuple[tuple[str, IntervalEstimate, tuple[IntervalEstimate, ...]], ...] = (
-            ("generalisability", one.generalisability, one.topics_for_generalisability),
-            ("dependability", one.dependability, one.topics_for_dependability),
+            ("generalisability", measure_plan.generalisability, measure_plan.topics_for_generalisability),
+            ("dependability", measure_plan.dependability, measure_plan.topics_for_dependability),
         )
-        for name, found, needed in kinds:
-            yield one.measure, name, None, None, plan.planned, *map(_known, found)
+        for name, interval, needed in kinds:
+            yield measure_plan.measure, name, None, None, plan.planned, *map(_known, interval)
             for target, topics_needed in zip(plan.aims.targets, needed, strict=True):
-                yield one.measure, f"topics for {name}", None, None, target, *(_known(_whole(n)) for n in topics_needed)
+                yield (
+                    measure_plan.measure,
+                    f"topics for {name}",
+                    None,
+                    None,
+                    target,
+                    *(_known(_whole(n)) for n in topics_needed),
+                )
 
 
 def _known(value: float) -> float | None:
@@ -140,7 +151,7 @@ def to_document(plans: Plans) -> dict[str, Json]:
         "topics": plans.topics,
         "planned_topics": plans.planned,
         "runs": list(plans.runs),
-        "measures": [_measure_document(plans, one) for one in plans.measures],
+        "measures": [_measure_document(plans, measure_plan) for measure_plan in plans.measures],
         "policy": asdict(plans.policy),
         "inputs": [
             {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
@@ -152,10 +163,10 @@ def to_document(plans: Plans) -> dict[str, Json]:
     }
 
 
-def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Json]:
-    parts = one.components
+def _measure_document(plan: Plan, measure_plan: MeasurePlan) -> dict[str, Json]:
+    parts = measure_plan.components
     return {
-        "measure": one.measure,
+        "measure": measure_plan.measure,
         "pairs": [
             {
                 "a": pair.a,
@@ -168,26 +179,28 @@ def _measure_document(plan: Plan, one: MeasurePlan) -> dict[str, Json]:
                     for difference, topics in zip(plan.aims.differences, pair.topics, strict=True)
                 ],
             }
-            for pair in one.pairs
+            for pair in measure_plan.pairs
         ],
         "variance": {
             "systems": parts.systems_variance,
             "topics": parts.topics_variance,
             "residual": parts.residual_variance,
         },
-        "generalisability": _estimate_document(plan, one.generalisability, one.topics_for_generalisability),
-        "dependability": _estimate_document(plan, one.dependability, one.topics_for_dependability),
+        "generalisability": _estimate_document(
+            plan, measure_plan.generalisability, measure_plan.topics_for_generalisability
+        ),
+        "dependability": _estimate_document(plan, measure_plan.dependability, measure_plan.topics_for_dependability),
     }
 
 
-def _estimate_document(plan: Plan, found: IntervalEstimate, needed: tuple[IntervalEstimate, ...]) -> dict[str, Json]:
+def _estimate_document(plan: Plan, interval: IntervalEstimate, needed: tuple[IntervalEstimate, ...]) -> dict[str, Json]:
     def numbers(values: Iterable[float]) -> dict[str, float | None]:
         shown = (value if isfinite(value) else None for value in values)
-        return dict(zip(found._fields, shown, strict=True))
+        return dict(zip(interval._fields, shown, strict=True))
 
     aims = zip(plan.aims.targets, needed, strict=True)
     topics = [{"target": target, **numbers(map(_whole, estimate))} for target, estimate in aims]
-    return {**numbers(found), "topics_needed": topics}
+    return {**numbers(interval), "topics_needed": topics}
 
 
 FORMATS: dict[str, Callable[[Plans], str]] = {

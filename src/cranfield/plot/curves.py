@@ -64,31 +64,31 @@ def by_cutoff(
     >>> by_cutoff(Experiment(qrels, run), "P", [1, 2, 3]).of("a")
     [(1.0, 1.0), (2.0, 0.5), (3.0, 0.6666666666666666)]
     """
-    one = parse_measure(measure) if isinstance(measure, str) else measure
-    at = one.definition.at
+    parsed = parse_measure(measure) if isinstance(measure, str) else measure
+    at = parsed.definition.at
     if at is None:
-        raise UsageError(f"{one} has no cutoff to make a curve of")
+        raise UsageError(f"{parsed} has no cutoff to make a curve of")
     given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(experiment) + 1)))
-    found: dict[tuple[str, str], list[float]] = {
+    values_of: dict[tuple[str, str], list[float]] = {
         (run, topic): [] for run in experiment.names for topic in topics or [""]
     }
     # Some cutoffs at a time: the scores of all topics at all of them may be more than there is memory for.
     step = max(1, MOST_SCORES // (len(experiment.tables()) * len(experiment.judgements().qrels.topics)))
     for start in range(0, len(given), step):
-        wanted = [one @ cutoff for cutoff in given[start : start + step]]
+        wanted = [parsed @ cutoff for cutoff in given[start : start + step]]
         results = experiment.evaluate(wanted)
         _check_topics(topics, results.topics)
         number = {topic: t for t, topic in enumerate(results.topics)}
         for r, run in enumerate(experiment.names):
             for topic in topics or ("",):
                 values = results.scores[r, :, number[topic]] if topic else results.means[r]
-                found[run, topic] += values.tolist()
+                values_of[run, topic] += values.tolist()
     points = [
         Point(run, topic, series, float(x), y)
-        for (run, topic), values in found.items()
+        for (run, topic), values in values_of.items()
         for x, y in zip(given, values, strict=True)
     ]
-    return Curves("recall" if at == "recall" else "rank", str(one), tuple(points))
+    return Curves("recall" if at == "recall" else "rank", str(parsed), tuple(points))
 
 
 def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curves:
@@ -114,13 +114,19 @@ def precision_recall(experiment: Experiment, topics: Sequence[str], *, rel: floa
     for run, judged in _judged(experiment):
         _check_topics(topics, judged.topics)
         hit = judged.hits(rel)
-        found, relevant = judged.running(hit), judged.n_relevant(rel)
+        relevant_so_far, relevant = judged.running(hit), judged.n_relevant(rel)
         for topic in topics:
             t = judged.topics.index(topic)
             for i in range(judged.offsets[t], judged.offsets[t + 1]):
                 if hit[i]:
                     points.append(
-                        Point(run, topic, "", float(found[i] / relevant[t]), float(found[i] / judged.rank[i]))
+                        Point(
+                            run,
+                            topic,
+                            "",
+                            float(relevant_so_far[i] / relevant[t]),
+                            float(relevant_so_far[i] / judged.rank[i]),
+                        )
                     )
     return Curves("recall", "precision", tuple(points))
 
@@ -141,10 +147,10 @@ def gains(experiment: Experiment, kind: str = "DCG", *, depth: int | None = None
     """
     own, ideal, _ = _gain_measures(kind)
     ranks = range(1, (depth or _longest(experiment)) + 1)
-    found = by_cutoff(experiment, own, ranks, topics=topics)
+    cumulated = by_cutoff(experiment, own, ranks, topics=topics)
     best = by_cutoff(experiment, ideal, ranks, topics=topics, series="ideal")
     title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
-    return Curves("rank", title, found.points + best.points)
+    return Curves("rank", title, cumulated.points + best.points)
 
 
 def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:

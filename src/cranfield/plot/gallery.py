@@ -50,7 +50,7 @@ def normalised_gain(subject: Subject) -> Chart:
         for average in ("mean of ratios", "ratio of means")
     }
     areas = {run: [area(made.of(run)) for made in parts.values()] for run in subject.experiment.names}
-    names = {run: f"{run} ({one:.3f}, {other:.3f})" for run, (one, other) in areas.items()}
+    names = {run: f"{run} ({first:.3f}, {second:.3f})" for run, (first, second) in areas.items()}
     points = [
         point._replace(run=names[point.run], series="" if average == "mean of ratios" else average)
         for average, made in parts.items()

@@ -51,8 +51,8 @@ def curves(simulation: Simulation) -> Curves:
     [(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]
     """
     points = tuple(
-        Point(method, "", "", float(budget), found / simulation.relevant)
+        Point(method, "", "", float(budget), relevant_found / simulation.relevant)
         for method in simulation.methods
-        for budget, found in enumerate(simulation.found[method].tolist())
+        for budget, relevant_found in enumerate(simulation.found[method].tolist())
     )
     return Curves("judgements a topic", "recall", points)

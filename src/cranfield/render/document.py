@@ -83,17 +83,17 @@ def written(blocks: Iterable[Block], format: str) -> str:
     """
     shown = list(blocks)
     write = {"table": _text, "markdown": _markdown, "latex": _latex, "html": _html}[format]
-    gaps = ["", *("\n" if _apart(one, other, format) else "" for one, other in pairwise(shown))]
+    gaps = ["", *("\n" if _apart(block, following, format) else "" for block, following in pairwise(shown))]
     return "".join(gap + write(block) for gap, block in zip(gaps, shown, strict=True))
 
 
-def _apart(one: Block, other: Block, format: str) -> bool:
+def _apart(block: Block, following: Block, format: str) -> bool:
     """Whether there is an empty line between two blocks."""
-    if format == "html" or (isinstance(one, Bullet) and isinstance(other, Bullet)):
+    if format == "html" or (isinstance(block, Bullet) and isinstance(following, Bullet)):
         return False
     if format == "latex":  # what is told of a table is a comment right under it
-        return isinstance(other, Title) or (isinstance(one, Grid) and isinstance(other, Grid))
-    return format == "markdown" or not isinstance(one, Title) or isinstance(other, Title)
+        return isinstance(following, Title) or (isinstance(block, Grid) and isinstance(following, Grid))
+    return format == "markdown" or not isinstance(block, Title) or isinstance(following, Title)
 
 
 def _text(block: Block) -> str:

@@ -42,8 +42,8 @@ def visible_lines(text: str) -> str:
     return _UNSEEN_IN_LINES.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     if "\udc80" <= character <= "\udc9f":  # a byte that is not UTF-8
         return f"\\x{ord(character) - 0xDC00:02x}"
     return ascii(character)[1:-1]
@@ -179,8 +179,8 @@ def markdown(text: str) -> str:
     >>> print(markdown("a|b <i> *c* [d](e) run_1"), markdown("<0.0001"), markdown("-0.5"))
     a\\|b &lt;i> \\*c\\* \\[d\\](e) run_1 <0.0001 -0.5
     """
-    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", visible(text))
-    return _TAG.sub(lambda found: "&lt;" if found.group() == "<" else "&amp;", escaped)
+    escaped = _MARKDOWN.sub(lambda match: f"\\{match.group()}", visible(text))
+    return _TAG.sub(lambda match: "&lt;" if match.group() == "<" else "&amp;", escaped)
 
 
 def markdown_line(text: str) -> str:
@@ -190,8 +190,8 @@ def markdown_line(text: str) -> str:
     \\# a 1\\. b \\- c
     """
 
-    def escaped(found: re.Match[str]) -> str:
-        blanks, mark = found.groups()
+    def escaped(match: re.Match[str]) -> str:
+        blanks, mark = match.groups()
         return f"{blanks}{mark[:-1]}\\{mark[-1]}"
 
     return _BLOCK.sub(escaped, markdown(text).lstrip())

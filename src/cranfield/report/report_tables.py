@@ -157,7 +157,9 @@ def findings_grid(report: Report) -> Grid:
 def policy_grid(report: Report) -> Grid:
     """Every decision that changes a number."""
     policy = asdict(report.results.policy)
-    rows = [[DECIDES[one.name], one.name, _said(policy[one.name])] for one in fields(report.results.policy)]
+    rows = [
+        [DECIDES[setting.name], setting.name, _said(policy[setting.name])] for setting in fields(report.results.policy)
+    ]
     rows.append(["documents nobody judged", "unjudged", "not relevant"])
     rows.append(["documents of a negative grade", "negative grades", "in the pool, but unjudged"])
     return Grid(["decision", "name", "here"], rows, labels=3)
@@ -200,11 +202,11 @@ def reading(report: Report) -> list[str]:
 
 def tested(report: Report) -> list[str]:
     """The tests of significance, their null hypotheses, and the correction."""
-    found = report.comparison
-    if found is None:
+    comparison = report.comparison
+    if comparison is None:
         return []
-    lines = [f"{test.title[0].upper()}{test.title[1:]}. Null hypothesis: {test.null}." for test in found.tests]
-    decided = f"Decided by {found.rule}; {corrected(found)}, level {found.alpha:g}."
+    lines = [f"{test.title[0].upper()}{test.title[1:]}. Null hypothesis: {test.null}." for test in comparison.tests]
+    decided = f"Decided by {comparison.rule}; {corrected(comparison)}, level {comparison.alpha:g}."
     return [*lines, decided]
 
 

@@ -18,7 +18,7 @@ FORMATS = (*WRITERS, *DELIMITERS, "json")
 ALL = "all"
 
 
-def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
+def render(correlation: Correlation, format: str, *, per_topic: bool = True) -> str:
     """In a format, ending in a newline; where rows have a mean, they are shown only if asked for.
 
     What is for machines has full precision and no notes. The mean is the last row, of the topic all.
@@ -26,50 +26,55 @@ def render(found: Correlation, format: str, *, per_topic: bool = True) -> str:
     if format == "json":
         import json
 
-        return json.dumps(to_document(found, per_topic=per_topic), allow_nan=False, indent=1) + "\n"
-    header = [*found.labels, *found.columns]
+        return json.dumps(to_document(correlation, per_topic=per_topic), allow_nan=False, indent=1) + "\n"
+    header = [*correlation.labels, *correlation.columns]
     lines: list[tuple[tuple[str, ...], tuple[float, ...]]] = []
-    if per_topic or found.means is None:
-        lines += found.rows
-    if found.means is not None:
-        lines.append(((ALL,), found.means))
+    if per_topic or correlation.means is None:
+        lines += correlation.rows
+    if correlation.means is not None:
+        lines.append(((ALL,), correlation.means))
     if format in DELIMITERS:
         return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])
-    grid = Grid(header, [[*names, *_shown(found, values)] for names, values in lines], labels=len(found.labels))
-    return written([grid, *map(Bullet, found.notes)], format)
+    grid = Grid(
+        header, [[*names, *_shown(correlation, values)] for names, values in lines], labels=len(correlation.labels)
+    )
+    return written([grid, *map(Bullet, correlation.notes)], format)
 
 
-def to_document(found: Correlation, *, per_topic: bool = True) -> dict[str, Json]:
+def to_document(correlation: Correlation, *, per_topic: bool = True) -> dict[str, Json]:
     """Everything as plain Python that JSON can hold; null where a number is undefined."""
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "kind": found.kind,
-        "settings": dict(found.settings),
-        "labels": list(found.labels),
-        "columns": list(found.columns),
+        "kind": correlation.kind,
+        "settings": dict(correlation.settings),
+        "labels": list(correlation.labels),
+        "columns": list(correlation.columns),
         "rows": [
-            dict(zip(found.labels, row.names, strict=True))
-            | dict(zip(found.columns, map(_or_none, row.values), strict=True))
-            for row in (found.rows if per_topic or found.means is None else ())
+            dict(zip(correlation.labels, row.names, strict=True))
+            | dict(zip(correlation.columns, map(_or_none, row.values), strict=True))
+            for row in (correlation.rows if per_topic or correlation.means is None else ())
         ],
-        "mean": None if found.means is None else {name: _or_none(value) for name, value in found.mean().items()},
-        "notes": list(found.notes),
+        "mean": None
+        if correlation.means is None
+        else {name: _or_none(value) for name, value in correlation.mean().items()},
+        "notes": list(correlation.notes),
         "warnings": [
-            {"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in found.warnings
+            {"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful}
+            for w in correlation.warnings
         ],
     }
 
 
-def _shown(found: Correlation, values: tuple[float, ...]) -> list[str]:
+def _shown(correlation: Correlation, values: tuple[float, ...]) -> list[str]:
     """Numbers as people read them: counts whole (their means are not), a dash where there is none."""
 
     def number(column: str, value: float) -> str:
         if math.isnan(value):
             return "–"
-        return f"{value:g}" if column in found.counts and value == round(value) else f"{value:.4f}"
+        return f"{value:g}" if column in correlation.counts and value == round(value) else f"{value:.4f}"
 
-    return [number(column, value) for column, value in zip(found.columns, values, strict=True)]
+    return [number(column, value) for column, value in zip(correlation.columns, values, strict=True)]
 
 
 def _or_none(value: float) -> float | None:

@@ -77,14 +77,22 @@ def gate(
     ]
     checks += _topic_checks(compared, asked.topics)
     means = tuple(both.means() for both in compared)
-    found = Verdict(tuple(checks), means, asked, test, sampling, results, results.warnings)
+    verdict = Verdict(
+        checks=tuple(checks),
+        means=means,
+        thresholds=asked,
+        test=test,
+        sampling=sampling,
+        results=results,
+        warnings=results.warnings,
+    )
     doubts = (
         *_undecided(compared, asked),
         *_turned_limits(compared, asked),
         *_doubts(checks, asked.alpha, sampling),
-        *_uneven_judging(found),
+        *_uneven_judging(verdict),
     )
-    return replace(found, warnings=(*results.warnings, *doubts))
+    return replace(verdict, warnings=(*results.warnings, *doubts))
 
 
 def as_comparison(verdict: Verdict, measures: Iterable[Measure], test: str) -> Comparison | None:
@@ -167,16 +175,31 @@ def measure_checks(both: Both, rule: Rule, alpha: float, test: str, sampling: Sa
     measure, mean = both.measure, both.mean[1]
     figure = f"{measure} a topic" if measure.parameters["agg"] == "sum" else f"{measure}"  # `evaluate` shows the sum
     if measure.sign and rule.tolerance is not None:
-        what = f"{measure} {both.harm}s by at most {rule.tolerance:g}"
-        yield Check(str(measure), "tolerance", what, _kept(both.gain, -rule.tolerance), both.moved)
+        yield Check(
+            measure=str(measure),
+            rule="tolerance",
+            what=f"{measure} {both.harm}s by at most {rule.tolerance:g}",
+            answer=_kept(both.gain, -rule.tolerance),
+            detail=both.moved,
+        )
     if measure.sign and rule.significant:
         yield _tested(both, rule, alpha, test, sampling)
     if rule.minimum is not None:
-        what = f"{figure} is at least {rule.minimum:g}"
-        yield Check(str(measure), "minimum", what, _kept(mean, rule.minimum), f"{mean:.4f}")
+        yield Check(
+            measure=str(measure),
+            rule="minimum",
+            what=f"{figure} is at least {rule.minimum:g}",
+            answer=_kept(mean, rule.minimum),
+            detail=f"{mean:.4f}",
+        )
     if rule.maximum is not None:
-        what = f"{figure} is at most {rule.maximum:g}"
-        yield Check(str(measure), "maximum", what, _kept(-mean, -rule.maximum), f"{mean:.4f}")
+        yield Check(
+            measure=str(measure),
+            rule="maximum",
+            what=f"{figure} is at most {rule.maximum:g}",
+            answer=_kept(-mean, -rule.maximum),
+            detail=f"{mean:.4f}",
+        )
 
 
 def _kept(value: float, least: float) -> Answer:
@@ -196,30 +219,34 @@ def _tested(both: Both, rule: Rule, alpha: float, test: str, sampling: Sampling)
         size = f" ({margin:.4g})" if Margin.of(rule.margin).percent else ""
         first, second = after + margin, before
         what = f"{both.measure} {both.harm}s by less than {Margin.of(rule.margin)}{size}, surely"
-    found, leads = one_sided(first, second, test, sampling), counted(first, second)
-    ahead = _is_ahead(found.p, leads, alpha)
+    outcome, leads = one_sided(first, second, test, sampling), counted(first, second)
+    ahead = _is_ahead(outcome.p, leads, alpha)
     if margin is not None and not counts.changed:
         answer: Answer = "pass"  # what did not change is not worse, however few the topics are
     elif ahead is None:
         answer = "cannot tell"
     else:
         answer = "pass" if ahead == (rule.require != "no-evidence-of-harm") else "fail"
-    least = least_lead(first, second, alpha, found.test, sampling)
+    least = least_lead(first, second, alpha, outcome.test, sampling)
     # p may be exact where the end of the interval is drawn: next to alpha they must still say the same
-    least = max(least, 0.0) if found.p < alpha else min(least, 0.0)
+    least = max(least, 0.0) if outcome.p < alpha else min(least, 0.0)
+    low, high = _interval(least - (margin or 0.0), has_end=(first is before) != (both.measure.sign < 0))
     evidence = Evidence(
-        found.p,
-        found.test,
-        found.method,
-        found.error,
-        *_interval(least - (margin or 0.0), has_end=(first is before) != (both.measure.sign < 0)),
-        counts.topics,
-        counts.changed,
-        topics_needed(alpha),
-        margin,
+        p=outcome.p,
+        test=outcome.test,
+        method=outcome.method,
+        error=outcome.error,
+        low=low,
+        high=high,
+        topics=counts.topics,
+        changed=counts.changed,
+        needed=topics_needed(alpha),
+        margin=margin,
     )
     detail = f"{both.moved}, {_said(evidence, test)}" + "".join(f"; {why}" for why in _reasons(answer, evidence, alpha))
-    return Check(str(both.measure), rule.require, what, answer, detail, evidence)
+    return Check(
+        measure=str(both.measure), rule=rule.require, what=what, answer=answer, detail=detail, evidence=evidence
+    )
 
 
 def _is_ahead(p: float, leads: Ahead, alpha: float) -> bool | None:
@@ -285,8 +312,13 @@ def _topic_checks(compared: list[Both], topics: Mapping[str, float]) -> Iterator
         change = both.candidate - both.baseline
         for topic, most in topics.items() if both.measure.sign else ():
             moved = float(change[both.topics.index(topic)])
-            what = f"{both.measure} of topic {topic} {both.harm}s by at most {most:g}"
-            yield Check(str(both.measure), "topic", what, _kept(moved * both.measure.sign, -most), f"{moved:+z.4f}")
+            yield Check(
+                measure=str(both.measure),
+                rule="topic",
+                what=f"{both.measure} of topic {topic} {both.harm}s by at most {most:g}",
+                answer=_kept(moved * both.measure.sign, -most),
+                detail=f"{moved:+z.4f}",
+            )
 
 
 def _undecided(compared: list[Both], asked: Thresholds) -> Iterator[Finding]:
@@ -318,20 +350,20 @@ def _turned_limits(compared: list[Both], asked: Thresholds) -> Iterator[Finding]
 def _doubts(checks: list[Check], alpha: float, sampling: Sampling) -> Iterator[Finding]:
     """Decisions that another seed might turn, and margins judged by too few topics that change."""
     for check in checks:
-        found = check.evidence
-        if found is None:
+        evidence = check.evidence
+        if evidence is None:
             continue
-        if found.method == "drawn" and abs(found.p - alpha) < SURE * found.error:
+        if evidence.method == "drawn" and abs(evidence.p - alpha) < SURE * evidence.error:
             message = (
-                f"p {found.p:.4f} from {sampling.resamples:,} resamples is within {SURE} standard errors of {alpha:g}: "
-                "another seed may decide otherwise, take more (--resamples)"
+                f"p {evidence.p:.4f} from {sampling.resamples:,} resamples is within {SURE} standard errors of "
+                f"{alpha:g}: another seed may decide otherwise, take more (--resamples)"
             )
             yield Finding("near-alpha", check.measure, message)
-        if check.rule == "non-inferior" and 0 < found.changed < FEW_CHANGED and found.has_interval:
+        if check.rule == "non-inferior" and 0 < evidence.changed < FEW_CHANGED and evidence.has_interval:
             sure = f"{100 * (1 - alpha):.10g}%"
             message = (
-                f"the interval rests on the {plural(found.changed, 'topic')} that changed, of {found.topics:,}, and "
-                f"holds less often than {sure}: a rare large loss may not be among so few. Take more topics, or "
+                f"the interval rests on the {plural(evidence.changed, 'topic')} that changed, of {evidence.topics:,}, "
+                f"and holds less often than {sure}: a rare large loss may not be among so few. Take more topics, or "
                 "protect those that matter (--topic)"
             )
             yield Finding("few-changed", check.measure, message)

@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
         return self.low is not None and self.high is not None and not (isinf(self.low) and isinf(self.high))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """One thing that was checked, and the answer.
 
@@ -77,7 +77,7 @@ class Means(NamedTuple):
     worse: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Verdict:
     """Whether the candidate passes, every check behind it, and the results they rest on.
 
