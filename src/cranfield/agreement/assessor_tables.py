@@ -35,8 +35,13 @@ def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> s
             return separated(assessment.topics[0]._fields, rows, DELIMITERS[format])
         header = ["coefficient", "judges", "documents", "value", "low", "high"]
         lines = [
-            [each.name, " ".join(each.judges), each.documents, *(None if isnan(x) else x for x in each.estimate[:3])]
-            for each in assessment.coefficients
+            [
+                coefficient.name,
+                " ".join(coefficient.judges),
+                coefficient.documents,
+                *(None if isnan(x) else x for x in coefficient.estimate[:3]),
+            ]
+            for coefficient in assessment.coefficients
         ]
         return separated(header, lines, DELIMITERS[format])
     return written(_blocks(assessment, per_topic), format)
@@ -45,10 +50,11 @@ def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> s
 def _blocks(assessment: Assessment, per_topic: bool) -> list[Block]:
     everybody = len(assessment.judges)
     rows = []
-    for each in assessment.coefficients:
-        who = f"all {everybody}" if len(each.judges) == everybody > MANY else ", ".join(each.judges)
-        numbers = [number(x) for x in each.estimate[:3]]
-        rows.append([each.name, who, f"{each.documents:,}", *numbers])
+    for coefficient in assessment.coefficients:
+        judges = coefficient.judges
+        who = f"all {everybody}" if len(judges) == everybody > MANY else ", ".join(judges)
+        numbers = [number(x) for x in coefficient.estimate[:3]]
+        rows.append([coefficient.name, who, f"{coefficient.documents:,}", *numbers])
     title = f"Agreement of {', '.join(assessment.judges)} on {plural(len(assessment.topics), 'topic')}"
     notes = [
         f"overlap: relevant (grade {assessment.rel:g} and above) to all of them over relevant to any, mean over "
@@ -56,33 +62,33 @@ def _blocks(assessment: Assessment, per_topic: bool) -> list[Block]:
     ]
     header = ["coefficient", "judges", "documents", "value", "low", "high"]
     blocks = [*titled(title, Grid(header, rows, labels=2), notes), *_by_grade(assessment)]
-    blocks += [block for each in assessment.confusions for block in _confusion(each, assessment)]
+    blocks += [block for confusion in assessment.confusions for block in _confusion(confusion, assessment)]
     if per_topic:
         shown = [
-            [one.topic, *(f"{count:,}" for count in one[1:4]), *(number(value) for value in one[4:])]
-            for one in assessment.topics
+            [topic.topic, *(f"{count:,}" for count in topic[1:4]), *(number(value) for value in topic[4:])]
+            for topic in assessment.topics
         ]
         header = ["topic", "documents", "relevant to all", "to any", "overlap", "kappa", "fleiss", *_ALPHAS]
         below = ["kappa: Cohen's, mean over pairs of assessors"] if everybody > MANY else []
         blocks += titled("By topic", Grid(header, shown), below)
     if assessment.orderings is not None:
-        found, mixed, says = assessment.orderings
+        pairs, mixed, says = assessment.orderings
         by_lot = "" if isnan(mixed.value) else _BY_LOT.format(*mixed)
         notes = [says + by_lot]
-        lines = [[*row.names, *(number(value) for value in row.values)] for row in found.rows]
-        grid = Grid([*found.labels, *found.columns], lines, labels=len(found.labels))
-        blocks += titled("Orderings of systems under two assessors", grid, (*notes, *found.notes))
+        lines = [[*row.names, *(number(value) for value in row.values)] for row in pairs.rows]
+        grid = Grid([*pairs.labels, *pairs.columns], lines, labels=len(pairs.labels))
+        blocks += titled("Orderings of systems under two assessors", grid, (*notes, *pairs.notes))
     return blocks
 
 
 def _by_grade(assessment: Assessment) -> list[Block]:
-    rows = [[f"{one.grade:g}", f"{one.given:,}", number(one.agreed), number(one.kappa)] for one in assessment.grades]
+    rows = [[f"{by.grade:g}", f"{by.given:,}", number(by.agreed), number(by.kappa)] for by in assessment.grades]
     notes = ["agreed: how often another assessor of the same document gave the grade too; kappa: beyond chance"]
     return titled("By grade", Grid(["grade", "given", "agreed", "kappa"], rows), notes)
 
 
 def _confusion(confusion: Confusion, assessment: Assessment) -> list[Block]:
-    one, other = confusion.judges
+    judge, other = confusion.judges
     values = [f"{value:g}" for value in assessment.values]
     rows = [[value, *(f"{count:,}" for count in row)] for value, row in zip(values, confusion.counts, strict=True)]
-    return titled(f"Grades of {one} (rows) and {other} (columns)", Grid([one, *values], rows))
+    return titled(f"Grades of {judge} (rows) and {other} (columns)", Grid([judge, *values], rows))

@@ -228,11 +228,11 @@ class Comparison:
         """The systems that a system beats significantly, after correction."""
         significant = panel.adjusted < self.alpha
         gains = panel.effects.mean * panel.measure.sign
-        found = []
+        beaten = []
         for (i, j), difference, sure in zip(self.pairs.tolist(), gains, significant, strict=True):
             if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
-                found.append(j if i == system else i)
-        return sorted(found)
+                beaten.append(j if i == system else i)
+        return sorted(beaten)
 
     def panel(self, measure: Measure | str, collection: str | None = None) -> Panel:
         """The panel of a measure; the collection may be left out if there is one."""

@@ -137,9 +137,9 @@ def folds_grid(comparison: Comparison, panel: Panel) -> Grid:
     header = ["pair", *(f"fold {number}" for number in range(1, count + 1)), "mean", tested]
     rows = []
     for (i, j), folds in zip(comparison.pairs.tolist(), panel.folds, strict=True):
-        each = [f"{difference:+z.4f}" for difference in folds.differences]
+        differences = [f"{difference:+z.4f}" for difference in folds.differences]
         pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
-        rows.append([pair, *each, f"{folds.test.difference:+z.4f}", shown_p(folds.test.p)])
+        rows.append([pair, *differences, f"{folds.test.difference:+z.4f}", shown_p(folds.test.p)])
     return Grid(header, rows)
 
 

@@ -83,12 +83,12 @@ def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
         f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
         f"p ({by}) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
     )
-    found = titled(title, topics_grid(diagnosis, every_topic))
+    blocks = titled(title, topics_grid(diagnosis, every_topic))
     if diagnosis.slices:
-        found += titled("Slices of topics", slices_grid(diagnosis))
+        blocks += titled("Slices of topics", slices_grid(diagnosis))
     if diagnosis.moves:
-        found += titled(f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis))
-    return found
+        blocks += titled(f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis))
+    return blocks
 
 
 def _text(format: str) -> Callable[[Diagnosis, bool], str]:

@@ -25,11 +25,11 @@ FRAGILE = ("t", "bootstrap", "tukey")  # tests that take means of a few differen
 
 def of_comparison(comparison: Comparison) -> list[Finding]:
     """Every warning and note about a comparison."""
-    found = list(_family(comparison))
-    found += _resampling(comparison)
+    warnings = list(_family(comparison))
+    warnings += _resampling(comparison)
     for panel in comparison.panels:
-        found += _of_panel(comparison, panel)
-    return found
+        warnings += _of_panel(comparison, panel)
+    return warnings
 
 
 def _family(comparison: Comparison) -> Iterator[Finding]:
@@ -48,11 +48,10 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
             f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm is up to {error:.0%}; {told}"
         )
         yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
-    for each in comparison.tests:
-        if each.name in ("wilcoxon", "sign"):
-            message = (
-                f"the {each.title.removesuffix(' test')} test is not about the mean; its null hypothesis: {each.null}"
-            )
+    for asked in comparison.tests:
+        if asked.name in ("wilcoxon", "sign"):
+            title = asked.title.removesuffix(" test")
+            message = f"the {title} test is not about the mean; its null hypothesis: {asked.null}"
             yield Finding("other-null", "tests", message)
 
 

@@ -67,9 +67,9 @@ def tested_panel(
     tested = _over_seeds(by_seed, scores, pairs) if several else _tested(scores, pairs, tests, asked)
     by_rule = asked.by_rule and not several
     decision = decide(scores, pairs, tested.outcomes, asked.sampling, by_rule=by_rule, kind=tests[0].kind)
-    found = tested.effects
+    differing = tested.effects
     if measure.sign < 0:  # the lower value wins a topic
-        found = found._replace(wins=found.losses, losses=found.wins)
+        differing = differing._replace(wins=differing.losses, losses=differing.wins)
     topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
     unknown = np.full(len(pairs), np.nan)
     margin, weight = asked.details.margin, asked.details.risk
@@ -79,7 +79,7 @@ def tested_panel(
         topics=topics,
         scores=scores,
         unjudged=_unjudged(results, measure, groups),
-        effects=found,
+        effects=differing,
         together=Ends(unknown, unknown),
         standard_error=tested.error,
         freedom=tested.freedom,
@@ -88,7 +88,7 @@ def tested_panel(
         decided=decision,
         adjusted=decision.p,
         notes=tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
-        equivalence=None if margin is None else within(margin, found.mean, tested.error, tested.freedom).p,
+        equivalence=None if margin is None else within(margin, differing.mean, tested.error, tested.freedom).p,
         spreads=tuple(seed_spread(runs) for runs in by_seed) if several else None,
         folds=_folds(scores, topics, pairs, asked),
         risk=None if weight is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=weight),
@@ -140,7 +140,7 @@ def corrected(
     """
     correction, size = find_correction(asked.correction), len(pairs) * int(in_family(panels).sum())
     adjusted, level = _as_family(panels, asked, by_test=test.kind == "family")
-    found = []
+    with_intervals = []
     for panel, row in zip(panels, adjusted, strict=True):
         low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
         together = Ends(low, high)  # which those of a family test are
@@ -153,8 +153,8 @@ def corrected(
         out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
         least = np.where(out_of_reach, np.inf, least)
         effects = panel.effects._replace(low=low, high=high, detectable=least)
-        found.append(replace(panel, effects=effects, together=together, adjusted=row))
-    return found, level
+        with_intervals.append(replace(panel, effects=effects, together=together, adjusted=row))
+    return with_intervals, level
 
 
 def in_family(parts: Sequence[Panel | Macro]) -> Booleans:
@@ -184,7 +184,7 @@ def _as_family(parts: Sequence[Panel | Macro], asked: Question, *, by_test: bool
 
 
 def _interval(
-    panel: Panel, pairs: Integers, level: float, found: Booleans, test: SignificanceTest, asked: Question
+    panel: Panel, pairs: Integers, level: float, significant: Booleans, test: SignificanceTest, asked: Question
 ) -> Ends:
     """For each pair the differences that what decides it does not reject at a level."""
     if test.kind == "independent":
@@ -193,21 +193,21 @@ def _interval(
     if test.kind == "family" and panel.decided.by_randomisation.all():  # undefined, and each pair by itself instead
         level = level / len(pairs)
     if test != SEED_TEST:
-        return decided(panel.scores, pairs, panel.decided, level, found, asked.sampling)
+        return decided(panel.scores, pairs, panel.decided, level, significant, asked.sampling)
     ends = of_t(panel.effects.mean, panel.standard_error, panel.freedom, level)
     instead = panel.decided.by_randomisation
     if instead.any():
         ends.low[instead], ends.high[instead] = flipped(
             differences(panel.scores, pairs[instead]), level, asked.sampling
         )
-    return agreeing(ends, panel.effects.mean, found)
+    return agreeing(ends, panel.effects.mean, significant)
 
 
 def _over_seeds(by_seed: list[Floats], scores: Floats, pairs: Integers) -> _Tested:
     """Differences between methods, allowing for other topics and for other seeds."""
     compared = [compare_seeds(by_seed[i], by_seed[j]) for i, j in pairs.tolist()]
     statistic, p, error, freedom = np.array(
-        [(each.statistic, each.p, each.error, each.freedom) for each in compared]
+        [(pair.statistic, pair.p, pair.error, pair.freedom) for pair in compared]
     ).T.copy()
     outcome = Outcome(statistic, p, np.zeros(len(pairs)))
     freedom = np.where(np.isnan(freedom), scores.shape[1] - 1, freedom)
@@ -235,9 +235,13 @@ def _on_different_topics(
     outcomes = {test.name: test.function(scores, pairs, asked.sampling) for test in tests}
     unknown, none = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
     means, sizes = np.nanmean(scores, axis=1), (~np.isnan(scores)).sum(axis=1)
-    found = Effects(means[pairs[:, 0]] - means[pairs[:, 1]], unknown, unknown, unknown, none, none, none, unknown)
+    unpaired_effects = Effects(
+        means[pairs[:, 0]] - means[pairs[:, 1]], unknown, unknown, unknown, none, none, none, unknown
+    )
     variance = (np.nanvar(scores, axis=1, ddof=1) / sizes)[pairs]
-    return _Tested(found, outcomes, np.sqrt(variance.sum(axis=1)), pooled_freedom(variance, sizes[pairs] - 1.0))
+    return _Tested(
+        unpaired_effects, outcomes, np.sqrt(variance.sum(axis=1)), pooled_freedom(variance, sizes[pairs] - 1.0)
+    )
 
 
 def macro_summary(
@@ -248,9 +252,9 @@ def macro_summary(
     The collections are those at hand, not a sample of all there could be: only topics are taken to vary.
     """
     measures = list(dict.fromkeys(panel.measure for panel in panels))
-    made = [_macro([panel for panel in panels if panel.measure == each], pairs, test, asked) for each in measures]
+    made = [_macro([panel for panel in panels if panel.measure == measure], pairs, test, asked) for measure in measures]
     adjusted, level = _as_family(made, asked)
-    found = []
+    summaries = []
     for macro, row in zip(made, adjusted, strict=True):
         of_measure = [panel for panel in panels if panel.measure == macro.measure]
         ends = of_t(macro.difference, macro.error, macro.freedom, level)
@@ -260,8 +264,8 @@ def macro_summary(
             weights = np.concatenate([np.full(len(panel.topics), 1 / len(panel.topics)) for panel in of_measure])
             ends.low[instead], ends.high[instead] = flipped(difference, level, asked.sampling, weights)
         ends = agreeing(ends, macro.difference, row < asked.alpha)
-        found.append(macro._replace(low=ends.low, high=ends.high, adjusted=row, level=level))
-    return tuple(found)
+        summaries.append(macro._replace(low=ends.low, high=ends.high, adjusted=row, level=level))
+    return tuple(summaries)
 
 
 def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question) -> Macro:

@@ -50,7 +50,7 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
     tier = tiers(comparison, panel)
     effects, adjusted = to_reference.panels[0].effects, to_reference.panels[0].adjusted
     pair_of = {system: k for k, system in enumerate(to_reference.pairs[:, 0].tolist())}
-    found = []
+    by_number = []
     for number, system in enumerate(comparison.systems):
         standing = Standing(
             system,
@@ -71,9 +71,9 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
                 ties=int(effects.ties[k]),
                 losses=int(effects.losses[k]),
             )
-        found.append(standing)
+        by_number.append(standing)
     order = np.argsort(-panel.gains, kind="stable")
-    return [found[system] for system in order.tolist()]
+    return [by_number[system] for system in order.tolist()]
 
 
 def tiers(comparison: Comparison, panel: Panel) -> list[str]:

@@ -145,15 +145,15 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
     else:
         raise UsageError(f"no run '{asked.baseline}' to be the baseline; there are {some(systems, 20)}")
     tests = tuple(find_test(name) for name in dict.fromkeys(asked.tests or BY_RULE))
-    if any(len(names) > 1 for each in evaluated.values() for names in each.runs_of.values()):
+    if any(len(names) > 1 for evaluation in evaluated.values() for names in evaluation.runs_of.values()):
         if not asked.by_rule:
             raise UsageError(f"several runs of a system have a test of their own ({SEED_TEST.title}): name no other")
         tests = (SEED_TEST,)
     if tests[0].kind == "family" and asked.correction != corrections.DEFAULT:
         raise UsageError(f"{tests[0].name} corrects for all pairs itself: name no correction")
     tested = [
-        tested_panel(name, each, measure, pairs, tests, asked)
-        for name, each in evaluated.items()
+        tested_panel(name, evaluation, measure, pairs, tests, asked)
+        for name, evaluation in evaluated.items()
         for measure in measures
     ]
     panels, level = corrected(tested, pairs, tests[0], asked)
@@ -179,8 +179,8 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         macro=macro_summary(panels, pairs, tests[0], asked) if len(evaluated) > 1 else (),
         figures=tuple(column for name, evaluation in evaluated.items() for column in _figures(name, evaluation)),
     )
-    found = (*_tuning(made, asked), *_split_topics(made, asked), *_twice(made), *guards.of_comparison(made))
-    return replace(made, warnings=(*made.warnings, *found))
+    doubts = (*_tuning(made, asked), *_split_topics(made, asked), *_twice(made), *guards.of_comparison(made))
+    return replace(made, warnings=(*made.warnings, *doubts))
 
 
 def _tuning(made: Comparison, asked: Question) -> list[Finding]:
@@ -198,17 +198,17 @@ def _twice(made: Comparison) -> list[Finding]:
     names = list(dict.fromkeys(panel.collection for panel in made.panels))
     digests = dict(zip(names, [source.digest for source in made.judgements], strict=True))
     scores = {name: [panel for panel in made.panels if panel.collection == name] for name in names}
-    found = []
-    for one, other in combinations(names, 2):
+    warnings = []
+    for name, other in combinations(names, 2):
         same_scores = all(
             a.topics == b.topics and np.array_equal(a.scores, b.scores, equal_nan=True)
-            for a, b in zip(scores[one], scores[other], strict=True)
+            for a, b in zip(scores[name], scores[other], strict=True)
         )
-        if same_scores or (digests[one] is not None and digests[one] == digests[other]):
+        if same_scores or (digests[name] is not None and digests[name] == digests[other]):
             what = "the same topics and scores" if same_scores else "the same judgements"
-            message = f"{one} and {other} have {what}: one collection entered twice counts twice. Leave one out"
-            found.append(Finding("twice", "collections", message))
-    return found
+            message = f"{name} and {other} have {what}: one collection entered twice counts twice. Leave one out"
+            warnings.append(Finding("twice", "collections", message))
+    return warnings
 
 
 def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
@@ -220,14 +220,14 @@ def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
     known, dealt = set(there), set(given)
     foreign = [topic for topic in given if topic not in known]
     alone = [topic for topic in there if topic not in dealt]
-    found = []
+    warnings = []
     if foreign:
         message = f"{plural(len(foreign), 'topic')} not among those compared, left out of the folds: {some(foreign)}"
-        found.append(Finding("foreign-splits", "splits", message))
+        warnings.append(Finding("foreign-splits", "splits", message))
     if alone:
         message = f"{plural(len(alone), 'topic')} compared and in no fold: {some(alone)}"
-        found.append(Finding("foreign-splits", "splits", message))
-    return found
+        warnings.append(Finding("foreign-splits", "splits", message))
+    return warnings
 
 
 def check_comparable(measures: Sequence[Measure]) -> None:
@@ -241,13 +241,13 @@ def check_comparable(measures: Sequence[Measure]) -> None:
 def _figures(collection: str, evaluated: Evaluated) -> list[FigureColumn]:
     """Figures of systems: of one with several runs their mean, where all of them have it."""
     results = evaluated.results
-    found = []
+    columns = []
     for figure, values in results.figures.items():
         known = dict(zip(results.runs, values, strict=True))
         of_systems = ([known[run] for run in runs] for runs in evaluated.runs_of.values())
-        means = (_mean([value for value in each if value is not None], len(each)) for each in of_systems)
-        found.append(FigureColumn(collection, figure, tuple(means)))
-    return found
+        means = (_mean([value for value in of_runs if value is not None], len(of_runs)) for of_runs in of_systems)
+        columns.append(FigureColumn(collection, figure, tuple(means)))
+    return columns
 
 
 def _mean(values: list[float], count: int) -> float | None:
