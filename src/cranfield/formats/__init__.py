@@ -21,7 +21,7 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import Buffer, open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
@@ -109,7 +109,7 @@ def _read(
     return Origin(name or default, path, digested, parsed.tag, parsed.notes, form), parsed
 
 
-def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
+def _choose(name: str | None, data: Buffer, label: str, request: Request) -> Format:
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:

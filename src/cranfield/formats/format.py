@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
+from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def several_tags_note() -> tuple[tuple[str, str], ...]:
     return (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
 
 
-Reads = Callable[[Any, str, Request], Parsed]
+Reads = Callable[[Buffer, str, Request], Parsed]
 Rows: TypeAlias = "Run | Qrels"
 NOTHING = re.compile(r"(?!)")
 

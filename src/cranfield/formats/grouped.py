@@ -23,7 +23,7 @@ from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.layout import NOTHING, Told, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import Buffer, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _parts(line: bytes) -> list[bytes]:
     return re.split(rb"[ \t]+", line.strip(b" \t"))
 
 
-def _read_bytes(data: Any, source: str, wanted: Grouping, notes: Notes) -> Iterable[GroupedJudgement]:
+def _read_bytes(data: Buffer, source: str, wanted: Grouping, notes: Notes) -> Iterable[GroupedJudgement]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
     request = Request("grade", 1, Progress(), wanted.columns, None)
     format = next((format.name for format in readable() if format.recognise(whole[: 1 << 16], request)), "trec")

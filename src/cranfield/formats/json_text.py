@@ -25,6 +25,7 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_mapping
+from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def parse(text: str, source: str, line: int | None) -> Any:
         raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
-def read_json_lines(data: Any, source: str, request: Request) -> Parsed:
+def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     rows: list[list[Any]] = [[], [], []]
@@ -162,7 +163,7 @@ def _at_its_line(
     )
 
 
-def read_json(data: Any, source: str, request: Request) -> Parsed:
+def read_json(data: Buffer, source: str, request: Request) -> Parsed:
     outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)

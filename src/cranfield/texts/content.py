@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.formats.json_text import parse
 from cranfield.formats.layout import ACCEPTED
+from cranfield.formats.sources import Buffer
 from cranfield.texts import sgml, trec_topics
 from cranfield.texts.columns import ACCEPTED as TEXTS
 from cranfield.texts.forms import with_line_feeds
@@ -29,14 +30,14 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf", re.I
 _HEAD = 1 << 16
 
 
-def head_of(data: Any) -> str:
+def head_of(data: Buffer) -> str:
     """The first lines of a file, whatever they are encoded in."""
     end = data.find(b"\n", _HEAD) if b"\n" not in data[:_HEAD] else _HEAD
     head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     return with_line_feeds(head)
 
 
-def kind_of(data: Any, path: str) -> Content | None:
+def kind_of(data: Buffer, path: str) -> Content | None:
     """What some bytes hold that were read from a path, or None if it cannot be told.
 
     >>> kind_of(b"1 Q0 d1 1 9.5 tag", "a.txt"), kind_of(b"1 0 d1 1", "a.txt"), kind_of(b".I 1\\n.W\\nducks", "cran.qry")

@@ -7,10 +7,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import BYTE_ORDER_MARK
+from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 from cranfield.texts.texts import Documents, Topics
 
@@ -128,7 +129,7 @@ def text_format(
     return format
 
 
-def refuse_packed(data: Any, source: str) -> None:
+def refuse_packed(data: Buffer, source: str) -> None:
     """It is an error if a file is packed in a way that cannot be read."""
     if data[:2] == b"\x1f\x9d":
         raise DataError("is compressed by compress (.Z)", source=source, remedy="Unpack it first: gzip -d does.")
@@ -136,7 +137,7 @@ def refuse_packed(data: Any, source: str) -> None:
         raise DataError("is a tar archive", source=source, remedy="Unpack it first: tar -xf does.")
 
 
-def decoded(data: Any, source: str) -> tuple[str, list[Note]]:
+def decoded(data: Buffer, source: str) -> tuple[str, list[Note]]:
     """Bytes as text: UTF-8, or Latin-1 with a note, which is what old collections are in.
 
     >>> text, (note,) = decoded("café".encode("latin-1"), "ap890101")

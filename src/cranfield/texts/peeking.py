@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import compression_of, open_source, opened_file, unpacked
+from cranfield.formats.sources import Buffer, compression_of, open_source, opened_file, unpacked
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.forms import refuse_packed
 
@@ -19,7 +19,7 @@ _PIECE = 1 << 18  # bytes: even compressed enough for the first lines
 class _Kept(io.BytesIO):
     """What came through a pipe, to be read again."""
 
-    def __init__(self, data: Any, name: str) -> None:
+    def __init__(self, data: Buffer, name: str) -> None:
         super().__init__(data)
         self.name = name
 
@@ -48,7 +48,7 @@ def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
     return again, kind_of(data, label)
 
 
-def beginning(path: str) -> Any:
+def beginning(path: str) -> Buffer:
     """A file's bytes, or of a compressed one the first lines."""
     first = b""
     try:

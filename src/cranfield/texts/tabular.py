@@ -7,6 +7,7 @@ from typing import Any
 
 from cranfield.errors import ArgumentError, DataError
 from cranfield.formats.memory import records_of, values_of
+from cranfield.formats.sources import Buffer
 from cranfield.tables import describe_type
 from cranfield.texts.columns import find_roles, held_names, require_roles
 from cranfield.texts.forms import Found, Kind, Losses, Texts
@@ -64,7 +65,7 @@ def read_columns(columns: Mapping[str, list[Any]], source: str, kind: Kind) -> F
     return Found([str(id) for id in ids], texts, lambda number: (source, None), [])
 
 
-def read_parquet(data: Any, source: str, kind: Kind) -> Found:
+def read_parquet(data: Buffer, source: str, kind: Kind) -> Found:
     from cranfield.formats.parquet import parquet_table
 
     return read_columns(parquet_table(data, source).to_pydict(), source, kind)
