@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from cranfield.errors import DataError, UsageError, shorten
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
 
 PREFIXES = ("ir_datasets:", "irds:")
 
 
-def is_dataset(source: object) -> bool:
+def is_dataset(source: Given | None) -> TypeGuard[str]:
     """
     >>> is_dataset("irds:vaswani"), is_dataset("vaswani.qrels")
     (True, False)

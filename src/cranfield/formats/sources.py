@@ -12,10 +12,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
 from cranfield.formats import touched
+from cranfield.formats.given import is_open
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Path, Readable
 
 EXPANSION = 500
 LEAST_LIMIT = 1 << 28
@@ -121,16 +125,15 @@ class Source(NamedTuple):
     digest: Callable[[], str | None]
 
 
-def open_source(where: Any, digest: str | None = None, *, is_input: bool = True) -> Source:
+def open_source(where: Path | Readable, digest: str | None = None, *, is_input: bool = True) -> Source:
     """Reads a path ('-' is standard input) or an open file, decompressed.
 
     A file that is only looked at, to see whether it is what is wanted, is no input yet, and may be written.
     """
-    if hasattr(where, "read"):
-        stored = where.read()
+    if is_open(where):
+        content = where.read()
         label, path = str(getattr(where, "name", "open file")), None
-        if isinstance(stored, str):
-            stored = stored.encode("utf-8", "surrogateescape")
+        stored: Buffer = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     elif not isinstance(where, str | bytes | os.PathLike):
         raise ArgumentError(f"expected a path or an open file, not {shorten(repr(where), 60)}")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
@@ -57,9 +57,11 @@ def kind_of(data: Buffer, path: str) -> Content | None:
     if first.lstrip().startswith("{"):
         return _by_object(first, path)
     for delimiter in "\t,":
-        found = _by_columns([name.strip('" ') for name in first.split(delimiter)], path) if delimiter in first else None
-        if found:
-            return found
+        content = (
+            _by_columns([name.strip('" ') for name in first.split(delimiter)], path) if delimiter in first else None
+        )
+        if content:
+            return content
     if sgml.FIRST.search(head):
         return "documents"
     if trec_topics.FIRST.search(head):
@@ -74,8 +76,8 @@ def by_name(path: str) -> Content | None:
     ('qrels', 'topics', None)
     """
     folder, name = os.path.split(path.lower())
-    found = next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
-    return found or _FOLDERS.get(os.path.basename(folder))
+    content = next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
+    return content or _FOLDERS.get(os.path.basename(folder))
 
 
 def _by_columns(names: Sequence[str], path: str) -> Content | None:
@@ -103,7 +105,7 @@ def _by_columns(names: Sequence[str], path: str) -> Content | None:
 
 def _by_object(first: str, path: str) -> Content | None:
     try:
-        entry = parse(first, path, 1)
+        entry = cast("Mapping[str, Mapping[str, float]]", parse(first, path, 1))  # it starts with a brace
     except DataError:  # one object over several lines
         return _table(by_name(path))
     if entry and all(isinstance(value, dict) for value in entry.values()):
