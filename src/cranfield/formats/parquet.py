@@ -36,7 +36,7 @@ def parquet_table(data: Buffer, source: str) -> Any:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
 
 
-def columns(table: Rows, tag: str) -> dict[str, list[Any]]:
+def columns(table: Rows, tag: str) -> dict[str, list[str | float]]:
     """Topic, document and number as columns, for Parquet; of runs also rank and tag."""
     rows = [
         (topic, document, rank, value, tag) if isinstance(table, Run) else (topic, document, value)
@@ -46,7 +46,7 @@ def columns(table: Rows, tag: str) -> dict[str, list[Any]]:
     return {name: list(column) for name, column in zip(column_names(table), zip(*rows, strict=True), strict=True)}
 
 
-def table_bytes(columns: Mapping[str, Any]) -> bytes:
+def table_bytes(columns: Mapping[str, list[str] | list[str | float]]) -> bytes:
     """Columns as a Parquet file."""
     import io
 

@@ -40,7 +40,7 @@ def read_msmarco(data: Buffer, source: str, request: Request) -> Parsed:
 
 
 def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout) -> Parsed:
-    """Any delimited text."""
+    """Delimited text of whatever layout."""
     judging = request.judging
     try:
         table, comments, tag, several_tags = read_text(

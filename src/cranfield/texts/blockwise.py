@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypeGuard
 
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.texts.choosing import PARQUET, choose
-from cranfield.texts.forms import Found, TextFormat, decoded
+from cranfield.texts.forms import Found, GivenTexts, TextFormat, decoded
 from cranfield.texts.peeking import pieces_of
 from cranfield.texts.separated import MSMARCO, TSV
 
@@ -21,7 +21,7 @@ class NotInBlocksError(Exception):
     """Only reading all of it at once tells what it means."""
 
 
-def is_large(source: Any) -> bool:
+def is_large(source: GivenTexts) -> TypeGuard[str | os.PathLike[str]]:
     """Whether this is the path of a file that is better read block by block."""
     return isinstance(source, str | os.PathLike) and os.path.isfile(source) and os.path.getsize(source) >= LARGE
 

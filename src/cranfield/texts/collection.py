@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
 from cranfield.formats import read_qrels
@@ -19,6 +19,10 @@ from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+    from cranfield.texts.forms import GivenTexts
 
 TOML = "collection.toml"
 DOCUMENT_FOLDERS = ("documents", "docs", "corpus")
@@ -45,12 +49,15 @@ class Collection:
         return f"<Collection {self.name!r}: {documents:,} documents, {topics:,} topics, {judgements:,} judgements>"
 
 
+GivenCollection: TypeAlias = "Collection | str | os.PathLike[str]"
+
+
 def read_collection(
-    source: Any = None,
+    source: GivenCollection | None = None,
     *,
-    documents: Any = None,
-    topics: Any = None,
-    qrels: Any = None,
+    documents: GivenTexts | None = None,
+    topics: GivenTexts | None = None,
+    qrels: Given | None = None,
     ids: Ids = "given",
     name: str | None = None,
     only: Sequence[Content] = PARTS,

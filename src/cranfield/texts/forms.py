@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import BYTE_ORDER_MARK
@@ -15,8 +15,12 @@ from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 from cranfield.texts.texts import Documents, Topics
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+
 Kind = Literal["documents", "topics"]
 Texts = Documents | Topics
+GivenTexts: TypeAlias = "Given | Texts"  # what texts may be given as
 SHOWN = 3  # ids, of those that lose something
 Place = tuple[str, int | None]  # a file, and the line in it where that is known
 
@@ -243,15 +247,15 @@ def id_bytes(id: str) -> str:
     return id.encode("latin-1").decode("utf-8", "surrogateescape") if BYTES_AS_LATIN_1.search(id) else id
 
 
-def no_duplicates(found: Found, noun: str) -> None:
+def no_duplicates(texts: Found, noun: str) -> None:
     """It is an error if an id comes twice."""
-    if len(set(found.ids)) == len(found.ids):
+    if len(set(texts.ids)) == len(texts.ids):
         return
     first: dict[str, int] = {}
-    for number, id in enumerate(found.ids):
+    for number, id in enumerate(texts.ids):
         other = first.setdefault(id, number)
         if other != number:
-            raise second_time(id, noun, found.place(number), found.place(other))
+            raise second_time(id, noun, texts.place(number), texts.place(other))
 
 
 def second_time(id: str, noun: str, here: Place, before: Place) -> DataError:

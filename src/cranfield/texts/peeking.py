@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 from cranfield.errors import DataError
 from cranfield.formats.sources import Buffer, compression_of, open_source, opened_file, unpacked
@@ -24,7 +23,7 @@ class _Kept(io.BytesIO):
         self.name = name
 
 
-def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
+def peek(source: str | os.PathLike[str]) -> tuple[str | os.PathLike[str] | io.BytesIO, Content | None]:
     """What to read in place of a path, which is the path itself unless it can be read only once, and what it holds.
 
     >>> import tempfile
@@ -35,7 +34,7 @@ def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
     'qrels'
     """
     path = os.fspath(source)
-    again: Any = source
+    again: str | os.PathLike[str] | io.BytesIO = source
     if path != "-" and (os.path.isfile(path) or not os.path.exists(path)):
         data, label = beginning(path), path
     else:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from cranfield.formats import stem
 from cranfield.formats.datasets import is_dataset, iterate
 from cranfield.texts import fitting_files, left_out, read_file
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
-from cranfield.texts.forms import Found, Note, merged, not_in_text, second_time
+from cranfield.texts.forms import Found, GivenTexts, Note, merged, not_in_text, second_time
 from cranfield.texts.tabular import read_memory
 from cranfield.texts.texts import Documents, count_empty
 
@@ -76,7 +75,7 @@ class Streamed(Documents):
                     first[id] = found.place(number)
 
 
-def stream(source: Any, format: str | None) -> Streamed | None:
+def stream(source: GivenTexts, format: str | None) -> Streamed | None:
     """Documents to be read block by block: a folder, a large file, a dataset of ir_datasets; None for anything else."""
     if is_dataset(source):
         return _with_fields(source.partition(":")[2], lambda: _of_dataset(source), 1)
