@@ -64,11 +64,11 @@ def read_documents(source: GivenTexts, *, format: str | None = None, name: str |
     """
     if isinstance(source, Documents):
         return source
-    found, label = _read(cast("Given", source), "documents", format)
-    found.fields.setdefault("text", [""] * len(found.ids))
-    documents = Documents(tuple(found.ids), found.fields, name or label)
+    texts, label = _read(cast("Given", source), "documents", format)
+    texts.fields.setdefault("text", [""] * len(texts.ids))
+    documents = Documents(tuple(texts.ids), texts.fields, name or label)
     empty = Note("empty-documents", documents.empty(), "document", "without a word")
-    return replace(documents, notes=_told(found, empty))
+    return replace(documents, notes=_told(texts, empty))
 
 
 def read_topics(
@@ -90,10 +90,10 @@ def read_topics(
         raise UsageError(f"ids are {', '.join(get_args(Ids))}, not '{ids}'")
     if isinstance(source, Topics):
         return renumbered(source, ids)
-    found, label = _read(cast("Given", source), "topics", format)
-    topics = Topics(tuple(found.ids), found.fields, name or label)
+    texts, label = _read(cast("Given", source), "topics", format)
+    topics = Topics(tuple(texts.ids), texts.fields, name or label)
     empty = sum(not text.strip() for text in topics.queries())
-    topics = replace(topics, notes=_told(found, Note("empty-topics", empty, "topic", "without a query")))
+    topics = replace(topics, notes=_told(texts, Note("empty-topics", empty, "topic", "without a query")))
     return renumbered(topics, ids)
 
 
@@ -110,29 +110,29 @@ def renumbered(topics: Topics, ids: Ids) -> Topics:
     return topics
 
 
-def _told(found: Found, *more: Note) -> tuple[tuple[str, str], ...]:
-    return tuple((note.code, note.told()) for note in (*found.notes, *more) if note.times)
+def _told(texts: Found, *more: Note) -> tuple[tuple[str, str], ...]:
+    return tuple((note.code, note.told()) for note in (*texts.notes, *more) if note.times)
 
 
 def _read(source: Given, kind: Kind, format: str | None) -> tuple[Found, str]:
     label = stem(source) if isinstance(source, str) else kind
     if datasets.is_dataset(source):
         label = source.partition(":")[2]
-        found = tabular.read_memory(
+        texts = tabular.read_memory(
             datasets.records(source, "docs" if kind == "documents" else "queries"), source, kind
         )
     elif isinstance(source, str | os.PathLike) and os.path.isdir(source):
         label = Path(source).name
-        found = _read_folder(Path(source), kind, format)
+        texts = _read_folder(Path(source), kind, format)
     elif is_file(source):
-        found, label = read_file(source, kind, format)
+        texts, label = read_file(source, kind, format)
     else:
-        found = tabular.read_memory(source, f"the {kind}", kind)
+        texts = tabular.read_memory(source, f"the {kind}", kind)
     where = str(source) if isinstance(source, str | os.PathLike) else label
-    if not found.ids:
+    if not texts.ids:
         raise DataError(f"has no {_NOUN[kind]}", source=where)
-    no_duplicates(found, _NOUN[kind])
-    return found, label
+    no_duplicates(texts, _NOUN[kind])
+    return texts, label
 
 
 def read_file(source: File, kind: Kind, format: str | None) -> tuple[Found, str]:
@@ -161,16 +161,16 @@ def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
             text=text.split("\n", 1)[0],
             remedy=f"Say which with format= (--from): {', '.join(names(kind))}.",
         )
-    found = chosen.read(text, opened.label, kind)
-    ids = [id_bytes(id) for id in found.ids] if notes else found.ids
-    return found._replace(ids=ids, notes=notes + found.notes)
+    texts = chosen.read(text, opened.label, kind)
+    ids = [id_bytes(id) for id in texts.ids] if notes else texts.ids
+    return texts._replace(ids=ids, notes=notes + texts.notes)
 
 
 def _read_folder(folder: Path, kind: Kind, format: str | None) -> Found:
     """Every file below a folder, in the order of their paths; files that hold no documents are counted."""
     others: list[str] = []
-    found = joined(read_file(path, kind, format)[0] for path in fitting_files(folder, kind, format, others))
-    return found._replace(notes=[*found.notes, *left_out(others, kind)])
+    texts = joined(read_file(path, kind, format)[0] for path in fitting_files(folder, kind, format, others))
+    return texts._replace(notes=[*texts.notes, *left_out(others, kind)])
 
 
 def fitting_files(folder: Path, kind: Kind, format: str | None, others: list[str]) -> Iterator[Path]:

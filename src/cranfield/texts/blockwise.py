@@ -46,11 +46,11 @@ def blocks(path: str, format: str | None) -> Iterator[Found]:
         if not block or block.isspace():
             rest = text
             continue
-        found = _read_block(chosen, header, block, lines, path, last)
-        if chosen in (TSV, MSMARCO) and columns not in (None, list(found.fields)):
+        documents = _read_block(chosen, header, block, lines, path, last)
+        if chosen in (TSV, MSMARCO) and columns not in (None, list(documents.fields)):
             raise NotInBlocksError
-        yield found
-        columns = list(found.fields)
+        yield documents
+        columns = list(documents.fields)
         lines += block.count("\n")
         if chosen is TSV and not header:
             header = block.lstrip("\r\n").split("\n", 1)[0] + "\n"
@@ -59,17 +59,17 @@ def blocks(path: str, format: str | None) -> Iterator[Found]:
 def _read_block(chosen: TextFormat, header: str, block: str, lines: int, path: str, last: bool) -> Found:
     before = lines - header.count("\n")
     try:
-        found = chosen.read(header + block, path, "documents")
+        documents = chosen.read(header + block, path, "documents")
     except DataError:
         if last and not chosen.recognise(block, "documents"):
             raise NotInBlocksError from None
         return chosen.read(header + "\n" * before + block, path, "documents")  # fails again, with the right line
 
     def place(number: int) -> tuple[str, int | None]:
-        source, line = found.place(number)
+        source, line = documents.place(number)
         return source, None if line is None else line + before
 
-    return found._replace(place=place)
+    return documents._replace(place=place)
 
 
 def _texts(path: str) -> Iterator[tuple[str, bool]]:

@@ -43,18 +43,18 @@ class Streamed(Documents):
         hashes = array("q")
         notes: list[Note] = []
         empty = 0
-        for found in self.parts():
-            if any(any(texts) for name, texts in found.fields.items() if name not in self.fields):
+        for block in self.parts():
+            if any(any(texts) for name, texts in block.fields.items() if name not in self.fields):
                 raise MoreFieldsError
-            if any(map(not_in_text, found.ids)):
+            if any(map(not_in_text, block.ids)):
                 raise NotInBlocksError
-            hashes.extend(map(hash, found.ids))
-            notes += found.notes
-            nothing = [""] * len(found.ids)
-            columns = {name: found.fields.get(name, nothing) for name in names}
+            hashes.extend(map(hash, block.ids))
+            notes += block.notes
+            nothing = [""] * len(block.ids)
+            columns = {name: block.fields.get(name, nothing) for name in names}
             main = [column for name, column in columns.items() if name in self.main]
             empty += count_empty(main or [nothing])
-            for id, *texts in zip(found.ids, *columns.values(), strict=True):
+            for id, *texts in zip(block.ids, *columns.values(), strict=True):
                 yield id, dict(zip(names, texts, strict=True))
         if not hashes:
             raise NotInBlocksError
@@ -67,12 +67,12 @@ class Streamed(Documents):
         values, counts = np.unique(np.frombuffer(hashes, dtype=np.int64), return_counts=True)
         suspects = set(values[counts > 1].tolist())
         first: dict[str, tuple[str, int | None]] = {}
-        for found in self.parts() if suspects else ():
-            for number, id in enumerate(found.ids):
+        for block in self.parts() if suspects else ():
+            for number, id in enumerate(block.ids):
                 if hash(id) in suspects:
                     if id in first:
-                        raise second_time(id, "document", found.place(number), first[id])
-                    first[id] = found.place(number)
+                        raise second_time(id, "document", block.place(number), first[id])
+                    first[id] = block.place(number)
 
 
 def stream(source: GivenTexts, format: str | None) -> Streamed | None:
@@ -95,7 +95,7 @@ def widened(documents: Streamed) -> Streamed:
 
 def _with_fields(name: str, parts: Parts, blocks: int | None) -> Streamed:
     names = dict.fromkeys(
-        name for found in islice(parts(), blocks) for name, texts in found.fields.items() if any(texts)
+        name for block in islice(parts(), blocks) for name, texts in block.fields.items() if any(texts)
     )
     return Streamed(("",), {name: ["…"] for name in names}, name, parts=parts)
 
