@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import TypeIs
 
+    from cranfield.render.json_form import Json as Json
     from cranfield.tables import Qrels, Run
 
 
@@ -29,7 +30,6 @@ class ArrowStream(Protocol):
 
 Path: TypeAlias = "str | os.PathLike[str]"
 File: TypeAlias = "Path | Readable"
-Json: TypeAlias = "str | float | bool | list[Json] | dict[str, Json] | None"
 Scalar: TypeAlias = "str | bytes | int | float | np.generic | None"
 # What a topic has: {document: number}, {document: (grade, chance)}, {document: {group: grade}}, [(better, worse), …].
 Value: TypeAlias = "Scalar | Sequence[Value] | Nested"
