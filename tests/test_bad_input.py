@@ -1012,14 +1012,17 @@ def test_unsigned_ids_in_frames_are_read_or_refused() -> None:
 
 
 def test_dict_of_ids_that_are_the_same_text_conflicts() -> None:
+    documents: dict[str, dict[str | int, float]] = {"q": {1: 1.0, "1": 2.0}}
     with pytest.raises(DataError, match="twice"):
-        cranfield.read_run({"q": {1: 1.0, "1": 2.0}})
+        cranfield.read_run(documents)
+    topics: dict[str | int, dict[str, int]] = {1: {"d": 1}, "1": {"d": 0}}
     with pytest.raises(DataError, match="twice"):
-        cranfield.read_qrels({1: {"d": 1}, "1": {"d": 0}})
+        cranfield.read_qrels(topics)
 
 
 def test_dict_of_ids_that_are_the_same_text_and_agree_is_reported() -> None:
-    run = cranfield.read_run({"q": {1: 1.0, "1": 1.0}})
+    documents: dict[str, dict[str | int, float]] = {"q": {1: 1.0, "1": 1.0}}
+    run = cranfield.read_run(documents)
     assert run.to_dict() == {"q": {"1": 1.0}}
     assert "duplicates-collapsed" in dict(run.origin.notes)
 

@@ -200,9 +200,9 @@ def test_arrays_as_dense_retrievers_give_them() -> None:
 
 @pytest.mark.parametrize("shapes", [((2,), (2, 3), (2, 2)), ((3,), (2, 3), (2, 3)), ((2, 1), (2, 3), (2, 3))])
 def test_arrays_that_do_not_fit_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
-    arrays = tuple(np.ones(shape) for shape in shapes)
+    topics, documents, scores = (np.ones(shape) for shape in shapes)
     with pytest.raises(DataError, match=r"shape|topics"):
-        cranfield.read_run(arrays)
+        cranfield.read_run((topics, documents, scores))
 
 
 def test_records_of_other_libraries() -> None:

@@ -449,7 +449,7 @@ def test_memory() -> None:
         assert (found.ids, found.fields) == (("1", "2"), expected)
     assert read_topics({1: "ducks"}).rows().__next__() == ("1", {"title": "ducks"})
     with pytest.raises(TypeError, match="expected a path"):
-        read_documents(7)
+        read_documents(7)  # type: ignore[arg-type]
 
 
 # Errors

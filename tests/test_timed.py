@@ -256,7 +256,7 @@ def test_lengths_come_in_several_forms(tmp_path: Path) -> None:
         assert read_lengths(str(tmp_path / f"{name}.gz")).of == expected
     assert read_lengths({"d1": np.int64(5), "d 2": 2.5}).of == expected
     with pytest.raises(TypeError, match=r"expected a file or \{document: length\}, not int"):
-        read_lengths(5)
+        read_lengths(5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("number", [1, 2])

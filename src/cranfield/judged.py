@@ -450,11 +450,11 @@ def aligned(other: Qrels, qrels: Qrels) -> Floats:
     >>> aligned(other, one)
     array([nan,  7.])
     """
-    found = joined(cast(Run, other), qrels, "docid")
+    pairs = joined(cast(Run, other), qrels, "docid")
     start = dict(zip(other.topics, np.cumsum(other.table.counts()) - other.table.counts(), strict=True))
     first = np.array([start.get(topic, 0) for topic in qrels.topics], dtype=np.int64)
     values = np.full(len(qrels), np.nan)
-    values[found.row] = other.table.values()[first[found.topic] + found.rank - 1]
+    values[pairs.row] = other.table.values()[first[pairs.topic] + pairs.rank - 1]
     return values
 
 

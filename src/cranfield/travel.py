@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from cranfield._core import Table
+    from cranfield._core import Integers, Table
     from cranfield.tables import Origin
 
 PREFIX = "column:"
@@ -122,7 +122,7 @@ def _counts(said: Iterable[tuple[int, int]], table: Table) -> tuple[tuple[int, i
     return counts
 
 
-def counted(counts: NDArray[Any]) -> tuple[tuple[int, int], ...]:
+def counted(counts: Integers) -> tuple[tuple[int, int], ...]:
     """Counts of topics that are not 0, with the topics' numbers."""
     return tuple((topic, count) for topic, count in enumerate(counts.tolist()) if count)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.errors import DataError, plural
@@ -64,7 +64,7 @@ def _sessions(path: str, text: str) -> list[Session]:
     sessions = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            entry = parse(line, path, number)
+            entry = cast("dict[str, Any]", parse(line, path, number))
             counts = [entry[key] for key in ("comparisons", "significant")]
             if entry["schema"] not in (SCHEMA, FIRST) or not all(type(count) is int for count in counts):
                 raise ValueError

@@ -117,6 +117,9 @@ def _write_collection(collection: Collection, root: Path) -> None:
     save(root / TOML, ["\n".join(lines) + "\n"])
     (root / "runs").mkdir(exist_ok=True)
     save(root / NOTE, [shipped_note()])
+    assert collection.documents is not None
+    assert collection.topics is not None
+    assert collection.qrels is not None
     write_documents(collection.documents, root / PARTS["documents"])
     write_topics(collection.topics, root / PARTS["topics"], format="trec")
     write_qrels(collection.qrels, root / PARTS["qrels"], format="trec")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import ArgumentError, DataError, UsageError
 from cranfield.formats.datasets import is_dataset, name_of, records
@@ -19,16 +19,20 @@ from cranfield.formats.format import (
     Request,
     readable,
 )
+from cranfield.formats.given import is_file, is_frame, is_open
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import Buffer, open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Arrays, Given, Records
+
 
 def read_run(
-    source: Any, *, name: str | None = None, reading: Reading = DEFAULT, judging: Judging | None = None
+    source: Given, *, name: str | None = None, reading: Reading = DEFAULT, judging: Judging | None = None
 ) -> Run:
     """Reads what a system retrieved, from a file or from memory.
 
@@ -50,7 +54,7 @@ def read_run(
     return Run(parsed.table, origin)
 
 
-def read_qrels(source: Any, *, name: str | None = None, reading: Reading = DEFAULT) -> Qrels:
+def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEFAULT) -> Qrels:
     """Reads relevance judgements: everything `read_run` takes, with grades instead of scores, and "irds:ID".
 
     `reading.judgements` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
@@ -78,21 +82,27 @@ def _of_records(reading: Reading) -> Reading:
 
 
 def _read(
-    source: Any, kind: Kind, name: str | None, reading: Reading, judging: Judging | None
+    source: Given, kind: Kind, name: str | None, reading: Reading, judging: Judging | None
 ) -> tuple[Origin, Parsed]:
     progress = reading.progress
     if progress is None:
         from cranfield._core import Progress
 
         progress = Progress()
-    request = Request(kind, thread_count(reading.threads), progress, reading.told, judging)
+    request = Request(
+        kind=kind,
+        threads=thread_count(reading.threads),
+        progress=progress,
+        columns=reading.told,
+        judging=judging,
+    )
     path = digested = None
     form = "memory"
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+    if is_file(source):
         opened = open_source(source, reading.digest)
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
-            hint = "It can be read only once." if path == "-" or hasattr(source, "read") else None
+            hint = "It can be read only once." if path == "-" or is_open(source) else None
             raise DataError("is empty", source=label, remedy=hint)
         format = _choose(reading.format, opened.data, label, request)
         parsed, form = format.read(opened.data, label, request), format.name
@@ -106,14 +116,15 @@ def _read(
         known = parsed.luggage.origin
         return known._replace(name=name or known.name), parsed
     default = request.noun if path is None else stem(label)
-    return Origin(name or default, path, digested, parsed.tag, parsed.notes, form), parsed
+    origin = Origin(name=name or default, path=path, digest=digested, tag=parsed.tag, notes=parsed.notes, format=form)
+    return origin, parsed
 
 
-def _choose(name: str | None, data: Any, label: str, request: Request) -> Format:
+def _choose(name: str | None, data: Buffer, label: str, request: Request) -> Format:
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:
-            raise UsageError(f"unknown format '{name}'; known: {', '.join(each.name for each in readable())}")
+            raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in readable())}")
         if not chosen.runs_only or request.kind == "score":
             return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
@@ -124,17 +135,17 @@ def _choose(name: str | None, data: Any, label: str, request: Request) -> Format
     return next(recognised, None) or next(by_suffix, None) or FORMATS["trec"]
 
 
-def _read_memory(source: Any, label: str, request: Request) -> Parsed:
+def _read_memory(source: Given, label: str, request: Request) -> Parsed:
     from cranfield.formats import frames, memory
 
     if isinstance(source, Mapping):
         return memory.read_mapping(source, label, request)
-    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, Run | Qrels):  # one for the other is a mistake
+    if is_frame(source) and not isinstance(source, Run | Qrels):  # one for the other is a mistake
         return frames.noted(frames.read_frame(source, label, request))
     if isinstance(source, tuple) and len(source) == 3 and not hasattr(source[0], "_fields"):
-        return memory.read_arrays(source, label, request)
+        return memory.read_arrays(cast("Arrays", source), label, request)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
-        return memory.read_records(source, label, request)
+        return memory.read_records(cast("Records", source), label, request)
     raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
 
 

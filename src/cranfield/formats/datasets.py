@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from cranfield.errors import DataError, UsageError, shorten
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Record
 
 PREFIXES = ("ir_datasets:", "irds:")
 
 
-def is_dataset(source: object) -> bool:
+def is_dataset(source: object) -> TypeGuard[str]:
     """
     >>> is_dataset("irds:vaswani"), is_dataset("vaswani.qrels")
     (True, False)
@@ -46,12 +49,12 @@ def has(dataset: Any, part: str) -> bool:
     return bool(getattr(dataset, f"has_{part}")())
 
 
-def records(source: str, part: str) -> list[Any]:
+def records(source: str, part: str) -> list[Record]:
     """The records of a part of a dataset; ir_datasets fetches what is not there yet."""
     return list(iterate(source, part))
 
 
-def iterate(source: str, part: str) -> Iterator[Any]:
+def iterate(source: str, part: str) -> Iterator[Record]:
     """The records of a part of a dataset, one by one."""
     dataset = open_dataset(source)
     if not has(dataset, part):

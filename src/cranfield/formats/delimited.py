@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any
 
 from cranfield._core import TextLayout
 from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, table_format
 from cranfield.formats.layout import is_header, require_columns
 from cranfield.formats.rows import LINES, TABS, column_names, number
+from cranfield.formats.sources import Buffer
 from cranfield.formats.trec_text import read_fields
 from cranfield.tables import Run
 
@@ -27,7 +27,7 @@ def header(head: bytes, delimiter: str) -> list[str]:
     return line.split(delimiter)
 
 
-def read_delimited(data: Any, source: str, request: Request, delimiter: str) -> Parsed:
+def read_delimited(data: Buffer, source: str, request: Request, delimiter: str) -> Parsed:
     end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=len(data))
     names = header(bytes(data[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)
@@ -51,12 +51,12 @@ def has_header(head: bytes, request: Request, delimiter: str) -> bool:
     return is_header(header(head, delimiter), request.kind, request.columns)
 
 
-def read_csv(data: Any, source: str, request: Request) -> Parsed:
+def read_csv(data: Buffer, source: str, request: Request) -> Parsed:
     """A text with commas between fields, and a header."""
     return read_delimited(data, source, request, ",")
 
 
-def read_tsv(data: Any, source: str, request: Request) -> Parsed:
+def read_tsv(data: Buffer, source: str, request: Request) -> Parsed:
     """A text with tabs between fields, and a header."""
     return read_delimited(data, source, request, "\t")
 

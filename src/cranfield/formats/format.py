@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
+from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
+    from cranfield.formats.given import Json
     from cranfield.tables import Qrels, Run
     from cranfield.travel import Luggage
 
@@ -62,7 +64,7 @@ class Parsed(NamedTuple):
     luggage: Luggage | None = None  # of a table that was given away as a frame, and has come back unchanged
 
 
-def tagged(parsed: Parsed, tags: Sequence[Any]) -> Parsed:
+def tagged(parsed: Parsed, tags: Sequence[Json]) -> Parsed:
     """A run as read with its tag, the last of those given, as trec_eval has it; more than one is told."""
     known = [str(tag) for tag in tags if tag is not None]
     notes = parsed.notes + (several_tags_note() if len(set(known)) > 1 else ())
@@ -74,7 +76,7 @@ def several_tags_note() -> tuple[tuple[str, str], ...]:
     return (("several-tags", "more than one run tag: have several runs been joined into one file?"),)
 
 
-Reads = Callable[[Any, str, Request], Parsed]
+Reads = Callable[[Buffer, str, Request], Parsed]
 Rows: TypeAlias = "Run | Qrels"
 NOTHING = re.compile(r"(?!)")
 
@@ -245,9 +247,9 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
     return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy)
 
 
-def _may_be_in_groups(one: str, other: str, layout: str) -> bool:
+def _may_be_in_groups(line: str, other: str, layout: str) -> bool:
     """Whether two lines of judgements may differ because each is of another group: the second column of TREC text."""
-    return layout != "trec" or one.split()[1:2] != other.split()[1:2]
+    return layout != "trec" or line.split()[1:2] != other.split()[1:2]
 
 
 def _needs(layout: str, request: Request) -> str:

@@ -5,20 +5,26 @@ String columns are used where they are, without a copy. Columns are found by nam
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
 from cranfield.formats.format import Parsed, Request, collapsed_note, row_error
+from cranfield.formats.given import is_pandas
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_lists
 from cranfield.travel import unpacked
 
+if TYPE_CHECKING:
+    import pandas
 
-def read_frame(frame: Any, source: str, request: Request) -> Parsed:
+    from cranfield.formats.given import ArrowStream
+
+
+def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
     try:
         stream = frame.__arrow_c_stream__()
     except (ImportError, TypeError, ValueError):
-        if not hasattr(frame, "iloc"):
+        if not is_pandas(frame):
             raise
         # pandas needs pyarrow for this, and pyarrow needs columns of one type; without either, the columns will do
         return _read_pandas_columns(frame, source, request)
@@ -46,7 +52,7 @@ def noted(parsed: Parsed) -> Parsed:
     return parsed
 
 
-def _read_pandas_columns(frame: Any, source: str, request: Request) -> Parsed:
+def _read_pandas_columns(frame: pandas.DataFrame, source: str, request: Request) -> Parsed:
     names = [str(name) for name in frame.columns]
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [frame.iloc[:, i].tolist() for i in (columns.topic, columns.document, columns.value)]

@@ -7,27 +7,28 @@ the `iteration` of ir_measures' and ir_datasets' judgements.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, cast
 
 from cranfield._core import Progress
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import stem
 from cranfield.formats.delimited import header
 from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, rows_of_text
+from cranfield.formats.given import is_file, is_frame, is_pandas
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.layout import NOTHING, Told, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import Buffer, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from cranfield._core import Floats
+    from cranfield.formats.given import ArrowStream, Given, Nested, Records, Value, Values
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 Notes = list[tuple[str, str]]
@@ -69,7 +70,7 @@ class Line(NamedTuple):
     text: str
 
 
-def read_rows(source: Any, name: str | None, wanted: Grouping) -> Rows:
+def read_rows(source: Given, name: str | None, wanted: Grouping) -> Rows:
     """Judgements from a file or from memory.
 
     >>> read_rows({"q1": {"d1": {"a": 1, "b": 2}}}, None, Grouping("judge", ("judge",))).rows[1]
@@ -77,17 +78,17 @@ def read_rows(source: Any, name: str | None, wanted: Grouping) -> Rows:
     """
     path = None
     notes: Notes = []
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+    if is_file(source):
         opened = open_source(source)
         path, label = opened.path, opened.label
         if not len(opened.data):
             hint = "It can be read only once." if path == "-" else None
             raise DataError("is empty", source=label, remedy=hint)
-        found = _read_bytes(opened.data, label, wanted, notes)
+        judgements = _read_bytes(opened.data, label, wanted, notes)
     else:
         label = name or "the qrels"
-        found = _read_memory(source, label, wanted)
-    rows, repeated = _each_once(found, label, wanted.what)
+        judgements = _read_memory(source, label, wanted)
+    rows, repeated = _each_once(judgements, label, wanted.what)
     if not rows:
         raise DataError("has no rows", source=label)
     if repeated:
@@ -118,7 +119,7 @@ def _parts(line: bytes) -> list[bytes]:
     return re.split(rb"[ \t]+", line.strip(b" \t"))
 
 
-def _read_bytes(data: Any, source: str, wanted: Grouping, notes: Notes) -> Iterable[GroupedJudgement]:
+def _read_bytes(data: Buffer, source: str, wanted: Grouping, notes: Notes) -> Iterable[GroupedJudgement]:
     whole = bytes(data).removeprefix(BYTE_ORDER_MARK)
     request = Request("grade", 1, Progress(), wanted.columns, None)
     format = next((format.name for format in readable() if format.recognise(whole[: 1 << 16], request)), "trec")
@@ -128,7 +129,7 @@ def _read_bytes(data: Any, source: str, wanted: Grouping, notes: Notes) -> Itera
         raise DataError("NUL byte", source=source, line=whole.count(b"\n", 0, at) + 1, remedy="This is not text.")
     if format == "json":
         try:
-            return list(_read_mapping(parse_json(decode(whole), source, None), source))
+            return list(_read_mapping(cast("Nested", parse_json(decode(whole), source, None)), source))
         except TypeError as error:
             raise DataError(str(error)) from None
     if format == "jsonl":
@@ -136,42 +137,42 @@ def _read_bytes(data: Any, source: str, wanted: Grouping, notes: Notes) -> Itera
     if format in ("csv", "tsv"):
         return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t", notes)
     return (
-        GroupedJudgement(topic, group, document, grade, number, text)
+        GroupedJudgement(topic=topic, group=group, document=document, grade=grade, line=number, text=text)
         for (topic, group, document), grade, number, text in trec_lines(whole, source, 4, notes)
     )
 
 
-def _read_memory(source: Any, label: str, wanted: Grouping) -> Iterable[GroupedJudgement]:
+def _read_memory(source: Given, label: str, wanted: Grouping) -> Iterable[GroupedJudgement]:
     if isinstance(source, Mapping):
         return _read_mapping(source, label)
-    if hasattr(source, "__arrow_c_stream__"):
+    if is_frame(source):
         return _read_frame(source, label, wanted)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise ArgumentError(
             f"{label}: expected a path, an open file, {NESTED}, a data frame or records, not {describe_type(source)}"
         )
-    rows, fields = records_of(source, label)
+    rows, fields = records_of(cast("Records", source), label)
     lists = [values_of(rows, fields[i], label) for i in _columns(fields, label, wanted)]
     return (_row(four, label) for four in zip(*lists, strict=True))
 
 
-def _read_mapping(outer: Mapping[Any, Any], source: str) -> Iterator[GroupedJudgement]:
+def _read_mapping(outer: Nested, source: str) -> Iterator[GroupedJudgement]:
     for topic, documents in outer.items():
         for document, groups in _entries(documents, source):
             for group, grade in _entries(groups, source):
                 yield _row((topic, group, document, grade), source)
 
 
-def _entries(value: Any, source: str) -> Iterable[tuple[Any, Any]]:
+def _entries(value: Value, source: str) -> Iterable[tuple[str | int, Value]]:
     if not isinstance(value, Mapping):
         raise ArgumentError(f"{source}: expected {NESTED}, but a value is {describe_type(value)}")
     return value.items()
 
 
-def _read_frame(frame: Any, source: str, wanted: Grouping) -> Iterator[GroupedJudgement]:
-    if hasattr(frame, "iloc"):
-        found = [str(column) for column in frame.columns]
-        lists = [frame.iloc[:, i].tolist() for i in _columns(found, source, wanted)]
+def _read_frame(frame: ArrowStream, source: str, wanted: Grouping) -> Iterator[GroupedJudgement]:
+    if is_pandas(frame):
+        names = [str(column) for column in frame.columns]
+        lists = [frame.iloc[:, i].tolist() for i in _columns(names, source, wanted)]
     else:
         try:
             import pyarrow
@@ -199,57 +200,56 @@ def _read_json_lines(data: bytes, source: str, wanted: Grouping) -> Iterator[Gro
 def _read_delimited(
     data: bytes, source: str, wanted: Grouping, delimiter: str, notes: Notes
 ) -> Iterator[GroupedJudgement]:
-    found = header(data, delimiter)
-    places = _columns(found, source, wanted)
+    names = header(data, delimiter)
+    places = _columns(names, source, wanted)
     for number, line in rows_of_text(
-        data, lambda line: len(header(line, delimiter)) == len(found), notes, delimiter.encode()
+        data, lambda line: len(header(line, delimiter)) == len(names), notes, delimiter.encode()
     ):
         if number > 1:
             fields, text = header(line, delimiter), decode(line)
-            if len(fields) != len(found):
-                message = f"{len(fields)} fields where the header has {len(found)}"
+            if len(fields) != len(names):
+                message = f"{len(fields)} fields where the header has {len(names)}"
                 raise DataError(message, source=source, line=number, text=text)
             topic, group, document, grade = (fields[i] for i in places)
             yield _row((topic, group, document, _number(grade)), source, number, text)
 
 
-def _columns(found: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
+def _columns(given: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
     """Where topic, group, document and grade stand."""
-    columns = require_columns(found, "grade", wanted.columns, source)
-    known = [name.strip().lower() for name in found]
+    columns = require_columns(given, "grade", wanted.columns, source)
+    known = [name.strip().lower() for name in given]
     names = [name.strip().lower() for name in wanted.columns.get(wanted.what, wanted.names)]
     group = next((known.index(name) for name in names if name in known), None)
     if group is None:
-        raise no_column({wanted.what: wanted.names}, found, columns[:3], wanted.columns, source)
+        raise no_column({wanted.what: wanted.names}, given, columns[:3], wanted.columns, source)
     return columns.topic, group, columns.document, columns.value
 
 
-def _row(four: Sequence[Any], source: str, line: int | None = None, text: str | None = None) -> GroupedJudgement:
+def _row(four: Sequence[Value], source: str, line: int | None = None, text: str | None = None) -> GroupedJudgement:
     """A judgement of ids that may be integers, checked."""
     *ids, grade = four
-    faults = [f"id {found!r} is neither a string nor an integer" for found in ids if not _is_id(found)]
-    faults += [] if _is_grade(grade) else [_no_number(grade)]
-    if faults:
+    faults = [f"id {id!r} is neither a string nor an integer" for id in ids if not _is_id(id)]
+    if faults or not _is_grade(grade):
         where = source if line is not None else f"{source}: {shorten(repr(tuple(four)))}"
-        raise DataError(faults[0], source=where, line=line, text=text)
+        raise DataError(faults[0] if faults else _no_number(grade), source=where, line=line, text=text)
     topic, group, document = map(str, ids)
-    return GroupedJudgement(topic, group, document, float(grade), line, text)
+    return GroupedJudgement(topic=topic, group=group, document=document, grade=float(grade), line=line, text=text)
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: Value) -> bool:
     return isinstance(value, str | Integral) and not isinstance(value, bool) and value != ""
 
 
-def _is_grade(value: Any) -> bool:
+def _is_grade(value: Value) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
 
 
-def _no_number(grade: Any) -> str:
+def _no_number(grade: Value) -> str:
     shown = f"'{shorten(grade, 60)}'" if isinstance(grade, str) else repr(grade)
     return f"grade {shown} is not a number"
 
 
-def _number(text: str) -> Any:
+def _number(text: str) -> float | str:
     """A decimal number, or the text itself where it is none: Python would take 1_0 for ten."""
     return float(text) if _NUMBER.fullmatch(text.strip()) else text
 
@@ -280,13 +280,13 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     >>> in_order(["10", "9", "10"]), in_order(["b", "10", "a"])
     (('9', '10'), ('10', 'a', 'b'))
     """
-    each = sorted(set(names), key=lambda name: name.encode("utf-8", "surrogateescape"))
-    numbers = all(name.isascii() and name.isdigit() for name in each)
-    return tuple(sorted(each, key=int) if numbers else each)
+    distinct = sorted(set(names), key=lambda name: name.encode("utf-8", "surrogateescape"))
+    numbers = all(name.isascii() and name.isdigit() for name in distinct)
+    return tuple(sorted(distinct, key=int) if numbers else distinct)
 
 
 def as_qrels(
-    found: Rows, kind: str, names: Mapping[str, tuple[str, ...]], combine: Callable[[NDArray[Any]], NDArray[Any]]
+    judged: Rows, kind: str, names: Mapping[str, tuple[str, ...]], combine: Callable[[Floats], Floats]
 ) -> Qrels:
     """Judgements with a row a document, and a matrix of rows × groups as the column `kind`: NaN where there is none.
 
@@ -295,18 +295,19 @@ def as_qrels(
     import numpy as np
 
     number: dict[tuple[str, str], int] = {}
-    for row in found.rows:
+    for row in judged.rows:
         number.setdefault((row.topic, row.document), len(number))
     place = {topic: {group: i for i, group in enumerate(groups)} for topic, groups in names.items()}
     matrix = np.full((len(number), max(map(len, names.values()))), np.nan)
-    for row in found.rows:
+    for row in judged.rows:
         matrix[number[row.topic, row.document], place[row.topic][row.group]] = row.grade
     request = Request("grade", 1, Progress(), {}, None)
-    topics, documents = ([pair[i] for pair in number] for i in (0, 1))
-    table = read_lists(topics, documents, combine(matrix), found.origin.name, request, kind="grade").table
+    topics: Values = [topic for topic, _ in number]
+    documents: Values = [document for _, document in number]
+    table = read_lists(topics, documents, combine(matrix), judged.origin.name, request, kind="grade").table
     order = [
         number[topic, document]
         for topic in table.topics()
         for document in table.documents(topic.encode("utf-8", "surrogateescape"))
     ]
-    return Qrels(table, found.origin, {kind: matrix[order]}, names)
+    return Qrels(table, judged.origin, {kind: matrix[order]}, names)

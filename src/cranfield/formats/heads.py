@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from cranfield.formats.sources import Buffer
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 
 
-def metadata_lines(data: Any) -> list[str]:
+def metadata_lines(data: Buffer) -> list[str]:
     """The comments from the mark where metadata start to the one where they end, or to the last comment at the head.
 
     >>> metadata_lines(b"# mine\\n# ir_metadata.start\\n# tag: a\\n# ir_metadata.end\\n1 Q0 d1 1 2.5 a\\n")

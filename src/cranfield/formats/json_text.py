@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield._core import CoreError, read_columns
 from cranfield.errors import DataError, shorten
@@ -25,13 +25,16 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.layout import require_columns
 from cranfield.formats.memory import read_mapping
+from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
 if TYPE_CHECKING:
     import json
 
+    from cranfield.formats.given import Json
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+
+def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     entries = dict(pairs)
     if len(entries) < len(pairs):
         seen: set[str] = set()
@@ -70,13 +73,14 @@ def _decoder() -> json.JSONDecoder:
     )
 
 
-def parse(text: str, source: str, line: int | None) -> Any:
+def parse(text: str, source: str, line: int | None) -> Json:
     """One JSON value; `line` is its number where it is a line, and None where it is the whole text."""
     import json
 
     shown = text if line is not None else None
     try:
-        return _decoder().decode(text)
+        value: Json = _decoder().decode(text)
+        return value
     except json.JSONDecodeError as error:
         if line is None:
             lines = text.split("\n")
@@ -89,16 +93,16 @@ def parse(text: str, source: str, line: int | None) -> Any:
         raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
-def read_json_lines(data: Any, source: str, request: Request) -> Parsed:
+def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    rows: list[list[Any]] = [[], [], []]
+    rows: list[list[Json]] = [[], [], []]
     numbers: list[int] = []
     keys: tuple[str, ...] | None = None
     wanted: list[str] = []
     kind: str = request.kind
     tag_key: str | None = None
-    tags: list[Any] = []
+    tags: list[Json] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -126,18 +130,18 @@ def read_json_lines(data: Any, source: str, request: Request) -> Parsed:
     return tagged(Parsed(table, collapsed_note(table)), tags)
 
 
-def _fault(row: list[Any], request: Request) -> str | None:
+def _fault(row: list[Json], request: Request) -> str | None:
     topic, document, value = row
-    for what, found in (("topic", topic), ("document", document)):
-        if not isinstance(found, str | int) or isinstance(found, bool):
-            return f"{what} id {found!r} is neither a string nor an integer"
+    for what, id in (("topic", topic), ("document", document)):
+        if not isinstance(id, str | int) or isinstance(id, bool):
+            return f"{what} id {id!r} is neither a string nor an integer"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return f"{request.kind} {value!r} is not a number"
     return None
 
 
 def _at_its_line(
-    error: CoreError, rows: list[list[Any]], numbers: list[int], lines: list[str], source: str, request: Request
+    error: CoreError, rows: list[list[Json]], numbers: list[int], lines: list[str], source: str, request: Request
 ) -> Exception:
     """The core counts rows; people count lines."""
     code, fault = error.args
@@ -162,7 +166,7 @@ def _at_its_line(
     )
 
 
-def read_json(data: Any, source: str, request: Request) -> Parsed:
+def read_json(data: Buffer, source: str, request: Request) -> Parsed:
     outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)
@@ -198,7 +202,7 @@ def write_json(table: Rows, tag: str) -> Iterator[str]:
     yield "}\n"
 
 
-def _encoder() -> Callable[[Any], str]:
+def _encoder() -> Callable[[Json | Mapping[str, float]], str]:
     import json
 
     return json.JSONEncoder(ensure_ascii=False).encode

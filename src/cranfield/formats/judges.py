@@ -6,18 +6,22 @@ only where nobody did.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from cranfield._core import Floats
+    from cranfield.formats.given import Given
+
 NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator_id", "iteration")
 
 
 @kind_of_judgements("judges")
-def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the column `judges`, in which a judge is the same in all topics.
 
     >>> qrels = read({"q1": {"d1": {"ann": 1, "bob": 0}}, "q2": {"d1": {"bob": 2}}}, None)
@@ -27,14 +31,15 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     array([[ 1.,  0.],
            [nan,  2.]])
     """
-    found = read_rows(source, name, Grouping("judge", NAMES, columns))
-    everybody = in_order(row.group for row in found.rows)
-    return as_qrels(found, "judges", {row.topic: everybody for row in found.rows}, _mean)
+    judged = read_rows(source, name, Grouping("judge", NAMES, columns))
+    everybody = in_order(row.group for row in judged.rows)
+    return as_qrels(judged, "judges", {row.topic: everybody for row in judged.rows}, _mean)
 
 
-def _mean(grades: Any) -> Any:
+def _mean(grades: Floats) -> Floats:
     import numpy as np
 
     given = grades >= 0
     total = np.sum(np.where(given, grades, 0.0), axis=1)
-    return np.where(given.any(axis=1), total / np.maximum(given.sum(axis=1), 1), np.nanmax(grades, axis=1))
+    means: Floats = np.where(given.any(axis=1), total / np.maximum(given.sum(axis=1), 1), np.nanmax(grades, axis=1))
+    return means

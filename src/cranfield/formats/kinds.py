@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
 from cranfield.formats.layout import Told
@@ -19,7 +19,10 @@ from cranfield.formats.sources import open_source
 from cranfield.registry import Entry, Registry
 from cranfield.tables import Qrels
 
-ReadsKind = Callable[[Any, str | None, Told], Qrels]
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+
+ReadsKind = Callable[["Given", str | None, Told], Qrels]
 
 
 class KindOfJudgements(Entry[ReadsKind]):
@@ -67,7 +70,7 @@ def kind_of_judgements(name: str) -> Callable[[ReadsKind], ReadsKind]:
     return register
 
 
-def read_kind(source: Any, name: str | None, reading: Reading) -> Qrels:
+def read_kind(source: Given, name: str | None, reading: Reading) -> Qrels:
     """Judgements of one of these kinds; their format is found from the content."""
     kind = reading.judgements or "plain"
     known = KINDS.look_up(kind)

@@ -134,6 +134,6 @@ def _likeliest(names: Sequence[str], known: Sequence[str]) -> str:
     from difflib import SequenceMatcher
 
     def likeness(name: str) -> float:
-        return max(SequenceMatcher(None, name.lower(), one).ratio() for one in known)
+        return max(SequenceMatcher(None, name.lower(), other).ratio() for other in known)
 
     return shorten(max(names, key=likeness, default="NAME"), 100)

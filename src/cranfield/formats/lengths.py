@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.given import is_file
 from cranfield.formats.json_text import parse
 from cranfield.formats.layout import ACCEPTED
 from cranfield.formats.sources import open_source
 from cranfield.numerals import decimal
 from cranfield.tables import describe_type
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import File, Json, Value
+
 # A document, its length, and the line where they stand, if they stand in one.
-Entry = tuple[Any, Any, int | None]
+Entry: TypeAlias = "tuple[str | int, Value, int | None]"
 
 
 class Lengths(NamedTuple):
@@ -27,7 +30,7 @@ class Lengths(NamedTuple):
     digest: str | None = None
 
 
-def read_lengths(source: Any, digest: str | None = None) -> Lengths:
+def read_lengths(source: File | Mapping[str, Value], digest: str | None = None) -> Lengths:
     """Lengths from a file or a mapping.
 
     A file is a JSON object, or has a document and its length a line, between a tab or blanks; a header may name the
@@ -39,12 +42,12 @@ def read_lengths(source: Any, digest: str | None = None) -> Lengths:
     """
     if isinstance(source, Mapping):
         return Lengths(_checked(((document, length, None) for document, length in source.items()), "lengths", []))
-    if not (isinstance(source, str | os.PathLike) or hasattr(source, "read")):
+    if not is_file(source):
         raise ArgumentError(f"lengths: expected a file or {{document: length}}, not {describe_type(source)}")
     opened = open_source(source, digest)
     text = decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK))
     if text.lstrip().startswith("{"):
-        entries = parse(text, opened.label, None)
+        entries = cast("dict[str, Json]", parse(text, opened.label, None))
         lengths = _checked(((document, length, None) for document, length in entries.items()), opened.label, [])
     else:
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -76,27 +79,31 @@ def _checked(entries: Iterable[Entry], source: str, lines: list[str]) -> dict[st
     lengths: dict[str, float] = {}
     for name, given, number in entries:
         document, length = str(name), _number(given)
-        where: dict[str, Any] = {"source": source, "line": number, "text": number and lines[number - 1]}
+        text = lines[number - 1] if number else None
         if length is None:
             shown = shorten(given, 60) if isinstance(given, str) else describe_type(given)
             raise DataError(
-                f"the length of document '{shorten(document, 60)}' is {shown}: it must be a number from 0", **where
+                f"the length of document '{shorten(document, 60)}' is {shown}: it must be a number from 0",
+                source=source,
+                line=number,
+                text=text,
             )
         if lengths.setdefault(document, length) != length:
-            raise DuplicateError(f"document '{shorten(document, 60)}' is given a second length", **where)
+            raise DuplicateError(
+                f"document '{shorten(document, 60)}' is given a second length", source=source, line=number, text=text
+            )
     if not lengths:
         raise DataError("has no lengths", source=source)
     return lengths
 
 
-def _number(given: Any) -> float | None:
+def _number(given: Value) -> float | None:
     """A length as a number, or None if it is not one."""
     if isinstance(given, bool):
         return None
-    if isinstance(given, str):
-        given = decimal(given.strip())
+    number = decimal(given.strip()) if isinstance(given, str) else given
     try:
-        length = float(given)
+        length = float(number)  # type: ignore[arg-type]  # what is no number is refused below
     except (TypeError, ValueError, OverflowError):
         return None
     return length if math.isfinite(length) and length >= 0 else None

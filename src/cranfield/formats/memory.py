@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError
@@ -12,12 +12,19 @@ from cranfield.formats.format import EXPECTED, Parsed, Request, collapsed_note, 
 from cranfield.formats.layout import require_columns
 from cranfield.tables import describe_type
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cranfield._core import Floats
+    from cranfield.formats.given import Arrays, Nested, Record, Records, Value, Values
+
 FAISS_PADDING = -1
 
 
-def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Parsed:
+def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
     """{topic: {document: number}}"""
-    plain = {
+    plain: dict[str | int, Value] = {
         topic: documents if isinstance(documents, dict) or not isinstance(documents, Mapping) else dict(documents)
         for topic, documents in outer.items()
     }
@@ -30,7 +37,7 @@ def read_mapping(outer: Mapping[Any, Any], source: str, request: Request) -> Par
     return Parsed(table, collapsed_note(table))
 
 
-def _misfit(outer: dict[Any, Any], request: Request) -> str:
+def _misfit(outer: dict[str | int, Value], request: Request) -> str:
     """Where the first entry stands that is of a wrong type."""
     for topic, documents in outer.items():
         if _fits({topic: documents}, request):
@@ -43,7 +50,7 @@ def _misfit(outer: dict[Any, Any], request: Request) -> str:
     return ""
 
 
-def _fits(outer: dict[Any, Any], request: Request) -> bool:
+def _fits(outer: dict[str | int, Value], request: Request) -> bool:
     try:
         read_dict(outer, request.kind, 1)
     except TypeError:
@@ -54,7 +61,7 @@ def _fits(outer: dict[Any, Any], request: Request) -> bool:
 
 
 def read_lists(
-    topics: list[Any], documents: list[Any], values: Any, source: str, request: Request, *, kind: str
+    topics: Values, documents: Values, values: Values | Floats, source: str, request: Request, *, kind: str
 ) -> Parsed:
     """Three columns of equal length."""
     try:
@@ -64,7 +71,7 @@ def read_lists(
     return Parsed(table, collapsed_note(table))
 
 
-def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> Parsed:
+def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
     """(topics, documents, values): documents and values are topics × k, or all three are columns of equal length."""
     import numpy as np
 
@@ -110,12 +117,12 @@ def read_arrays(arrays: tuple[Any, Any, Any], source: str, request: Request) -> 
     return Parsed(table, notes)
 
 
-def _strings(documents: Any) -> list[Any]:
-    flat: list[Any] = documents.ravel().tolist()
+def _strings(documents: NDArray[np.generic]) -> Values:
+    flat = documents.ravel().tolist()
     return [item.decode("utf-8", "surrogateescape") for item in flat] if documents.dtype.kind == "S" else flat
 
 
-def read_records(records: Iterable[Any], source: str, request: Request) -> Parsed:
+def read_records(records: Records, source: str, request: Request) -> Parsed:
     """Named tuples or objects with fields such as query_id, doc_id and score (or relevance)."""
     rows, names = records_of(records, source)
     columns = require_columns(names, request.kind, request.columns, source)
@@ -123,7 +130,7 @@ def read_records(records: Iterable[Any], source: str, request: Request) -> Parse
     return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
 
 
-def records_of(records: Iterable[Any], source: str) -> tuple[list[Any], tuple[str, ...]]:
+def records_of(records: Records, source: str) -> tuple[list[Record], tuple[str, ...]]:
     """The records, and the names of their fields."""
     rows = list(records)
     if not rows:
@@ -143,7 +150,7 @@ def records_of(records: Iterable[Any], source: str) -> tuple[list[Any], tuple[st
     return rows, names
 
 
-def values_of(rows: list[Any], name: str, source: str) -> list[Any]:
+def values_of(rows: list[Record], name: str, source: str) -> Values:
     """What a field of records has in each of them."""
     get: Callable[[Any, Any], Any] = getitem if isinstance(rows[0], Mapping) else getattr
     try:

@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, cast
 
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import touched
@@ -16,36 +16,37 @@ from cranfield.formats import touched
 Where: TypeAlias = "str | os.PathLike[str] | IO[Any]"
 
 
-def _plain(path: str) -> Any:
+def _plain(path: str) -> io.BufferedIOBase:
     return open(path, "xb")
 
 
-def _gzip(path: str) -> Any:
+def _gzip(path: str) -> io.BufferedIOBase:
     import gzip
 
     # no name and no time in the file: the same content gives the same bytes
     return gzip.GzipFile("", "wb", 6, open(path, "xb"), mtime=0)
 
 
-def _bzip2(path: str) -> Any:
+def _bzip2(path: str) -> io.BufferedIOBase:
     import bz2
 
     return bz2.open(path, "xb")
 
 
-def _xz(path: str) -> Any:
+def _xz(path: str) -> io.BufferedIOBase:
     import lzma
 
     return lzma.open(path, "xb")
 
 
-def _zstd(path: str) -> Any:
+def _zstd(path: str) -> io.BufferedIOBase:
     from cranfield.formats.sources import zstd_module
 
-    return zstd_module().open(path, "xb")
+    file: io.BufferedIOBase = zstd_module().open(path, "xb")
+    return file
 
 
-_OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz, ".zst": _zstd}
+_OPENERS: Mapping[str, Callable[[str], io.BufferedIOBase]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz, ".zst": _zstd}
 
 
 def save(where: Where, chunks: Iterable[str | bytes]) -> None:
@@ -73,7 +74,7 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
     opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
     with whole_file(where) as temporary:
         with opener(temporary) as file:
-            _write(file, chunks)
+            _write(cast("IO[bytes]", file), chunks)
             inner = getattr(file, "fileobj", None)
         if inner is not None:
             inner.close()
@@ -178,7 +179,7 @@ def make_folder(path: os.PathLike[str]) -> None:
         os.makedirs(path, exist_ok=True)
 
 
-def _write(file: Any, chunks: Iterable[str | bytes]) -> None:
+def _write(file: IO[Any], chunks: Iterable[str | bytes]) -> None:
     as_text = isinstance(file, io.TextIOBase)
     for chunk in chunks:
         if as_text and isinstance(chunk, bytes):

@@ -10,17 +10,18 @@ from cranfield.formats.format import Parsed, Request, Rows, Writer, table_format
 from cranfield.formats.frames import read_frame
 from cranfield.formats.layout import require_columns
 from cranfield.formats.rows import column_names
+from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
 
-def read_parquet(data: Any, source: str, request: Request) -> Parsed:
+def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     table = parquet_table(data, source)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
     columns = require_columns(table.column_names, request.kind, request.columns, source)
     return tagged(reading, table.column(columns.tag).to_pylist()) if columns.tag >= 0 else reading
 
 
-def parquet_table(data: Any, source: str) -> Any:
+def parquet_table(data: Buffer, source: str) -> Any:
     """The file as a table of pyarrow."""
     try:
         import pyarrow
@@ -35,7 +36,7 @@ def parquet_table(data: Any, source: str) -> Any:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
 
 
-def columns(table: Rows, tag: str) -> dict[str, list[Any]]:
+def columns(table: Rows, tag: str) -> dict[str, list[str | float]]:
     """Topic, document and number as columns, for Parquet; of runs also rank and tag."""
     rows = [
         (topic, document, rank, value, tag) if isinstance(table, Run) else (topic, document, value)
@@ -45,7 +46,7 @@ def columns(table: Rows, tag: str) -> dict[str, list[Any]]:
     return {name: list(column) for name, column in zip(column_names(table), zip(*rows, strict=True), strict=True)}
 
 
-def table_bytes(columns: Mapping[str, Any]) -> bytes:
+def table_bytes(columns: Mapping[str, list[str] | list[str | float]]) -> bytes:
     """Columns as a Parquet file."""
     import io
 

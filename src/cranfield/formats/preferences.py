@@ -12,14 +12,14 @@ documents: the longest chain of preferences, each held by more judges than hold 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cranfield.errors import ArgumentError, DataError
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, is_number, rows_of_text
+from cranfield.formats.given import is_file
 from cranfield.formats.grouped import Notes, trec_lines
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
@@ -29,6 +29,8 @@ from cranfield.tables import Origin, Qrels, describe_type
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from cranfield.formats.given import Given, Value
 
     Matrix = NDArray[np.bool_]  # [i, j]: document i is preferred to document j
 
@@ -55,7 +57,7 @@ class Statement(NamedTuple):
 
 
 @kind_of_judgements("preferences")
-def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None = None, columns: Told = NOTHING) -> Qrels:
     """Reads preference judgements; they have no columns that could be called otherwise.
 
     >>> qrels = read({"q1": [("d1", "d2"), ("d2", "d3"), ("d1", "d4")]})
@@ -66,7 +68,7 @@ def read(source: Any, name: str | None = None, columns: Told = NOTHING) -> Qrels
     """
     path = None
     notes: Notes = []
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+    if is_file(source):
         opened = open_source(source, None)
         path, label = opened.path, opened.label
         statements = list(_of_text(bytes(opened.data), label, notes))
@@ -134,24 +136,27 @@ def _of_text(data: bytes, label: str, notes: Notes) -> Iterator[Statement]:
         return
     for number, line in rows_of_text(data, lambda line: len(line.split()) == fields, notes):
         parts = line.split()
-        where: dict[str, Any] = {"source": label, "line": number, "text": decode(line)}
+        text = decode(line)
         if len(parts) != fields or fields not in (3, 4):
             what = f"{len(parts)} fields where preferences have {fields if fields in (3, 4) else '3, 4 or 5'}"
             remedy = "topic, better, worse and perhaps judge; or topic, judge, sub-group, document, level."
-            raise DataError(what, **where, remedy=remedy)
+            raise DataError(what, source=label, line=number, text=text, remedy=remedy)
         topic, better, worse, judge = map(decode, (*parts, b"")[:4])
         if is_number(judge):
             what = f"the fourth field, the judge, is the number '{judge}'"
             remedy = "Plain judgements are not preferences. If these are, give judges names that are no numbers."
-            raise DataError(what, **where, remedy=remedy)
-        yield _pair(topic, better, worse, judge, where)
+            raise DataError(what, source=label, line=number, text=text, remedy=remedy)
+        if better == worse:
+            raise DataError(_to_itself(topic, better), source=label, line=number, text=text)
+        yield Statement(topic, judge, {better: 1.0, worse: 0.0})
 
 
-def _of_memory(source: Any, label: str) -> Iterator[Statement]:
+def _of_memory(source: Given, label: str) -> Iterator[Statement]:
     if isinstance(source, Mapping):
-        rows: Iterable[Any] = ((topic, *pair) for topic, of_topic in source.items() for pair in of_topic)
+        pairs = cast("Mapping[str, Iterable[tuple[str, ...]]]", source)
+        rows: Iterable[Value] = ((topic, *pair) for topic, of_topic in pairs.items() for pair in of_topic)
     elif isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
-        rows = source
+        rows = cast("Iterable[Value]", source)
     else:
         raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
     for row in rows:
@@ -160,13 +165,13 @@ def _of_memory(source: Any, label: str) -> Iterator[Statement]:
         if not all(isinstance(field, str | int) and field != "" for field in fields):
             raise ArgumentError(f"{label}: ids are text or whole numbers, but a row is {row!r}")
         topic, better, worse, judge = (*map(str, fields), "")[:4]
-        yield _pair(topic, better, worse, judge, {"source": label})
+        if better == worse:
+            raise DataError(_to_itself(topic, better), source=label)
+        yield Statement(topic, judge, {better: 1.0, worse: 0.0})
 
 
-def _pair(topic: str, better: str, worse: str, judge: str, where: dict[str, Any]) -> Statement:
-    if better == worse:
-        raise DataError(f"topic '{topic}': document '{better}' is preferred to itself", **where)
-    return Statement(topic, judge, {better: 1.0, worse: 0.0})
+def _to_itself(topic: str, document: str) -> str:
+    return f"topic '{topic}': document '{document}' is preferred to itself"
 
 
 def _of_levels(lines: Iterable[Judgement], label: str) -> Iterator[Statement]:
@@ -211,12 +216,12 @@ def _levels(prefers: Matrix) -> list[float]:
     while True:
         further = np.where(prefers, levels + 1, 0).max(axis=1)
         if np.array_equal(further, levels):
-            found: list[float] = levels.tolist()
-            return found
+            lengths: list[float] = levels.tolist()
+            return lengths
         levels = further
 
 
-def _column(qrels: Qrels, compared: Mapping[str, _Compared]) -> NDArray[Any]:
+def _column(qrels: Qrels, compared: Mapping[str, _Compared]) -> NDArray[np.object_]:
     import numpy as np
 
     column = np.empty(len(qrels), dtype=object)
@@ -234,7 +239,9 @@ def _column(qrels: Qrels, compared: Mapping[str, _Compared]) -> NDArray[Any]:
 
 def _notes(compared: list[_Compared]) -> tuple[tuple[str, str], ...]:
     notes = [("grades-from-preferences", NOTE)]
-    in_circles, disputed = (sum(getattr(one, name) for one in compared) for name in ("in_circles", "disputed"))
+    in_circles, disputed = (
+        sum(getattr(of_topic, name) for of_topic in compared) for name in ("in_circles", "disputed")
+    )
     if in_circles:
         message = f"{_pairs(in_circles)} preferred in a circle by one judge, and left without order"
         notes.append(("preferences-in-circles", message))

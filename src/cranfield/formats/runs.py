@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import ArgumentError, UsageError
 from cranfield.formats import distinct_names, read_run
+from cranfield.formats.given import is_open
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.tables import Run, describe_type
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns, Nested
 
-def named_runs(runs: Any) -> list[tuple[str | None, Any]]:
+
+def named_runs(runs: GivenRuns) -> list[tuple[str | None, Given]]:
     """The runs one by one, with the names given to them: one run of any kind, a list of runs, or {name: run}."""
     if isinstance(runs, Mapping) and not _is_one_run(runs):
-        named: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
+        named: list[tuple[str | None, Given]] = [(str(name), cast("Given", run)) for name, run in runs.items()]
     elif isinstance(runs, list) and not hasattr(next(iter(runs), None), "_fields"):
         named = [(None, run) for run in runs]
         if len(runs) > 1:
             named = [(None if _has_a_name(run) else f"run{i}", run) for i, run in enumerate(runs, start=1)]
     else:
-        named = [(None, runs)]
+        named = [(None, cast("Given", runs))]
     if not named:
         raise UsageError("no run given")
     return named
 
 
-def read_runs(runs: Any, reading: Reading = DEFAULT) -> list[Run]:
+def read_runs(runs: GivenRuns, reading: Reading = DEFAULT) -> list[Run]:
     """The runs as tables, each under a name of its own.
 
     >>> [run.name for run in read_runs({"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}}})]
@@ -42,11 +46,11 @@ def told_apart(tables: list[Run]) -> list[Run]:
     return [table if table.name == name else table.renamed(name) for table, name in zip(tables, names, strict=True)]
 
 
-def _has_a_name(run: Any) -> bool:
-    return isinstance(run, Run | str | os.PathLike) or hasattr(run, "read")
+def _has_a_name(run: Given) -> bool:
+    return isinstance(run, Run | str | os.PathLike) or is_open(run)
 
 
-def _is_one_run(runs: Mapping[Any, Any]) -> bool:
+def _is_one_run(runs: Mapping[str, Given] | Nested) -> bool:
     """Whether this is {topic: {document: score}} rather than {name: run}."""
     first = next(iter(runs.values()), None)
     if not isinstance(first, Mapping):

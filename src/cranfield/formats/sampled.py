@@ -14,7 +14,6 @@ ir_datasets calls them).
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,15 +22,19 @@ from itertools import groupby
 from math import isfinite
 from numbers import Integral, Real
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, Nested, Value
 
 LAYOUTS = "topic, iteration, document, stratum, grade; or topic, document, grade, algorithm, chance"
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -69,7 +72,7 @@ class SampledJudgement(NamedTuple):
 
 
 @kind_of_judgements("sampled")
-def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `sampled`, each document's chance, and, where strata are given, `stratum`.
 
     >>> import io
@@ -79,7 +82,7 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """
     notes: Notes = []
     path: str | None = None
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+    if is_file(source):
         opened = open_source(source)
         path, label = opened.path, opened.label
         rows = _of_text(bytes(opened.data), label, notes)
@@ -118,14 +121,30 @@ def _with_stratum(fields: list[str], place: Place, iteration: str) -> SampledJud
     if second != iteration or not (WHOLE.fullmatch(second) or second == "Q0"):
         message = f"iteration '{shorten(second, 60)}' where every line must have the same one, 0 as a rule"
         raise place.fault(message, "If these are documents and the last column has chances, write those as 1.0.")
-    return SampledJudgement(topic, document, _number("grade", grade, place), stratum, None, True, place)
+    return SampledJudgement(
+        topic=topic,
+        document=document,
+        grade=_number("grade", grade, place),
+        stratum=stratum,
+        chance=None,
+        by_lot=True,
+        place=place,
+    )
 
 
 def _with_chance(fields: list[str], place: Place) -> SampledJudgement:
     topic, document, grade, algorithm, chance = fields
     by_lot = _number("algorithm", algorithm, place) not in WITHOUT_LOTS
     drawn = None if chance == NO_CHANCE else _chance(_number("chance", chance, place), by_lot, place)
-    return SampledJudgement(topic, document, _number("grade", grade, place), None, drawn, by_lot, place)
+    return SampledJudgement(
+        topic=topic,
+        document=document,
+        grade=_number("grade", grade, place),
+        stratum=None,
+        chance=drawn,
+        by_lot=by_lot,
+        place=place,
+    )
 
 
 def _number(of: str, text: str, place: Place) -> float:
@@ -142,7 +161,7 @@ def _chance(chance: float, by_lot: bool, place: Place) -> float:
     return chance if by_lot else 1.0
 
 
-def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[SampledJudgement]:
+def _of_mapping(source: Nested, label: str) -> Iterator[SampledJudgement]:
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             given = describe_type(documents)
@@ -155,7 +174,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Iterator[SampledJudgem
             yield _of_values(topic, document, pair[0], {"chance": pair[1]}, label)
 
 
-def _of_records(source: Any, label: str, told: Told) -> Iterator[SampledJudgement]:
+def _of_records(source: Given, label: str, told: Told) -> Iterator[SampledJudgement]:
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise ArgumentError(
             f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}"
@@ -170,11 +189,13 @@ def _of_records(source: Any, label: str, told: Told) -> Iterator[SampledJudgemen
         yield _of_values(topic, document, grade, values, label)
 
 
-def _of_values(topic: Any, document: Any, grade: Any, values: Mapping[str, Any], label: str) -> SampledJudgement:
+def _of_values(
+    topic: Value, document: Value, grade: Value, values: Mapping[str, Value], label: str
+) -> SampledJudgement:
     place = Place(f"{label}: topic {topic!r}, document {document!r}")
-    for found in (topic, document):
-        if not isinstance(found, str | Integral) or isinstance(found, bool) or found == "":
-            raise place.fault(f"id {found!r} is neither a string nor an integer")
+    for id in (topic, document):
+        if not isinstance(id, str | Integral) or isinstance(id, bool) or id == "":
+            raise place.fault(f"id {id!r} is neither a string nor an integer")
     names = (str(topic), str(document), _real("grade", grade, place))
     if "stratum" in values:
         return SampledJudgement(*names, str(values["stratum"]), None, True, place)
@@ -186,7 +207,7 @@ def _of_values(topic: Any, document: Any, grade: Any, values: Mapping[str, Any],
     return SampledJudgement(*names, None, drawn, by_lot, place)
 
 
-def _real(of: str, value: Any, place: Place) -> float:
+def _real(of: str, value: Value, place: Place) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value):
         raise place.fault(f"{of} {value!r} is not a number")
     return float(value)
@@ -194,9 +215,9 @@ def _real(of: str, value: Any, place: Place) -> float:
 
 def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:
     """Each document once; it is an error if two lines differ about it."""
-    found: dict[tuple[str, str], SampledJudgement] = {}
+    distinct: dict[tuple[str, str], SampledJudgement] = {}
     for row in rows:
-        other = found.setdefault((row.topic, row.document), row)
+        other = distinct.setdefault((row.topic, row.document), row)
         if other[:-1] != row[:-1]:
             where = f"line {other.place.line}" if other.place.line else "another record"
             raise DuplicateError(
@@ -206,11 +227,11 @@ def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgeme
                 text=row.place.text,
                 remedy=f"It differs from {where}: decide which is right.",
             )
-    if len(found) < len(rows):
-        repeated = len(rows) - len(found)
+    if len(distinct) < len(rows):
+        repeated = len(rows) - len(distinct)
         lines = "line repeats" if repeated == 1 else "lines repeat"
         notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))
-    return list(found.values())
+    return list(distinct.values())
 
 
 def _judged(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:

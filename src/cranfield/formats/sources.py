@@ -11,10 +11,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
 from cranfield.formats import touched
+from cranfield.formats.given import is_open
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Path, Readable
 
 EXPANSION = 500
 LEAST_LIMIT = 1 << 28
@@ -22,6 +27,8 @@ VARIABLE = "CRANFIELD_EXPANSION"
 DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
 _PIECE = 1 << 20  # bytes to unpack at once
 _MOST_AT_ONCE = 1 << 24  # bytes to make of them
+
+Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unpacked, or where they lie
 
 
 class Decoder(Protocol):
@@ -33,7 +40,14 @@ class Decoder(Protocol):
     def unused_data(self) -> bytes: ...
     @property
     def needs_input(self) -> bool: ...
-    def decompress(self, data: Any, max_length: int = -1) -> bytes: ...
+    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes: ...
+
+
+class Hash(Protocol):
+    """What the hash objects of hashlib and xxhash have in common."""
+
+    def update(self, data: Buffer, /) -> None: ...
+    def hexdigest(self) -> str: ...
 
 
 class _Gzip:
@@ -56,7 +70,7 @@ class _Gzip:
     def needs_input(self) -> bool:
         return not self._decoder.unconsumed_tail
 
-    def decompress(self, data: Any, max_length: int = -1) -> bytes:
+    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes:
         return self._decoder.decompress(self._decoder.unconsumed_tail or data, max(max_length, 0))
 
 
@@ -72,12 +86,13 @@ def _xz() -> Decoder:
     return lzma.LZMADecompressor()
 
 
-def zstd_module() -> Any:
+def zstd_module() -> ModuleType:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    return zstd
+    module: ModuleType = zstd
+    return module
 
 
 def _zstd() -> Decoder:
@@ -104,22 +119,21 @@ COMPRESSIONS = (
 class Source(NamedTuple):
     """The bytes to parse, what to call them, and a digest of the file as it is stored, being computed meanwhile."""
 
-    data: Any
+    data: Buffer
     label: str
     path: str | None
     digest: Callable[[], str | None]
 
 
-def open_source(where: Any, digest: str | None = None, *, is_input: bool = True) -> Source:
+def open_source(where: Path | Readable, digest: str | None = None, *, is_input: bool = True) -> Source:
     """Reads a path ('-' is standard input) or an open file, decompressed.
 
     A file that is only looked at, to see whether it is what is wanted, is no input yet, and may be written.
     """
-    if hasattr(where, "read"):
-        stored = where.read()
+    if is_open(where):
+        content = where.read()
         label, path = str(getattr(where, "name", "open file")), None
-        if isinstance(stored, str):
-            stored = stored.encode("utf-8", "surrogateescape")
+        stored: Buffer = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     elif not isinstance(where, str | bytes | os.PathLike):
         raise ArgumentError(f"expected a path or an open file, not {shorten(repr(where), 60)}")
     else:
@@ -133,7 +147,7 @@ def open_source(where: Any, digest: str | None = None, *, is_input: bool = True)
     return Source(_text(_decompressed(stored, label), label), label, path, digested)
 
 
-def _stored_bytes(path: str, is_input: bool) -> Any:
+def _stored_bytes(path: str, is_input: bool) -> Buffer:
     with opened_file(path, is_input=is_input) as file:
         mode = os.fstat(file.fileno())
         if stat.S_ISREG(mode.st_mode) and mode.st_size > 0:  # a pipe cannot be mapped, an empty file must not be
@@ -214,8 +228,8 @@ def read_toml(path: str) -> dict[str, Any]:
         raise DataError(f"is not TOML: {told}", source=path) from None
 
 
-def _decompressed(stored: Any, label: str) -> Any:
-    if compression_of(stored[:10]) is not None:
+def _decompressed(stored: Buffer, label: str) -> Buffer:
+    if compression_of(bytes(stored[:10])) is not None:
         out = bytearray()
         view = memoryview(stored)
         for piece in unpacked((view[at : at + _PIECE] for at in range(0, len(view), _PIECE)), label):
@@ -228,10 +242,10 @@ def _decompressed(stored: Any, label: str) -> Any:
 
 def compression_of(start: bytes) -> Compression | None:
     """How something is compressed that starts so; None if it is not."""
-    return next((each for each in COMPRESSIONS if each.magic.match(start)), None)
+    return next((compression for compression in COMPRESSIONS if compression.magic.match(start)), None)
 
 
-def unpacked(pieces: Iterable[Any], label: str) -> Iterator[bytes]:
+def unpacked(pieces: Iterable[bytes | memoryview], label: str) -> Iterator[bytes]:
     """What compressed bytes hold, piece by piece and never much at once, whatever they expand to.
 
     A text that grows beyond reason is refused as soon as it does: see `most_unpacked`.
@@ -243,7 +257,7 @@ def unpacked(pieces: Iterable[Any], label: str) -> Iterator[bytes]:
     try:
         for piece in pieces:
             stored += len(piece)
-            data: Any = rest + bytes(piece) if rest else piece
+            data: bytes | memoryview = rest + bytes(piece) if rest else piece
             rest = b""
             while len(data) or (decoder is not None and not decoder.needs_input):
                 if decoder is None:
@@ -316,34 +330,35 @@ def _decoder_errors(compression: Compression | None) -> tuple[type[Exception], .
     return (EOFError, OSError, ValueError)
 
 
-def _text(data: Any, label: str) -> Any:
+def _text(data: Buffer, label: str) -> Buffer:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError("is UTF-16", source=label, remedy="Convert it: iconv -f UTF-16 -t UTF-8.")
     return data
 
 
-def digest_meanwhile(stored: Any, algorithm: str | None) -> Callable[[], str | None]:
+def digest_meanwhile(stored: Buffer, algorithm: str | None) -> Callable[[], str | None]:
     """Starts computing a digest beside other work; the result is what calling it returns."""
     if algorithm is None:
         return lambda: None
     new_hash(algorithm)  # an unknown name is refused before anything is read
-    found: list[str] = []
-    worker = threading.Thread(target=lambda: found.append(compute_digest(stored, algorithm)))
+    digests: list[str] = []
+    worker = threading.Thread(target=lambda: digests.append(compute_digest(stored, algorithm)))
     worker.start()
 
     def result() -> str:
         worker.join()
-        return found[0]
+        return digests[0]
 
     return result
 
 
-def new_hash(algorithm: str) -> Any:
+def new_hash(algorithm: str) -> Hash:
     """A hash object: xxh3_128, which costs next to nothing, or sha256 and others of hashlib."""
     if algorithm == "xxh3_128":
         import xxhash
 
-        return xxhash.xxh3_128()
+        xxh3: Hash = xxhash.xxh3_128()
+        return xxh3
     import hashlib
 
     known = {"blake2b", "md5", "sha1", "sha256", "sha384", "sha512"}
@@ -352,7 +367,7 @@ def new_hash(algorithm: str) -> Any:
     return hashlib.new(algorithm)
 
 
-def compute_digest(stored: Any, algorithm: str) -> str:
+def compute_digest(stored: Buffer, algorithm: str) -> str:
     """`algorithm:hexdigits` of some bytes.
 
     >>> compute_digest(b"abc", "sha256")[:20]

@@ -6,18 +6,22 @@ A document's own grade is the highest that it has for any subtopic.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, Told
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from cranfield._core import Integers
+    from cranfield.formats.given import Given
+
 NAMES = ("subtopic", "subtopic_id", "subtopic-id", "aspect", "intent", "iteration")
 
 
 @kind_of_judgements("subtopics")
-def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
     """Judgements with the columns `subtopics`, each topic's by name, and `by_id`, the order of ids descending.
 
     >>> qrels = read({"q1": {"d1": {"b": 1}, "d2": {"a": 0, "b": 2}}}, None)
@@ -29,16 +33,16 @@ def read(source: Any, name: str | None, columns: Told = NOTHING) -> Qrels:
     """
     import numpy as np
 
-    found = read_rows(source, name, Grouping("subtopic", NAMES, columns))
+    judged = read_rows(source, name, Grouping("subtopic", NAMES, columns))
     groups: dict[str, set[str]] = {}
-    for row in found.rows:
+    for row in judged.rows:
         groups.setdefault(row.topic, set()).add(row.group)
-    names = {topic: in_order(each) for topic, each in groups.items()}
-    qrels = as_qrels(found, "subtopics", names, lambda grades: np.nanmax(grades, axis=1))
+    names = {topic: in_order(subtopics) for topic, subtopics in groups.items()}
+    qrels = as_qrels(judged, "subtopics", names, lambda grades: np.nanmax(grades, axis=1))
     return replace(qrels, columns={**qrels.columns, "by_id": _by_id(qrels)})
 
 
-def _by_id(qrels: Qrels) -> Any:
+def _by_id(qrels: Qrels) -> Integers:
     """The place of each document among those of its topic by id, descending: ndeval's choice between equal ones."""
     import numpy as np
 

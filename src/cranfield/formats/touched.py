@@ -121,15 +121,15 @@ def _holds_nothing(place: str) -> bool:
 
 def _identity(place: str) -> Identity:
     try:
-        found = os.stat(place)
+        status = os.stat(place)
     except (OSError, ValueError):
         return place if "\0" in place else os.path.realpath(place)
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _of_stream(stream: object) -> Identity | None:
     try:
-        found = os.fstat(stream.fileno())  # type: ignore[attr-defined]
+        status = os.fstat(stream.fileno())  # type: ignore[attr-defined]
     except (AttributeError, OSError, ValueError):  # closed, or no file behind it
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 from cranfield._core import CoreError, TextLayout, read_text
 from cranfield.formats.format import (
@@ -24,6 +23,7 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.heads import END, metadata_lines
 from cranfield.formats.rows import BLANKS, number
+from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
 RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
@@ -31,16 +31,16 @@ QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kin
 RANKS = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="rank")
 
 
-def read_trec(data: Any, source: str, request: Request) -> Parsed:
+def read_trec(data: Buffer, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RUN if request.kind == "score" else QRELS)
 
 
-def read_msmarco(data: Any, source: str, request: Request) -> Parsed:
+def read_msmarco(data: Buffer, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RANKS)
 
 
-def read_fields(data: Any, source: str, request: Request, layout: TextLayout) -> Parsed:
-    """Any delimited text."""
+def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout) -> Parsed:
+    """Delimited text of whatever layout."""
     judging = request.judging
     try:
         table, comments, tag, several_tags = read_text(

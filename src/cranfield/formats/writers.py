@@ -26,8 +26,8 @@ def format_of(path: str) -> str:
 
 def by_suffix(suffix: str) -> str | None:
     """The format that a suffix calls for, of a plug-in if it is none of ours."""
-    suffixes = {end: each.name for each in writable() if each.writer for end in each.writer.suffixes}
+    suffixes = {end: format.name for format in writable() if format.writer for end in format.writer.suffixes}
     if suffix and suffix not in suffixes:
         FORMATS.load_plugins()
-        suffixes |= {end: each.name for each in writable() if each.writer for end in each.writer.suffixes}
+        suffixes |= {end: format.name for format in writable() if format.writer for end in format.writer.suffixes}
     return suffixes.get(suffix)

@@ -6,17 +6,29 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, cast, get_args
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.exports import TYPE_CHECKING, exported
 from cranfield.formats import datasets, stem
+from cranfield.formats.given import File, Given, is_file
 from cranfield.formats.sources import Source, open_source
 from cranfield.texts import tabular
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.choosing import PARQUET, choose, format_named, names, recognised
 from cranfield.texts.content import head_of, kind_of
-from cranfield.texts.forms import Found, Kind, Note, Texts, decoded, id_bytes, joined, no_duplicates, refuse_packed
+from cranfield.texts.forms import (
+    Found,
+    GivenTexts,
+    Kind,
+    Note,
+    Texts,
+    decoded,
+    id_bytes,
+    joined,
+    no_duplicates,
+    refuse_packed,
+)
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
 
@@ -38,7 +50,7 @@ Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
 
 
-def read_documents(source: Any, *, format: str | None = None, name: str | None = None) -> Documents:
+def read_documents(source: GivenTexts, *, format: str | None = None, name: str | None = None) -> Documents:
     """Reads documents: from a file, from all files of a folder and those below it, from memory, from ir_datasets.
 
     Files are TREC SGML, SMART, BEIR or other JSON lines, MS MARCO TSV, CSV or TSV with a header, or Parquet, plain or
@@ -52,14 +64,16 @@ def read_documents(source: Any, *, format: str | None = None, name: str | None =
     """
     if isinstance(source, Documents):
         return source
-    found, label = _read(source, "documents", format)
-    found.fields.setdefault("text", [""] * len(found.ids))
-    documents = Documents(tuple(found.ids), found.fields, name or label)
+    texts, label = _read(cast("Given", source), "documents", format)
+    texts.fields.setdefault("text", [""] * len(texts.ids))
+    documents = Documents(tuple(texts.ids), texts.fields, name or label)
     empty = Note("empty-documents", documents.empty(), "document", "without a word")
-    return replace(documents, notes=_told(found, empty))
+    return replace(documents, notes=_told(texts, empty))
 
 
-def read_topics(source: Any, *, format: str | None = None, name: str | None = None, ids: Ids = "given") -> Topics:
+def read_topics(
+    source: GivenTexts, *, format: str | None = None, name: str | None = None, ids: Ids = "given"
+) -> Topics:
     """Reads topics: TREC topics, closed or not, XML topics, and everything that `read_documents` takes.
 
     `ids` says what their ids are: those given; their position, from 1, as the judgements of some old collections have
@@ -76,10 +90,10 @@ def read_topics(source: Any, *, format: str | None = None, name: str | None = No
         raise UsageError(f"ids are {', '.join(get_args(Ids))}, not '{ids}'")
     if isinstance(source, Topics):
         return renumbered(source, ids)
-    found, label = _read(source, "topics", format)
-    topics = Topics(tuple(found.ids), found.fields, name or label)
+    texts, label = _read(cast("Given", source), "topics", format)
+    topics = Topics(tuple(texts.ids), texts.fields, name or label)
     empty = sum(not text.strip() for text in topics.queries())
-    topics = replace(topics, notes=_told(found, Note("empty-topics", empty, "topic", "without a query")))
+    topics = replace(topics, notes=_told(texts, Note("empty-topics", empty, "topic", "without a query")))
     return renumbered(topics, ids)
 
 
@@ -96,32 +110,32 @@ def renumbered(topics: Topics, ids: Ids) -> Topics:
     return topics
 
 
-def _told(found: Found, *more: Note) -> tuple[tuple[str, str], ...]:
-    return tuple((note.code, note.told()) for note in (*found.notes, *more) if note.times)
+def _told(texts: Found, *more: Note) -> tuple[tuple[str, str], ...]:
+    return tuple((note.code, note.told()) for note in (*texts.notes, *more) if note.times)
 
 
-def _read(source: Any, kind: Kind, format: str | None) -> tuple[Found, str]:
+def _read(source: Given, kind: Kind, format: str | None) -> tuple[Found, str]:
     label = stem(source) if isinstance(source, str) else kind
     if datasets.is_dataset(source):
         label = source.partition(":")[2]
-        found = tabular.read_memory(
+        texts = tabular.read_memory(
             datasets.records(source, "docs" if kind == "documents" else "queries"), source, kind
         )
     elif isinstance(source, str | os.PathLike) and os.path.isdir(source):
         label = Path(source).name
-        found = _read_folder(Path(source), kind, format)
-    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        found, label = read_file(source, kind, format)
+        texts = _read_folder(Path(source), kind, format)
+    elif is_file(source):
+        texts, label = read_file(source, kind, format)
     else:
-        found = tabular.read_memory(source, f"the {kind}", kind)
+        texts = tabular.read_memory(source, f"the {kind}", kind)
     where = str(source) if isinstance(source, str | os.PathLike) else label
-    if not found.ids:
+    if not texts.ids:
         raise DataError(f"has no {_NOUN[kind]}", source=where)
-    no_duplicates(found, _NOUN[kind])
-    return found, label
+    no_duplicates(texts, _NOUN[kind])
+    return texts, label
 
 
-def read_file(source: Any, kind: Kind, format: str | None) -> tuple[Found, str]:
+def read_file(source: File, kind: Kind, format: str | None) -> tuple[Found, str]:
     """What is in a file, and what to call it."""
     if kind == "documents" and is_large(source):
         try:
@@ -147,16 +161,16 @@ def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
             text=text.split("\n", 1)[0],
             remedy=f"Say which with format= (--from): {', '.join(names(kind))}.",
         )
-    found = chosen.read(text, opened.label, kind)
-    ids = [id_bytes(id) for id in found.ids] if notes else found.ids
-    return found._replace(ids=ids, notes=notes + found.notes)
+    texts = chosen.read(text, opened.label, kind)
+    ids = [id_bytes(id) for id in texts.ids] if notes else texts.ids
+    return texts._replace(ids=ids, notes=notes + texts.notes)
 
 
 def _read_folder(folder: Path, kind: Kind, format: str | None) -> Found:
     """Every file below a folder, in the order of their paths; files that hold no documents are counted."""
     others: list[str] = []
-    found = joined(read_file(path, kind, format)[0] for path in fitting_files(folder, kind, format, others))
-    return found._replace(notes=[*found.notes, *left_out(others, kind)])
+    texts = joined(read_file(path, kind, format)[0] for path in fitting_files(folder, kind, format, others))
+    return texts._replace(notes=[*texts.notes, *left_out(others, kind)])
 
 
 def fitting_files(folder: Path, kind: Kind, format: str | None, others: list[str]) -> Iterator[Path]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypeGuard
 
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.texts.choosing import PARQUET, choose
-from cranfield.texts.forms import Found, TextFormat, decoded
+from cranfield.texts.forms import Found, GivenTexts, TextFormat, decoded
 from cranfield.texts.peeking import pieces_of
 from cranfield.texts.separated import MSMARCO, TSV
 
@@ -21,7 +21,7 @@ class NotInBlocksError(Exception):
     """Only reading all of it at once tells what it means."""
 
 
-def is_large(source: Any) -> bool:
+def is_large(source: GivenTexts) -> TypeGuard[str | os.PathLike[str]]:
     """Whether this is the path of a file that is better read block by block."""
     return isinstance(source, str | os.PathLike) and os.path.isfile(source) and os.path.getsize(source) >= LARGE
 
@@ -46,11 +46,11 @@ def blocks(path: str, format: str | None) -> Iterator[Found]:
         if not block or block.isspace():
             rest = text
             continue
-        found = _read_block(chosen, header, block, lines, path, last)
-        if chosen in (TSV, MSMARCO) and columns not in (None, list(found.fields)):
+        documents = _read_block(chosen, header, block, lines, path, last)
+        if chosen in (TSV, MSMARCO) and columns not in (None, list(documents.fields)):
             raise NotInBlocksError
-        yield found
-        columns = list(found.fields)
+        yield documents
+        columns = list(documents.fields)
         lines += block.count("\n")
         if chosen is TSV and not header:
             header = block.lstrip("\r\n").split("\n", 1)[0] + "\n"
@@ -59,17 +59,17 @@ def blocks(path: str, format: str | None) -> Iterator[Found]:
 def _read_block(chosen: TextFormat, header: str, block: str, lines: int, path: str, last: bool) -> Found:
     before = lines - header.count("\n")
     try:
-        found = chosen.read(header + block, path, "documents")
+        documents = chosen.read(header + block, path, "documents")
     except DataError:
         if last and not chosen.recognise(block, "documents"):
             raise NotInBlocksError from None
         return chosen.read(header + "\n" * before + block, path, "documents")  # fails again, with the right line
 
     def place(number: int) -> tuple[str, int | None]:
-        source, line = found.place(number)
+        source, line = documents.place(number)
         return source, None if line is None else line + before
 
-    return found._replace(place=place)
+    return documents._replace(place=place)
 
 
 def _texts(path: str) -> Iterator[tuple[str, bool]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
 from cranfield.formats import read_qrels
@@ -19,6 +19,10 @@ from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+    from cranfield.texts.forms import GivenTexts
 
 TOML = "collection.toml"
 DOCUMENT_FOLDERS = ("documents", "docs", "corpus")
@@ -45,12 +49,15 @@ class Collection:
         return f"<Collection {self.name!r}: {documents:,} documents, {topics:,} topics, {judgements:,} judgements>"
 
 
+GivenCollection: TypeAlias = "Collection | str | os.PathLike[str]"
+
+
 def read_collection(
-    source: Any = None,
+    source: GivenCollection | None = None,
     *,
-    documents: Any = None,
-    topics: Any = None,
-    qrels: Any = None,
+    documents: GivenTexts | None = None,
+    topics: GivenTexts | None = None,
+    qrels: Given | None = None,
     ids: Ids = "given",
     name: str | None = None,
     only: Sequence[Content] = PARTS,
@@ -69,9 +76,9 @@ def read_collection(
         left: dict[str, Any] = {part: None for part in PARTS if part not in only}
         return replace(source, **left)
     notes: list[tuple[str, str]] = []
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if is_dataset(source):
-        found = _of_dataset(source)
+        parts = _of_dataset(source)
         name = name or source.partition(":")[2]
     elif source is not None:
         if not isinstance(source, str | os.PathLike):
@@ -79,29 +86,29 @@ def read_collection(
         path = Path(os.fspath(source))
         listed = path / TOML if path.is_dir() else path
         if listed.is_file() and listed.suffix == ".toml":
-            found = _of_toml(listed)
+            parts = _of_toml(listed)
         elif path.is_dir():
-            found, notes = _of_folder(path)
+            parts, notes = _of_folder(path)
         else:
             raise DataError(
                 "is neither a folder nor a TOML file", source=str(path), remedy=f"Name a folder, or a {TOML}."
             )
-        name = name or found.pop("name", None) or path.resolve().name
-        ids = ids if ids != "given" else found.pop("ids", ids)
+        name = name or parts.pop("name", None) or path.resolve().name
+        ids = ids if ids != "given" else parts.pop("ids", ids)
     given = {"documents": documents, "topics": topics, "qrels": qrels}
-    found |= {part: value for part, value in given.items() if value is not None}
-    if not any(part in found for part in PARTS):
+    parts |= {part: value for part, value in given.items() if value is not None}
+    if not any(part in parts for part in PARTS):
         raise UsageError("a collection needs documents, topics or qrels")
-    wanted = {key: value for key, value in found.items() if key not in PARTS or key in only}
+    wanted = {key: value for key, value in parts.items() if key not in PARTS or key in only}
     return _read_parts(wanted, name or "collection", ids, notes)
 
 
-def _read_parts(found: dict[str, Any], name: str, ids: Ids, notes: list[tuple[str, str]]) -> Collection:
-    formats = found.get("formats", {})
-    documents = read_documents(found["documents"], format=formats.get("documents")) if "documents" in found else None
-    topics = read_topics(found["topics"], format=formats.get("topics"), ids=ids) if "topics" in found else None
+def _read_parts(parts: dict[str, Any], name: str, ids: Ids, notes: list[tuple[str, str]]) -> Collection:
+    formats = parts.get("formats", {})
+    documents = read_documents(parts["documents"], format=formats.get("documents")) if "documents" in parts else None
+    topics = read_topics(parts["topics"], format=formats.get("topics"), ids=ids) if "topics" in parts else None
     of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
-    qrels = read_qrels(found["qrels"], reading=Reading(format=of_qrels)) if "qrels" in found else None
+    qrels = read_qrels(parts["qrels"], reading=Reading(format=of_qrels)) if "qrels" in parts else None
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:
@@ -136,15 +143,15 @@ def _of_dataset(source: str) -> dict[str, Any]:
 
 
 def _of_toml(path: Path) -> dict[str, Any]:
-    found = read_toml(str(path))
+    parts = read_toml(str(path))
     known = ("name", *PARTS, "ids", "formats")
-    unknown = [key for key in found if key not in known]
+    unknown = [key for key in parts if key not in known]
     if unknown:
         raise DataError(f"unknown entry {some(unknown)}", source=str(path), remedy=f"Known: {', '.join(known)}.")
     for part in PARTS:
-        if part in found and not is_dataset(found[part]):
-            found[part] = str(path.parent / str(found[part]))
-    return found
+        if part in parts and not is_dataset(parts[part]):
+            parts[part] = str(path.parent / str(parts[part]))
+    return parts
 
 
 def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -161,7 +168,7 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             left_out.append(path.name)
     own_folders = [folder / name for name in DOCUMENT_FOLDERS if (folder / name).is_dir()]
     candidates["documents"] += own_folders
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for part, paths in candidates.items():
         tests = [path for path in paths if re.match(r"test\b", path.name)]
         chosen = tests if len(paths) > 1 and len(tests) == 1 else paths
@@ -173,8 +180,8 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
                 remedy=f'Say which: {part}= in Python, or a file {TOML} with {part} = "…".{own}',
             )
         if chosen:
-            found[part] = str(chosen[0])
+            parts[part] = str(chosen[0])
             left_out += [f"{path.parent.name}/{path.name}" for path in paths if path not in chosen]
-    if not found:
+    if not parts:
         raise DataError("holds neither documents nor topics nor judgements", source=str(folder))
-    return found, [("left-out", f"files left out: {some(left_out)}")] if left_out else []
+    return parts, [("left-out", f"files left out: {some(left_out)}")] if left_out else []

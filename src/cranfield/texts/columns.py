@@ -56,7 +56,7 @@ def require_roles(names: Sequence[str], kind: Kind, source: str, line: int | Non
     """As find_roles, but an error that says what is accepted."""
     roles = find_roles(names, kind)
     if roles is None:
-        accepted = "\n    ".join(f"{role}: {', '.join(each)}" for role, each in ACCEPTED[kind].items())
+        accepted = "\n    ".join(f"{role}: {', '.join(names)}" for role, names in ACCEPTED[kind].items())
         what = "an id and a title or text" if kind == "documents" else "an id and a title or description"
         raise DataError(
             f"no columns for {what} among {some([repr(name) for name in names], 12)}",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal, cast
 
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.formats.json_text import parse
 from cranfield.formats.layout import ACCEPTED
+from cranfield.formats.sources import Buffer
 from cranfield.texts import sgml, trec_topics
 from cranfield.texts.columns import ACCEPTED as TEXTS
 from cranfield.texts.forms import with_line_feeds
@@ -29,14 +30,14 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf", re.I
 _HEAD = 1 << 16
 
 
-def head_of(data: Any) -> str:
+def head_of(data: Buffer) -> str:
     """The first lines of a file, whatever they are encoded in."""
     end = data.find(b"\n", _HEAD) if b"\n" not in data[:_HEAD] else _HEAD
     head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     return with_line_feeds(head)
 
 
-def kind_of(data: Any, path: str) -> Content | None:
+def kind_of(data: Buffer, path: str) -> Content | None:
     """What some bytes hold that were read from a path, or None if it cannot be told.
 
     >>> kind_of(b"1 Q0 d1 1 9.5 tag", "a.txt"), kind_of(b"1 0 d1 1", "a.txt"), kind_of(b".I 1\\n.W\\nducks", "cran.qry")
@@ -56,9 +57,11 @@ def kind_of(data: Any, path: str) -> Content | None:
     if first.lstrip().startswith("{"):
         return _by_object(first, path)
     for delimiter in "\t,":
-        found = _by_columns([name.strip('" ') for name in first.split(delimiter)], path) if delimiter in first else None
-        if found:
-            return found
+        content = (
+            _by_columns([name.strip('" ') for name in first.split(delimiter)], path) if delimiter in first else None
+        )
+        if content:
+            return content
     if sgml.FIRST.search(head):
         return "documents"
     if trec_topics.FIRST.search(head):
@@ -73,8 +76,8 @@ def by_name(path: str) -> Content | None:
     ('qrels', 'topics', None)
     """
     folder, name = os.path.split(path.lower())
-    found = next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
-    return found or _FOLDERS.get(os.path.basename(folder))
+    content = next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
+    return content or _FOLDERS.get(os.path.basename(folder))
 
 
 def _by_columns(names: Sequence[str], path: str) -> Content | None:
@@ -102,7 +105,7 @@ def _by_columns(names: Sequence[str], path: str) -> Content | None:
 
 def _by_object(first: str, path: str) -> Content | None:
     try:
-        entry = parse(first, path, 1)
+        entry = cast("Mapping[str, Mapping[str, float]]", parse(first, path, 1))  # it starts with a brace
     except DataError:  # one object over several lines
         return _table(by_name(path))
     if entry and all(isinstance(value, dict) for value in entry.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run, suffix_of
@@ -21,11 +21,16 @@ from cranfield.texts.peeking import peek
 from cranfield.texts.streaming import MoreFieldsError, stream, widened
 from cranfield.texts.writing import write_collection, write_documents, write_qrels, write_run, write_topics
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+    from cranfield.texts.collection import GivenCollection
+    from cranfield.texts.forms import GivenTexts
+
 Kind = Content | Literal["collection"]
 
 
 def convert(
-    source: Any,
+    source: GivenTexts | Collection,
     where: Where,
     *,
     kind: Kind | None = None,
@@ -43,34 +48,42 @@ def convert(
     ()
     """
     text_format = reading.format
-    is_path = isinstance(source, str | os.PathLike)
-    whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.path.isdir(source))
-    if whole or (is_path and os.fspath(source).endswith(".toml")):
-        in_one = is_dataset(source) or (is_path and os.path.isdir(source) and not os.path.isfile(Path(source) / TOML))
-        if kind == "documents" and in_one:
-            return _convert_documents(source, where, text_format, to_format, lossy)
+    path = source if isinstance(source, str | os.PathLike) else None
+    if isinstance(source, Collection) or (path is not None and _is_collection(path)):
+        if kind == "documents" and path is not None and _is_without_list(path):
+            return _convert_documents(path, where, text_format, to_format, lossy)
         if text_format is not None:
             raise UsageError("--from (a reading's format) is that of a file, or of the documents in a folder")
-        return _convert_collection(source, where, kind, to_format, lossy, ids)
-    label = source
-    if kind is None and is_path:
-        source, kind = peek(source)
+        return _convert_collection(cast("GivenCollection", source), where, kind, to_format, lossy, ids)
+    part = cast("Given", source)
+    if kind is None and path is not None:
+        part, kind = peek(path)
     if kind is None or kind == "collection":
-        raise UsageError(f"{label}: run, qrels, topics or documents? Say so with --kind (kind= in Python)")
+        raise UsageError(f"{source}: run, qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "run":
-        run = read_run(source, reading=reading)
+        run = read_run(part, reading=reading)
         return _notes(run.origin.notes) + write_run(run, where, format=to_format, lossy=lossy)
     if kind == "qrels":
-        qrels = read_qrels(source, reading=reading)
+        qrels = read_qrels(part, reading=reading)
         return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
     if kind == "topics":
-        topics = read_topics(source, format=text_format, ids=ids)
+        topics = read_topics(part, format=text_format, ids=ids)
         return _notes(topics.notes) + write_topics(topics, where, format=to_format, lossy=lossy)
-    return _convert_documents(source, where, text_format, to_format, lossy)
+    return _convert_documents(part, where, text_format, to_format, lossy)
+
+
+def _is_collection(path: str | os.PathLike[str]) -> bool:
+    """Whether all parts of a collection are there: a folder, a list of them, or a dataset."""
+    return is_dataset(path) or os.path.isdir(path) or os.fspath(path).endswith(".toml")
+
+
+def _is_without_list(path: str | os.PathLike[str]) -> bool:
+    """Whether it is a dataset, or a folder in which nothing says which files are the documents."""
+    return is_dataset(path) or (os.path.isdir(path) and not os.path.isfile(Path(path) / TOML))
 
 
 def _convert_documents(
-    source: Any, where: Where, from_format: str | None, to_format: str | None, lossy: bool
+    source: GivenTexts, where: Where, from_format: str | None, to_format: str | None, lossy: bool
 ) -> tuple[str, ...]:
     told = _in_blocks(source, where, from_format, to_format, lossy)
     if told is not None:
@@ -80,7 +93,7 @@ def _convert_documents(
 
 
 def _in_blocks(
-    source: Any, where: Where, from_format: str | None, to_format: str | None, lossy: bool
+    source: GivenTexts, where: Where, from_format: str | None, to_format: str | None, lossy: bool
 ) -> tuple[str, ...] | None:
     """What converting tells, without ever holding everything in memory; None where that cannot be done."""
     if to_format == PARQUET or (isinstance(where, str | os.PathLike) and suffix_of(os.fspath(where)) == ".parquet"):
@@ -100,7 +113,7 @@ def _in_blocks(
 
 
 def _convert_collection(
-    source: Any, where: Where, kind: Kind | None, to_format: str | None, lossy: bool, ids: Ids
+    source: GivenCollection, where: Where, kind: Kind | None, to_format: str | None, lossy: bool, ids: Ids
 ) -> tuple[str, ...]:
     if kind == "run":
         raise UsageError(f"{source} is a collection, and collections have no runs")
@@ -127,9 +140,9 @@ def _convert_collection(
 def _is_folder(where: str | os.PathLike[str]) -> bool:
     """Whether a path is that of a folder, or may become one: 'out.csv' and '-' are meant for a file."""
     path = os.fspath(where)
-    written = [each.writer.suffixes for each in writable() if each.writer]
-    suffixes = [*written, *(each.suffixes for each in FORMATS["documents"].values())]
-    return os.path.isdir(path) or (path != "-" and not any(suffix_of(path) in each for each in suffixes))
+    written = [format.writer.suffixes for format in writable() if format.writer]
+    suffixes = [*written, *(format.suffixes for format in FORMATS["documents"].values())]
+    return os.path.isdir(path) or (path != "-" and not any(suffix_of(path) in of_format for of_format in suffixes))
 
 
 def _all_notes(collection: Collection) -> tuple[str, ...]:

@@ -7,15 +7,20 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import BYTE_ORDER_MARK
+from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 from cranfield.texts.texts import Documents, Topics
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+
 Kind = Literal["documents", "topics"]
 Texts = Documents | Topics
+GivenTexts: TypeAlias = "Given | Texts"  # what texts may be given as
 SHOWN = 3  # ids, of those that lose something
 Place = tuple[str, int | None]  # a file, and the line in it where that is known
 
@@ -128,7 +133,7 @@ def text_format(
     return format
 
 
-def refuse_packed(data: Any, source: str) -> None:
+def refuse_packed(data: Buffer, source: str) -> None:
     """It is an error if a file is packed in a way that cannot be read."""
     if data[:2] == b"\x1f\x9d":
         raise DataError("is compressed by compress (.Z)", source=source, remedy="Unpack it first: gzip -d does.")
@@ -136,7 +141,7 @@ def refuse_packed(data: Any, source: str) -> None:
         raise DataError("is a tar archive", source=source, remedy="Unpack it first: tar -xf does.")
 
 
-def decoded(data: Any, source: str) -> tuple[str, list[Note]]:
+def decoded(data: Buffer, source: str) -> tuple[str, list[Note]]:
     """Bytes as text: UTF-8, or Latin-1 with a note, which is what old collections are in.
 
     >>> text, (note,) = decoded("café".encode("latin-1"), "ap890101")
@@ -242,15 +247,15 @@ def id_bytes(id: str) -> str:
     return id.encode("latin-1").decode("utf-8", "surrogateescape") if BYTES_AS_LATIN_1.search(id) else id
 
 
-def no_duplicates(found: Found, noun: str) -> None:
+def no_duplicates(texts: Found, noun: str) -> None:
     """It is an error if an id comes twice."""
-    if len(set(found.ids)) == len(found.ids):
+    if len(set(texts.ids)) == len(texts.ids):
         return
     first: dict[str, int] = {}
-    for number, id in enumerate(found.ids):
+    for number, id in enumerate(texts.ids):
         other = first.setdefault(id, number)
         if other != number:
-            raise second_time(id, noun, found.place(number), found.place(other))
+            raise second_time(id, noun, texts.place(number), texts.place(other))
 
 
 def second_time(id: str, noun: str, here: Place, before: Place) -> DataError:

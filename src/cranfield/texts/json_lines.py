@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
 from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, columns_of, text_format
 from cranfield.texts.texts import Topics
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Json, Value
 
 
 def read(text: str, source: str, kind: Kind) -> Found:
@@ -33,8 +36,8 @@ def read(text: str, source: str, kind: Kind) -> Found:
         entry = parse(line, source, number)
         if not isinstance(entry, dict):
             raise DataError("expected an object on each line", source=source, line=number, text=line)
-        if isinstance(entry.get("metadata"), dict):
-            entry = _unfolded(entry, kind)
+        if isinstance(metadata := entry.get("metadata"), dict):
+            entry = _unfolded(entry, metadata, kind)
         if tuple(entry) != keys:
             keys = tuple(entry)
             roles = require_roles(keys, kind, source, number)
@@ -52,11 +55,11 @@ def read(text: str, source: str, kind: Kind) -> Found:
     return Found(ids, columns_of(rows), lambda number: (source, lines[number]), [])
 
 
-def _unfolded(entry: dict[str, Any], kind: Kind) -> dict[str, Any]:
+def _unfolded(entry: dict[str, Json], metadata: dict[str, Json], kind: Kind) -> dict[str, Json]:
     """BEIR keeps under `metadata` what is neither title nor text."""
     outer = {key: value for key, value in entry.items() if key != "metadata"}
-    names = _names_in_metadata(tuple(outer), tuple(entry["metadata"]), kind)
-    return outer | {names[key]: value for key, value in entry["metadata"].items()}
+    names = _names_in_metadata(tuple(outer), tuple(metadata), kind)
+    return outer | {names[key]: value for key, value in metadata.items()}
 
 
 @lru_cache
@@ -68,7 +71,7 @@ def _names_in_metadata(outer: tuple[str, ...], inner: tuple[str, ...], kind: Kin
     return {key: f"metadata.{key}" if key.lower() in known or roles.get(key) in taken else key for key in inner}
 
 
-def as_text(value: Any) -> str:
+def as_text(value: Value) -> str:
     """A value of a field as text: nothing for null, JSON for what is neither text nor number.
 
     >>> as_text("a"), as_text(None), as_text(3), as_text(["a", 1])
@@ -108,7 +111,7 @@ def write_beir(texts: Texts, losses: Losses) -> Iterator[str]:
         yield encode({**held, "metadata": {name: fields[name] for name in names if fields.get(name)}}) + "\n"
 
 
-def _encoder() -> Callable[[Any], str]:
+def _encoder() -> Callable[[Mapping[str, str | dict[str, str]]], str]:
     import json
 
     return json.JSONEncoder(ensure_ascii=False).encode

@@ -6,10 +6,9 @@ import io
 import os
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import compression_of, open_source, opened_file, unpacked
+from cranfield.formats.sources import Buffer, compression_of, open_source, opened_file, unpacked
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.forms import refuse_packed
 
@@ -19,12 +18,12 @@ _PIECE = 1 << 18  # bytes: even compressed enough for the first lines
 class _Kept(io.BytesIO):
     """What came through a pipe, to be read again."""
 
-    def __init__(self, data: Any, name: str) -> None:
+    def __init__(self, data: Buffer, name: str) -> None:
         super().__init__(data)
         self.name = name
 
 
-def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
+def peek(source: str | os.PathLike[str]) -> tuple[str | os.PathLike[str] | io.BytesIO, Content | None]:
     """What to read in place of a path, which is the path itself unless it can be read only once, and what it holds.
 
     >>> import tempfile
@@ -35,7 +34,7 @@ def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
     'qrels'
     """
     path = os.fspath(source)
-    again: Any = source
+    again: str | os.PathLike[str] | io.BytesIO = source
     if path != "-" and (os.path.isfile(path) or not os.path.exists(path)):
         data, label = beginning(path), path
     else:
@@ -48,7 +47,7 @@ def peek(source: str | os.PathLike[str]) -> tuple[Any, Content | None]:
     return again, kind_of(data, label)
 
 
-def beginning(path: str) -> Any:
+def beginning(path: str) -> Buffer:
     """A file's bytes, or of a compressed one the first lines."""
     first = b""
     try:

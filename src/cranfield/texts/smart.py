@@ -29,12 +29,12 @@ def read(text: str, source: str, kind: Kind) -> Found:
     if not records:
         raise DataError("has no record", source=source)
     ends = [record.start() for record in records[1:]] + [len(text)]
-    found = [_parts(text[record.end() + 1 : end]) for record, end in zip(records, ends, strict=True)]
-    names = _names(kind, any(mark == "T" for parts in found for mark, _ in parts))
+    bodies = [_parts(text[record.end() + 1 : end]) for record, end in zip(records, ends, strict=True)]
+    names = _names(kind, any(mark == "T" for parts in bodies for mark, _ in parts))
     ids: list[str] = []
     rows: list[dict[str, str]] = []
     repeated = 0
-    for record, parts in zip(records, found, strict=True):
+    for record, parts in zip(records, bodies, strict=True):
         id = (record[1] or "").strip()
         if not id:
             raise fault_at(text, record.start(), "a record without an id", source, "Write it after .I: '.I 12'.")

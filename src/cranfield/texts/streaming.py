@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from cranfield.formats import stem
 from cranfield.formats.datasets import is_dataset, iterate
 from cranfield.texts import fitting_files, left_out, read_file
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
-from cranfield.texts.forms import Found, Note, merged, not_in_text, second_time
+from cranfield.texts.forms import Found, GivenTexts, Note, merged, not_in_text, second_time
 from cranfield.texts.tabular import read_memory
 from cranfield.texts.texts import Documents, count_empty
 
@@ -44,18 +43,18 @@ class Streamed(Documents):
         hashes = array("q")
         notes: list[Note] = []
         empty = 0
-        for found in self.parts():
-            if any(any(texts) for name, texts in found.fields.items() if name not in self.fields):
+        for block in self.parts():
+            if any(any(texts) for name, texts in block.fields.items() if name not in self.fields):
                 raise MoreFieldsError
-            if any(map(not_in_text, found.ids)):
+            if any(map(not_in_text, block.ids)):
                 raise NotInBlocksError
-            hashes.extend(map(hash, found.ids))
-            notes += found.notes
-            nothing = [""] * len(found.ids)
-            columns = {name: found.fields.get(name, nothing) for name in names}
+            hashes.extend(map(hash, block.ids))
+            notes += block.notes
+            nothing = [""] * len(block.ids)
+            columns = {name: block.fields.get(name, nothing) for name in names}
             main = [column for name, column in columns.items() if name in self.main]
             empty += count_empty(main or [nothing])
-            for id, *texts in zip(found.ids, *columns.values(), strict=True):
+            for id, *texts in zip(block.ids, *columns.values(), strict=True):
                 yield id, dict(zip(names, texts, strict=True))
         if not hashes:
             raise NotInBlocksError
@@ -68,15 +67,15 @@ class Streamed(Documents):
         values, counts = np.unique(np.frombuffer(hashes, dtype=np.int64), return_counts=True)
         suspects = set(values[counts > 1].tolist())
         first: dict[str, tuple[str, int | None]] = {}
-        for found in self.parts() if suspects else ():
-            for number, id in enumerate(found.ids):
+        for block in self.parts() if suspects else ():
+            for number, id in enumerate(block.ids):
                 if hash(id) in suspects:
                     if id in first:
-                        raise second_time(id, "document", found.place(number), first[id])
-                    first[id] = found.place(number)
+                        raise second_time(id, "document", block.place(number), first[id])
+                    first[id] = block.place(number)
 
 
-def stream(source: Any, format: str | None) -> Streamed | None:
+def stream(source: GivenTexts, format: str | None) -> Streamed | None:
     """Documents to be read block by block: a folder, a large file, a dataset of ir_datasets; None for anything else."""
     if is_dataset(source):
         return _with_fields(source.partition(":")[2], lambda: _of_dataset(source), 1)
@@ -96,7 +95,7 @@ def widened(documents: Streamed) -> Streamed:
 
 def _with_fields(name: str, parts: Parts, blocks: int | None) -> Streamed:
     names = dict.fromkeys(
-        name for found in islice(parts(), blocks) for name, texts in found.fields.items() if any(texts)
+        name for block in islice(parts(), blocks) for name, texts in block.fields.items() if any(texts)
     )
     return Streamed(("",), {name: ["…"] for name in names}, name, parts=parts)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import read_qrels, read_run, suffix_of, touched
@@ -20,9 +20,14 @@ from cranfield.texts.collection import Collection, read_collection
 from cranfield.texts.forms import FORMATS, Kind, Losses, TextFormat, Texts, not_in_text
 from cranfield.texts.tabular import parquet_bytes
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+    from cranfield.texts.collection import GivenCollection
+    from cranfield.texts.forms import GivenTexts
+
 
 def write_run(
-    run: Any, where: Where, *, format: str | None = None, tag: str | None = None, lossy: bool = False
+    run: Given, where: Where, *, format: str | None = None, tag: str | None = None, lossy: bool = False
 ) -> tuple[str, ...]:
     """Writes a run to a file; `format` or the suffix says how, and .gz, .bz2, .xz or .zst compress.
 
@@ -50,7 +55,7 @@ def write_run(
     return _write_table(table, chosen.name, writer, where, tag, losses, lossy) + tuple(told)
 
 
-def write_qrels(qrels: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+def write_qrels(qrels: Given, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
     """Writes judgements to a file, as `write_run` does.
 
     >>> write_qrels({"q1": {"d1": 1, "d2": 0}}, "-", format="csv")
@@ -68,7 +73,9 @@ def write_qrels(qrels: Any, where: Where, *, format: str | None = None, lossy: b
     return _write_table(table, chosen.name, writer, where, "", losses, lossy)
 
 
-def write_documents(documents: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+def write_documents(
+    documents: GivenTexts, where: Where, *, format: str | None = None, lossy: bool = False
+) -> tuple[str, ...]:
     """Writes documents to a file, as `write_run` does.
 
     >>> write_documents({"d1": {"title": "Ducks", "text": "They swim."}}, "-", format="smart")
@@ -82,7 +89,9 @@ def write_documents(documents: Any, where: Where, *, format: str | None = None, 
     return _write_texts(read_documents(documents), "documents", where, format, lossy)
 
 
-def write_topics(topics: Any, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
+def write_topics(
+    topics: GivenTexts, where: Where, *, format: str | None = None, lossy: bool = False
+) -> tuple[str, ...]:
     """Writes topics to a file, as `write_run` does.
 
     >>> write_topics({"7": "ducks"}, "-", format="csv")
@@ -93,7 +102,9 @@ def write_topics(topics: Any, where: Where, *, format: str | None = None, lossy:
     return _write_texts(read_topics(topics), "topics", where, format, lossy)
 
 
-def write_collection(collection: Any, folder: str | os.PathLike[str], *, lossy: bool = False) -> tuple[str, ...]:
+def write_collection(
+    collection: GivenCollection, folder: str | os.PathLike[str], *, lossy: bool = False
+) -> tuple[str, ...]:
     """Writes a collection as a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv.
 
     >>> import tempfile
@@ -207,7 +218,7 @@ def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Wr
     """The format of that name, or the one that the suffix of the file calls for, and its writer."""
     if name is None:
         by_suffix(suffix_of(_name_of(where)))  # it may be that of a plug-in
-    suffixes = {each.name: each.writer.suffixes for each in writable() if each.writer}
+    suffixes = {format.name: format.writer.suffixes for format in writable() if format.writer}
     chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
     if chosen is None or chosen.writer is None:
         raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}")
@@ -229,7 +240,7 @@ def _called_for(where: Where, kind: str, formats: Mapping[str, tuple[str, ...]])
 
 def _text_format(where: Where, kind: Kind) -> TextFormat:
     """The format of texts that the suffix of the file calls for."""
-    return FORMATS[kind][_called_for(where, kind, {each.name: each.suffixes for each in FORMATS[kind].values()})]
+    return FORMATS[kind][_called_for(where, kind, {format.name: format.suffixes for format in FORMATS[kind].values()})]
 
 
 def _name_of(where: Where) -> str:

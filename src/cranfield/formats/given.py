@@ -1,0 +1,68 @@
+"""What runs, judgements and texts may be given as: the types that the readers take, and how they are told apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas
+    from numpy.typing import NDArray
+    from typing_extensions import TypeIs
+
+    from cranfield.render.json_form import Json as Json
+    from cranfield.tables import Qrels, Run
+
+
+class Readable(Protocol):
+    """An open file."""
+
+    def read(self) -> str | bytes: ...
+
+
+class ArrowStream(Protocol):
+    """A data frame of any library that speaks the Arrow PyCapsule protocol; its capsules have no type of their own."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+Path: TypeAlias = "str | os.PathLike[str]"
+File: TypeAlias = "Path | Readable"
+Scalar: TypeAlias = "str | bytes | int | float | np.generic | None"
+# What a topic has: {document: number}, {document: (grade, chance)}, {document: {group: grade}}, [(better, worse), …].
+Value: TypeAlias = "Scalar | Sequence[Value] | Nested"
+Nested: TypeAlias = "Mapping[str, Value] | Mapping[int, Value] | Mapping[str | int, Value]"
+Values: TypeAlias = "list[Scalar]"
+Column: TypeAlias = "NDArray[np.generic] | Sequence[Scalar] | Sequence[Sequence[Scalar]]"
+Arrays: TypeAlias = "tuple[Column, Column, Column]"
+# A named tuple, a dict, or a tuple of ids where preferences are given.
+Record: TypeAlias = "tuple[Scalar, ...] | Mapping[str, Scalar]"
+Records: TypeAlias = "Iterable[Record]"
+Given: TypeAlias = "File | ArrowStream | Nested | Arrays | Records | Run | Qrels"
+GivenRuns: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
+
+
+def is_file(source: Given) -> TypeIs[File]:
+    """Whether this is a path or an open file, rather than something in memory.
+
+    >>> is_file("a.run"), is_file({"q1": {"d1": 1.0}})
+    (True, False)
+    """
+    return isinstance(source, str | os.PathLike) or is_open(source)
+
+
+def is_open(source: Given) -> TypeIs[Readable]:
+    """Whether this is an open file: a wrapper may have the method without being of a class that has it."""
+    return hasattr(source, "read")
+
+
+def is_frame(source: Given) -> TypeIs[ArrowStream]:
+    """Whether this is a data frame."""
+    return hasattr(source, "__arrow_c_stream__")
+
+
+def is_pandas(source: Given) -> TypeGuard[pandas.DataFrame]:
+    """Whether this is a data frame of pandas, which needs pyarrow to be read as any other."""
+    return hasattr(source, "iloc")
