@@ -43,6 +43,15 @@ def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
     return call
 
 
+# Arguments that are records of options, and where each record is.
+RECORDS = {
+    "details": ("comparison.question", "Details"),
+    "overlap": ("agreement.rankings.runs", "Overlap"),
+    "training": ("fusion.training", "Training"),
+    "tuning": ("search.tuning", "Tuning"),
+}
+
+
 def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
     """That a function has arguments of these names.
 
@@ -63,8 +72,9 @@ def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
     elif unknown in _fields_of("formats.reading", "Reading") and {"reading", "experiment"} & {*taken}:
         of = "inputs" if "reading" in taken else "an experiment's inputs"
         told = f"how {of} are read is told by reading=Reading({unknown}=…)"
-    elif "details" in taken and unknown in _fields_of("comparison.question", "Details"):
-        told = f"it is one of the details: details=Details({unknown}=…)"
+    elif record := next((name for name in RECORDS if name in taken and unknown in _fields_of(*RECORDS[name])), None):
+        told = f"it is one of the {record}: " if record == "details" else f"it is part of the {record}: "
+        told += f"{record}={RECORDS[record][1]}({unknown}=…)"
     else:
         told = f"did you mean {near[0]}?" if near else f"it has {', '.join(taken)}"
     raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {told}")

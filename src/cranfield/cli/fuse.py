@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -12,6 +12,7 @@ from cranfield.cli import options
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
+from cranfield.notation import Value
 
 if TYPE_CHECKING:
     from cranfield.fusion import Training
@@ -153,7 +154,7 @@ def _fused(
     runs: tuple[str, ...],
     method: str,
     norm: str | None,
-    parameters: dict[str, Any],
+    parameters: dict[str, Value],
     depth: int,
     name: str | None,
     output: str,
@@ -188,9 +189,9 @@ def _fused(
     return trained.run
 
 
-def read_parameters(given: Iterable[str]) -> dict[str, Any]:
+def read_parameters(given: Iterable[str]) -> dict[str, Value]:
     """Each NAME=VALUE, no name twice."""
-    values: dict[str, Any] = {}
+    values: dict[str, Value] = {}
     for name, value in map(read_parameter, given):
         if name in values:
             raise UsageError(f"{name} is given twice; several numbers have commas between, as in weights=0.7,0.3")
@@ -198,7 +199,7 @@ def read_parameters(given: Iterable[str]) -> dict[str, Any]:
     return values
 
 
-def read_parameter(text: str) -> tuple[str, Any]:
+def read_parameter(text: str) -> tuple[str, Value]:
     """NAME=VALUE, a number or several with commas between.
 
     >>> read_parameter("k=30"), read_parameter("weights=0.7,0.3")
