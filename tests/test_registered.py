@@ -74,7 +74,7 @@ def told(value: Any) -> str:
     return re.sub(r" at 0x\w+", "", repr(value))
 
 
-def fields(entry: Any, left_out: Iterable[str] = ("function", "parameters", "make", "draw")) -> list[str]:
+def fields(entry: Any, left_out: Iterable[str] = ("function", "parameters", "make", "draw", "averaged")) -> list[str]:
     names = entry._fields if hasattr(entry, "_fields") else [field.name for field in dataclasses.fields(entry)]
     values = {name: getattr(entry, name) for name in names}
     kept = {name: value for name, value in values.items() if name not in left_out}
