@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 1024
 AnyTable = TypeVar("AnyTable", bound="_Judgeable")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 def thread_count(threads: int | None = None) -> int:
@@ -37,6 +39,16 @@ def thread_count(threads: int | None = None) -> int:
     if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads < 1:
         raise UsageError(f"threads must be a whole number from 1, or None for every core, not {threads!r}")
     return min(int(threads), MOST_THREADS)
+
+
+def side_by_side(work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> list[Made]:
+    """What `work` makes of each item, in order, a few at a time."""
+    if threads == 1 or len(items) < 2:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(threads, len(items))) as executor:
+        return list(executor.map(work, items))
 
 
 class Origin(NamedTuple):

@@ -10,7 +10,6 @@ import click
 from cranfield.cli import options
 from cranfield.cli.progress import watched
 from cranfield.comparison.comparison_tables import FORMATS, render
-from cranfield.formats.topic_ids import read_topic_ids
 
 if TYPE_CHECKING:
     from cranfield.comparison.question import Details
@@ -32,6 +31,7 @@ class Asked(NamedTuple):
     def details(self, reading: Reading) -> Details:
         """The same with what is in the files."""
         from cranfield.comparison.question import Details
+        from cranfield.formats.topic_ids import read_topic_ids
         from cranfield.planning.splits import read_splits
 
         return Details(

@@ -11,7 +11,6 @@ from cranfield.agreement.rankings.correlation_tables import FORMATS, render
 from cranfield.cli import options
 from cranfield.errors import UsageError
 from cranfield.formats.reading import Reading
-from cranfield.formats.topic_ids import read_topic_list
 from cranfield.policy import Policy
 
 if TYPE_CHECKING:
@@ -169,6 +168,7 @@ def command(
     from cranfield.agreement import Overlap, correlate, correlate_halves, correlate_systems, reproduction
     from cranfield.agreement.rankings.correlation import COEFFICIENTS
     from cranfield.evaluation.experiment import Experiment
+    from cranfield.formats.topic_ids import read_topic_list
     from cranfield.statistics.significance import Sampling
 
     question = _question(context, runs, qrels)
@@ -179,9 +179,7 @@ def command(
     if question == "runs":
         answer = correlate(runs[0], runs[1], chosen, overlap=overlap, depth=depth, reading=reading)
     elif question == "reproduction":
-        answer = reproduction(
-            experiment, list(reproduced), wanted, other_qrels=second, overlap=overlap, sampling=sampling
-        )
+        answer = reproduction(experiment, [*reproduced], wanted, other_qrels=second, overlap=overlap, sampling=sampling)
     elif question == "halves":
         answer = correlate_halves(experiment, wanted, chosen, sampling=sampling)
     else:

@@ -19,7 +19,7 @@ from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
-from cranfield.tables import Qrels, Run, describe_type, thread_count
+from cranfield.tables import Qrels, Run, describe_type, side_by_side, thread_count
 
 if TYPE_CHECKING:
     from cranfield.evaluation.results import Results
@@ -125,9 +125,7 @@ class Experiment:
         Nothing is taken where measures need judgements of another kind.
         """
         if (self.reading.judgements or needed_kind(measures)) == "plain":
-            known = self.known_documents
-            whole = qrels if known is None else with_known(qrels, known)
-            self._memory.judgements["plain"] = Judgements(whole, pool(whole))
+            self._memory.judgements["plain"] = self._complete(qrels)
             self._memory.ahead = run
 
     def judgements(self, measures: Iterable[Measure] = ()) -> Judgements:
@@ -136,11 +134,14 @@ class Experiment:
         kind = reading.judgements or "plain"
         if kind not in self._memory.judgements:
             qrels = self._checked(self.qrels, lambda: read_qrels(self.qrels, reading=reading))
-            known = self.known_documents
-            if known is not None:
-                qrels = with_known(qrels, known)
-            self._memory.judgements[kind] = Judgements(qrels, pool(qrels))
+            self._memory.judgements[kind] = self._complete(qrels)
         return self._memory.judgements[kind]
+
+    def _complete(self, qrels: Qrels) -> Judgements:
+        """Judgements as read, with what the user knew and their pool."""
+        known = self.known_documents
+        qrels = qrels if known is None else with_known(qrels, known)
+        return Judgements(qrels, pool(qrels))
 
     def suited(self, measures: Iterable[Measure]) -> Experiment:
         """The same with judgements of the kind that measures need, whatever is made of it; what was read is shared."""
@@ -258,12 +259,8 @@ class Experiment:
     def _side_by_side(self, sources: Sequence[Any], work: Callable[[Any, int], Made]) -> list[Made]:
         """One source: all threads on it. Many: a source a thread."""
         threads = thread_count(self.reading.threads)
-        if min(threads, len(sources)) <= 1:
-            return [work(source, threads) for source in sources]
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(min(threads, len(sources))) as executor:
-            return list(executor.map(lambda source: work(source, 1), sources))
+        of_each = threads if len(sources) == 1 else 1
+        return side_by_side(lambda source: work(source, of_each), sources, threads)
 
     def _read(self, source: tuple[str | None, Any], judging: Judging | None, threads: int) -> Run:
         name, run = source

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.method import Method, Normalisation, find_method, find_normalisation
-from cranfield.tables import Origin, Run, thread_count
+from cranfield.tables import Origin, Run, side_by_side, thread_count
 
 DEPTH = 1000
 HARMLESS = (*EXPECTED_NOTES, "train-topics")  # notes that put no number in doubt
 ROWS_AT_ONCE = 200_000  # of the lists of all runs: what is computed with stays in the cache
-One = TypeVar("One")
-Other = TypeVar("Other")
 
 
 def fuse(
@@ -201,13 +199,3 @@ def fusion_metadata(
     fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
     described = {"automatic": True, "fusion": [fusion]}
     return run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)
-
-
-def side_by_side(work: Callable[[One], Other], items: Sequence[One], threads: int) -> list[Other]:
-    """What `work` makes of each item, in order, a few at a time."""
-    if threads == 1 or len(items) < 2:
-        return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(threads, len(items))) as executor:
-        return list(executor.map(work, items))
