@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check docs bench bench-against mutants sanitize clean
+.PHONY: demo test check docs bench bench-against mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -35,13 +35,19 @@ bench-against: .venv-bench/.installed
 # Do the tests bite? Puts 300 faults into a copy of the code, one at a time, and counts those that a test notices, by area.
 # It takes hours; MUTANTS='--resume' goes on where it ended, MUTANTS='--list-survivors' shows what no test noticed.
 mutants: $(VENV)/.test-installed
-	$(BIN)/python tests/mutants.py $(MUTANTS)
+	$(BIN)/python tests/house/mutants.py $(MUTANTS)
+
+# Writes down anew what tests keep: what commands print and write, errors, help, all that is registered. Then read the diff.
+RECORDED = tests/cli/test_cases.py tests/cli/test_command_line.py tests/cli/test_options.py tests/explanation/test_explain.py \
+    tests/house/test_registered.py tests/house/test_words.py
+record: $(VENV)/.test-installed
+	$(if $(ONLY),PYTHONPATH=tests/common $(BIN)/python $(ONLY),set -e; for file in $(RECORDED); do PYTHONPATH=tests/common $(BIN)/python $$file; done)
 
 # The same tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. The interpreter never frees
 # all it has, and pytrec_eval frees with the wrong function: neither is ours to report. No browser starts under them.
 sanitize: .venv-sanitize/.installed
 	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	CRANFIELD_FUZZ=$(or $(FUZZ),2000) .venv-sanitize/bin/python -m pytest -p no:cacheprovider --ignore=tests/test_report_browser.py
+	CRANFIELD_FUZZ=$(or $(FUZZ),2000) .venv-sanitize/bin/python -m pytest -p no:cacheprovider --ignore=tests/report/test_report_browser.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

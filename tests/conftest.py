@@ -7,7 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from test_cases import cranfield
+from hypothesis import settings
+
+from commands import command_line
+
+settings.register_profile("untimed", deadline=None)  # a test is never timed: machines are slow and busy
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +25,7 @@ def made_demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not told.exists():
             folder.parent.mkdir()
-            done = cranfield("demo", "-o", folder)
+            done = command_line("demo", "-o", folder)
             assert done.exit == 0, done.stderr
             told.write_text(done.stdout, encoding="utf-8")
     return folder, told.read_text(encoding="utf-8")

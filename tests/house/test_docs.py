@@ -1,0 +1,81 @@
+"""What the documentation shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from cranfield.formats.format import readable
+from cranfield.formats.layout import ACCEPTED
+from cranfield.policy import Policy
+from places import EXAMPLES, ROOT
+
+
+def blocks(path: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / path).read_text(), re.DOTALL)
+
+
+def test_readme_python_runs_and_shows_right_values() -> None:
+    (code,) = blocks("README.md", "python")
+    names: dict[str, object] = {}
+    exec(code, names)
+    shown = [line.split("#", 1) for line in code.splitlines() if "# {" in line]
+    assert shown
+    for expression, value in shown:
+        assert eval(expression, names) == eval(value)
+
+
+def test_readme_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
+    import gzip
+
+    for path in (EXAMPLES).iterdir():
+        if path.is_file() and path.suffix != ".py":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        if path.suffix == ".run":
+            (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    steps = [step for session in blocks("README.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
+    assert len(steps) > 10
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        words = command.split("   #")[0]
+        assert words.startswith("cranfield ")
+        line = words.replace("cranfield", f"{shlex.quote(sys.executable)} -m cranfield", 1)
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == (1 if " check " in words else 0), done.stderr
+        assert shown in done.stdout
+
+
+def test_accepted_columns_and_formats_are_documented() -> None:
+    text = (ROOT / "docs" / "inputs.md").read_text()
+    for role, names in ACCEPTED.items():
+        assert f"| {role} | {', '.join(f'`{name}`' for name in names)} |" in text
+    for format in readable():
+        assert f"`{format.name}`" in text
+
+
+def test_json_form_documents_the_policy() -> None:
+    text = (ROOT / "docs" / "json.md").read_text()
+    for field in Policy.__dataclass_fields__:
+        assert f"`{field}`" in text
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_every_layer_is_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for module in (ROOT / "src" / "cranfield" / "core").glob("*.[ch]pp"):
+        if module.stem not in ("module", "bytes", "parallel", "text", "table", "arrow", "objects", "join"):
+            assert module.name in text, module.name
+
+
+def test_the_page_of_measures_is_current() -> None:
+    from cranfield.measures.measures_page import page
+
+    assert (ROOT / "docs" / "measures.md").read_text() == page(), "run `make docs`"

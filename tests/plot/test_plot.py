@@ -1,0 +1,327 @@
+"""Pictures: every kind draws, shows the library's numbers, and can be saved in every form."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cranfield
+from commands import command_line
+from cranfield import UsageError
+from cranfield.evaluation.experiment import Experiment
+from cranfield.plot.curves import by_cutoff, gains, normalised_gains
+from cranfield.plot.labels import LETTER, Frame, near_points, spread
+from cranfield.plot.lines import lines
+from cranfield.plot.matrices import rank_shares
+from cranfield.plot.saving import WRITERS, drawn
+from cranfield.plot.style import COLOURS, GOOD, NEUTRAL, find_theme
+from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
+from noisy import QRELS, RUNS, system, write
+
+TWO = ("histogram", "scatter")
+ONE_TOPIC = ("precision-recall", "ranks")
+
+
+def subject(picture: Picture, **chosen: Any) -> Subject:
+    runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
+    topics = ("3",) if picture.name in ONE_TOPIC else ()
+    costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
+    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, costs=costs, **chosen)
+
+
+@pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
+def test_every_picture_draws_on_screen_and_on_paper(picture: Picture) -> None:
+    for theme in ("screen", "paper"):
+        text = drawn(picture.draw(subject(picture, theme=theme)), "svg").decode()
+        assert text.startswith("<svg")
+        assert "NaN" not in text.replace("NaN,", "")
+    assert picture.shows.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_picture_can_be_saved_in_every_form(form: str) -> None:
+    content = drawn(find_picture("interpolated").draw(subject(find_picture("interpolated"))), form)
+    start = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "html": b"<!DOCTYPE html>", "json": b"{"}[form]
+    assert content.lstrip().startswith(start)
+    if form == "html":
+        assert b"https://cdn" not in content
+
+
+def test_a_histogram_shows_the_differences_of_the_library() -> None:
+    specification = find_picture("histogram").draw(subject(find_picture("histogram"))).to_dict()
+    rows = specification["layer"][0]["data"]["values"]
+    results = cranfield.evaluate(QRELS, RUNS, "Rprec")
+    difference = results.of("Rprec", "good") - results.of("Rprec", "fair")
+    assert {row["topic"]: row["difference"] for row in rows} == dict(
+        zip(results.topics, difference.tolist(), strict=True)
+    )
+    values = [row["difference"] for row in rows]
+    assert values == sorted(values, reverse=True)
+    unsorted = find_picture("histogram").draw(subject(find_picture("histogram"), sort=False)).to_dict()
+    assert [row["topic"] for row in unsorted["layer"][0]["data"]["values"]] == list(results.topics)
+
+
+def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
+    specification = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()
+    rows = next(layer["data"]["values"] for layer in specification["layer"] if "pair" in str(layer["data"]))
+    expected = sorted(cranfield.compare(Experiment(QRELS, RUNS), "nDCG@10").rows(), key=lambda pair: -pair.difference)
+    assert [(row["pair"], row["low"], row["high"]) for row in rows] == [
+        (f"{pair.system} − {pair.other}", pair.low, pair.high) for pair in expected
+    ]
+    alike = {"good": RUNS["good"], "fair": RUNS["fair"], "again": RUNS["good"]}
+    chart = find_picture("forest").draw(Subject(experiment=Experiment(QRELS, alike), measures=("AP",))).to_dict()
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
+    assert {row["pair"]: row["verdict"] for row in rows} == {
+        "good − fair": "significant",
+        "good − again": "not significant",
+        "fair − again": "significant",
+    }
+    colours = {json.dumps(layer["encoding"].get("color", {}).get("scale")) for layer in chart["layer"]} - {"null"}
+    (scale,) = map(json.loads, colours)
+    assert scale["domain"] == ["significant", "not significant"]
+    assert scale["range"] == [GOOD, NEUTRAL]
+
+
+def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
+    runs = {f"system {number}": system(0.1 * number, number) for number in range(11)}
+    picture = find_picture("forest")
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures)).to_dict()
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
+    means = cranfield.evaluate(QRELS, runs, "nDCG@10").mean()
+    best = max(means, key=lambda run: means[run]["nDCG@10"])
+    assert len(rows) == 10
+    assert all(row["pair"].endswith(f"− {best}") for row in rows)
+    assert chart["title"] == f"nDCG@10, against the best, {best} (55 compared)"
+    family = {
+        frozenset((pair.system, pair.other)): pair.adjusted_p
+        for pair in cranfield.compare(Experiment(QRELS, runs), "nDCG@10").rows()
+    }
+    assert all(row["adjusted_p"] == family[frozenset((row["system"], row["other"]))] for row in rows)
+
+
+def test_a_forest_has_a_panel_a_measure() -> None:
+    picture = find_picture("forest")
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, RUNS), measures=("nDCG@10", "AP"))).to_dict()
+    assert [panel["title"] for panel in chart["vconcat"]] == ["nDCG@10", "AP"]
+    for panel in chart["vconcat"]:
+        rows = next(layer["data"]["values"] for layer in panel["layer"] if "pair" in str(layer["data"]))
+        assert {row["measure"] for row in rows} == {panel["title"]}
+        assert len(rows) == 3
+
+
+def test_an_ideal_that_runs_share_is_drawn_and_named_once() -> None:
+    chart = find_picture("gain").draw(subject(find_picture("gain"), depth=5)).to_dict()
+    rows = chart["layer"][0]["data"]["values"]
+    assert [row["x"] for row in rows if row["label"] == "ideal"] == [1, 2, 3, 4, 5]
+    (labels,) = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    assert sorted(row["label"] for row in labels) == sorted([*RUNS, "ideal"])
+
+
+def test_names_near_points_cover_neither_points_nor_each_other() -> None:
+    frame, look = Frame((0.0, 1.0), (0.0, 1.0), 560.0, 340.0), find_theme("screen")
+    named = [(f"system {i}", 0.3 + 0.02 * i, 0.5 + 0.15 * (i % 3)) for i in range(20)]
+    placed = near_points(named, [], frame, look)
+    height = look.font * 1.1 - 1e-9
+    boxes = []
+    for name in placed:
+        left, middle = frame.pixels(name.text_x, name.text_y)
+        boxes.append((left, middle - height / 2, left + len(name.label) * look.font * LETTER, middle + height / 2))
+    for i, a in enumerate(boxes):
+        assert a[0] >= 0
+        assert a[3] <= frame.height
+        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[i + 1 :])
+        for _, x, y in named:
+            across, down = frame.pixels(x, y)
+            assert not (a[0] < across < a[2] and a[1] < down < a[3])
+
+
+def test_a_scatter_names_the_topics_that_differ_most() -> None:
+    chart = find_picture("scatter").draw(subject(find_picture("scatter"))).to_dict()
+    (names,) = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    results = cranfield.evaluate(QRELS, RUNS, "nDCG@10")
+    difference = results.of("nDCG@10", "good") - results.of("nDCG@10", "fair")
+    most = sorted(zip(difference.tolist(), results.topics, strict=True))
+    assert {topic for d, topic in most[-4:] if d > 0} <= {row["label"] for row in names}
+    assert {topic for d, topic in most[:4] if d < 0} <= {row["label"] for row in names}
+
+
+def test_gain_curves_take_parameters() -> None:
+    collected = Experiment({"1": {"a": 1, "b": 3}}, {"run": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
+    found = gains(collected, "DCG(base=2)", depth=3)
+    assert found.of("run") == [(1, 1), (2, 1), (3, pytest.approx(1 + 3 / log2(3)))]
+    assert found.of("run", series="ideal")[1] == (2, 4)
+    ratio = normalised_gains(collected, "DCG(base=2)", depth=3)
+    assert ratio.y == "nDCG(base=2), mean of ratios"
+    assert ratio.of("run")[1][1] == pytest.approx(1 / 4)
+    for kind in ("ERR", "DCG@5"):
+        with pytest.raises(UsageError, match="a gain curve is one of CG, DCG"):
+            gains(collected, kind)
+
+
+def test_labels_of_twenty_systems_do_not_touch() -> None:
+    runs = {f"system {number}": system(0.05 * number, number) for number in range(20)}
+    chart = lines(by_cutoff(Experiment(QRELS, runs), "nDCG", range(1, 31))).to_dict()
+    labels = [row for layer in chart["layer"] if layer["mark"]["type"] == "text" for row in layer["data"]["values"]]
+    assert len(labels) == 20
+    look = find_theme("screen")
+    heights = sorted(row["y"] for row in labels)
+    closest = min(b - a for a, b in pairwise(heights))
+    low, high = chart["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert closest / (high - low) * look.height >= look.font
+    assert low <= heights[0]
+    assert heights[-1] <= high
+
+
+@pytest.mark.parametrize("kind", ["interpolated", "gain", "rbp"])
+def test_a_picture_of_many_runs_is_high_enough_for_their_names(kind: str) -> None:
+    runs = {f"run {i}": RUNS["good"] for i in range(60)}
+    picture = find_picture(kind)
+    chart = picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, depth=3)).to_dict()
+    *_, names = (layer for layer in chart["layer"] if layer["mark"]["type"] == "text")
+    places = sorted(row["y"] for row in names["data"]["values"])
+    low, high = next(layer["encoding"]["y"] for layer in chart["layer"] if "scale" in layer["encoding"]["y"])["scale"][
+        "domain"
+    ]
+    font = find_theme("screen").font
+    for one, other in pairwise(places):
+        assert (other - one) / (high - low) * chart["height"] >= font
+
+
+def test_names_that_differ_in_their_ends_alone_are_not_cut() -> None:
+    ends = ("one", "another")
+    runs = {f"{'a very long name indeed, ' * 4}{end}": RUNS[name] for end, name in zip(ends, RUNS, strict=False)}
+    for kind in ("heatmap", "p-values", "stability", "forest", "histogram"):
+        picture = find_picture(kind)
+        text = drawn(
+            picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures)), "svg"
+        ).decode()
+        shown = re.sub(r'aria-label="[^"]*"', "", text)
+        assert all(re.search(rf">[^<]*{end}\b[^<]*<", shown) for end in ends), kind
+        assert "…" not in shown, kind
+
+
+def test_systems_that_tie_share_their_ranks() -> None:
+    scores = np.array([[0.5, 0.7, 0.9], [0.5, 0.7, 0.9], [0.1, 0.2, 0.3]])
+    assert rank_shares(scores).tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    one_topic = {"3": QRELS["3"]}
+    with pytest.raises(UsageError, match="from 2 that all runs have a score on or more, not 1"):
+        find_picture("stability").draw(Subject(experiment=Experiment(one_topic, RUNS), measures=("AP",)))
+
+
+def test_where_nothing_differs_pictures_say_so() -> None:
+    same = dict.fromkeys(("a", "b", "c"), RUNS["good"])
+    chart = find_picture("agreement").draw(Subject(experiment=Experiment(QRELS, same), measures=("AP", "RR")))
+    assert {row["shown"] for row in chart.to_dict()["data"]["values"]} == {"–"}
+    assert b"NaN" not in drawn(chart, "json")
+    two = dict.fromkeys(("a", "b"), RUNS["good"])
+    histogram = find_picture("histogram").draw(Subject(experiment=Experiment(QRELS, two), measures=("AP",))).to_dict()
+    assert histogram["title"] == "no difference on any topic"
+
+
+def test_of_many_runs_by_cost_the_front_is_named() -> None:
+    runs = {f"run {i}": RUNS[("good", "fair", "poor")[i % 3]] for i in range(21)}
+    costs = {name: float(i) for i, name in enumerate(runs)}
+    chart = (
+        find_picture("pareto")
+        .draw(Subject(experiment=Experiment(QRELS, runs), measures=("AP",), costs=costs))
+        .to_dict()
+    )
+    *_, names = chart["layer"]
+    assert {row["label"] for row in names["data"]["values"]} == {"run 0"}
+    assert chart["title"] == "21 runs; those on the front are named"
+
+
+def test_labels_are_spread_as_little_as_needed() -> None:
+    assert spread([1.0, 5.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 5.0, 9.0]
+    assert spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
+    assert spread([0.0, 0.0], 1.0, 0.0, 10.0) == [0.0, 1.0]
+    crowded = spread([5.0] * 50, 1.0, 0.0, 10.0)
+    assert min(crowded) == pytest.approx(0)
+    assert max(crowded) == pytest.approx(10)
+    assert spread([], 1.0, 0.0, 1.0) == []
+
+
+def test_colours_stay_distinct_for_colour_blind_readers() -> None:
+    """Under simulated red-green blindness no two of the colours become the same."""
+    protan = ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052))
+    deutan = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
+
+    def linear(colour: str) -> list[float]:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+    for matrix in (protan, deutan):
+        seen = [[sum(m * c for m, c in zip(row, linear(colour), strict=True)) for row in matrix] for colour in COLOURS]
+        for i, a in enumerate(seen):
+            for b in seen[i + 1 :]:
+                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.05
+
+
+def test_results_draw_themselves() -> None:
+    results = cranfield.evaluate(QRELS, RUNS, ["AP", "nDCG@10"])
+    for name in ("heatmap", "forest", "stability", "p_values", "critical_difference", "agreement"):
+        assert getattr(results.plot, name)().to_dict()["$schema"]
+    two = cranfield.evaluate(QRELS, {name: RUNS[name] for name in ("good", "fair")}, "AP")
+    with pytest.raises(UsageError, match="scatter shows one measure, not 2"):
+        two.plot.scatter(measures=["AP", "RR"])
+    assert "AP: good − fair" in json.dumps(two.plot.histogram().to_dict(), ensure_ascii=False)
+    assert results.plot.interpolated().to_dict()["$schema"]
+    with pytest.raises(AttributeError, match="unknown kind of picture 'pie'"):
+        _ = results.plot.pie
+    with pytest.raises(UsageError, match="two runs, not 3"):
+        results.plot.histogram()
+
+
+def test_results_of_files_draw_curves_as_well(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    chart = cranfield.evaluate(qrels, runs, "nDCG@10").plot.cutoff(depth=5).to_dict()
+    assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(RUNS)
+    for kind in ("gain", "normalised_gain", "rbp"):  # whatever was evaluated
+        assert getattr(cranfield.evaluate(qrels, runs, "nDCG@10").plot, kind)(depth=5).to_dict()["$schema"]
+
+
+def test_the_command_draws_files(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    out = tmp_path / "curves.svg"
+    done = command_line("plot", "cutoff", qrels, *runs, "-o", out, "-m", "P", "--down-to", "10")
+    assert done.exit == 0, done.stderr
+    assert "good" in out.read_text()
+    costs = tmp_path / "costs.csv"
+    costs.write_text("run,latency\npoor,1\nfair,2\ngood,3\n")
+    done = command_line("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
+    assert json.loads((tmp_path / "p.json").read_text())["layer"][0]["encoding"]["x"]["title"] == "latency"
+    costs.write_text("run,latency\npoor,nan\nfair,2\ngood,3\n")
+    done = command_line("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
+    assert (done.exit, "'nan' of poor is not a number that can be drawn" in done.stderr) == (3, True)
+    costs.write_text("run,latency\n\n")
+    done = command_line("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
+    assert (done.exit, "costs.csv: no run in it" in done.stderr) == (3, True)
+    costs.write_text("run,latency\npoor,fast\n")
+    cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
+        (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
+        (("cutoff", qrels, *runs), "where to?"),
+        (("cutoff", qrels, *runs, "-o", tmp_path / "x.gif"), "a picture can be svg, png, pdf, html, json, not 'gif'"),
+        (("histogram", qrels, *runs, "-o", out), "two runs, not 3"),
+        (("ranks", qrels, *runs, "-o", out), "one topic: name it"),
+        (("heatmap", qrels, *runs, "-o", out, "-m", "AP", "-m", "RR"), "heatmap shows one measure, not 2: AP, RR"),
+        (("interpolated", qrels, *runs, "-o", out, "-m", "AP"), "interpolated shows no measure that could be chosen"),
+        (("rbp", qrels, *runs, "-o", out, "--topic", "3"), "rbp is over all topics and cannot show 3 alone"),
+        (("rbp", qrels, *runs, "-o", out, "-m", "AP"), "of RBP at every cutoff, such as RBP(p=0.95), not of AP"),
+        (("cutoff", "no.qrels", *runs, "-o", "-"), "name a file such as picture.svg"),
+        (("pareto", qrels, *runs, "-o", out), "no latency is known of"),
+        (("pareto", qrels, *runs, "-o", out, "--costs", costs), "column 'latency'"),
+        (("cutoff", qrels, *runs, "-o", tmp_path / "no" / "x.svg"), "cannot be written"),
+    )
+    for arguments, message in cases:
+        done = command_line("plot", *arguments)
+        assert done.exit in (2, 3), arguments
+        assert message in done.stderr
