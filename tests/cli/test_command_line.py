@@ -22,7 +22,7 @@ import pytest
 
 import cranfield
 from commands import Outcome, command_line, commands
-from cranfield.cli import COMMANDS, cli
+from cranfield.cli import COMMANDS, TASKS, cli
 from cranfield.cli.evaluate import DEFAULT_MEASURES
 from cranfield.evaluation.result_tables import FORMATS
 from places import EXAMPLES
@@ -102,6 +102,27 @@ def test_every_command_and_option_has_help_and_every_command_an_example() -> Non
         assert f"$ cranfield {name}" in command.help, name
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.help, f"{name} {parameter.name}"
+
+
+def test_every_command_is_listed_once_with_its_purpose_on_one_line() -> None:
+    """At the width that help is never narrower than; a word of it that is cut off helps nobody."""
+    listed = [line.split(maxsplit=1) for line in command_line("--help").stdout.splitlines() if line.startswith("  ")]
+    purposes = {words[0]: words[1] for words in listed if words and words[0] in COMMANDS}
+    assert sorted(words[0] for words in listed if words and words[0] in COMMANDS) == list(COMMANDS)
+    assert purposes == {name: text for commands in TASKS.values() for name, text in commands.items()}
+    for name, text in purposes.items():
+        assert text.endswith("."), name
+        assert len(text) <= 65, name
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("evalute", "There is no command 'evalute'; did you mean evaluate?"), ("xyz", "There is no command 'xyz'.")],
+)
+def test_a_command_that_does_not_exist_is_told_with_the_nearest(name: str, told: str) -> None:
+    done = command_line(name, "qrels.txt")
+    assert (done.exit, done.stdout) == (2, "")
+    assert told in done.stderr
 
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))

@@ -135,6 +135,17 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert done.stdout
 
 
+def test_help_loads_no_command() -> None:
+    code = (
+        "import sys; sys.argv = ['cranfield', '--help']\n"
+        "from cranfield.cli import COMMANDS, main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "sys.exit(' '.join(name for name in COMMANDS if f'cranfield.cli.{name}' in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_evaluating_text_does_not_load_optional_libraries() -> None:
     code = (
         "import sys, cranfield\n"

@@ -24,28 +24,42 @@ from cranfield.errors import CranfieldError, DataError, UsageError
 from cranfield.render.escaping import visible
 from cranfield.version import __version__
 
-COMMANDS = (
-    "agreement",
-    "check",
-    "compare",
-    "convert",
-    "correlate",
-    "demo",
-    "describe",
-    "diagnose",
-    "evaluate",
-    "explain",
-    "fuse",
-    "gate",
-    "measures",
-    "plan",
-    "plot",
-    "pool",
-    "report",
-    "search",
-    "split",
-    "trec_eval",
-)
+# What each command is for, by what people come to do; here, since its module would have to be loaded to be listed.
+TASKS = {
+    "Start": {
+        "demo": "See it all at work, with no data of your own.",
+    },
+    "Evaluate": {
+        "evaluate": "Score runs against relevance judgements.",
+        "check": "Report everything odd about judgements and runs.",
+        "explain": "Show how the score of a run on a topic arises.",
+        "measures": "List the measures, or explain one of them.",
+        "trec_eval": "Print what trec_eval would print, to the character.",
+    },
+    "Compare": {
+        "compare": "Tell which differences between runs are more than chance.",
+        "diagnose": "Show where the difference between two runs comes from.",
+        "gate": "Decide whether a candidate may replace the baseline.",
+        "correlate": "Tell how far rankings of documents or systems agree.",
+    },
+    "Show": {
+        "plot": "Draw a picture of runs.",
+        "report": "Write a report on runs, to share.",
+    },
+    "Build a collection": {
+        "describe": "Tell what a collection holds and what it can measure.",
+        "plan": "Tell how many topics would show a difference.",
+        "split": "Split topics into those to tune on and those to test on.",
+        "pool": "Choose the documents to judge, and tell what came of it.",
+        "agreement": "Tell how far assessors agree, and whether it matters.",
+    },
+    "Make and convert runs": {
+        "search": "Search a collection with a baseline, and measure its speed.",
+        "fuse": "Fuse several runs into one.",
+        "convert": "Write runs, judgements, topics or documents in another format.",
+    },
+}
+COMMANDS = tuple(sorted(name for commands in TASKS.values() for name in commands))
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are told all the same."
 # Colour is what click calls leaving control characters in what is printed: they belong to ids, see `streams`.
@@ -63,6 +77,24 @@ class LazyGroup(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists commands by task, all in one column and each on its line."""
+        widest = max(map(len, COMMANDS))
+        for task, commands in TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl([(name.ljust(widest), purpose) for name, purpose in commands.items()])
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = words[0]
+        if name not in COMMANDS and not name.startswith("-") and not context.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            context.fail(f"There is no command {name!r}" + (f"; did you mean {near[0]}?" if near else "."))
+        return super().resolve_command(context, words)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
