@@ -61,7 +61,7 @@ TASKS = {
 }
 COMMANDS = tuple(sorted(name for commands in TASKS.values() for name in commands))
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
-QUIET = "No notes, warnings or progress on standard error; errors are told all the same."
+QUIET = "No notes, warnings or progress on standard error; errors are still shown."
 # Colour is what click calls leaving control characters in what is printed: they belong to ids, see `streams`.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "color": True}
 

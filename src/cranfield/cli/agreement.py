@@ -12,11 +12,22 @@ from cranfield.pooling.pool_tables import FORMATS
 
 @click.command("agreement")
 @click.argument("judgements", nargs=-1, required=True)
-@click.option("--run", "runs", multiple=True, help="A run: are systems ordered alike under all? May be repeated.")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    help="A run: also tell whether all assessors' judgements order the runs alike; may be repeated.",
+)
 @click.option("-m", "--measure", help="With runs: the measure that orders them. [default: AP]")
 @click.option("--rel", type=float, default=1, show_default=True, help="The grade from which a document is relevant.")
 @click.option("--per-topic", is_flag=True, help="Show every topic.")
-@click.option("--resamples", type=click.IntRange(100), default=1000, show_default=True, help="Draws for intervals.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(100),
+    default=1000,
+    show_default=True,
+    help="Resamples of the topics for intervals.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
 @options.output_format(FORMATS)
 @options.reading()
@@ -34,9 +45,9 @@ def command(
     """How far do assessors agree, and does their disagreement change the ordering of systems?
 
     JUDGEMENTS are one file for each assessor, or a single one whose second column (or the column called judge) says
-    who gave the grade. Overlap of the relevant documents, Cohen's kappa for each pair (plain, linear and quadratic
-    weights), Fleiss' kappa over what all judged and Krippendorff's alpha over all (nominal, ordinal, interval), by
-    grade and by topic, with intervals over topics.
+    who gave the grade. Prints the overlap of the relevant documents, Cohen's kappa for each pair (plain, linear and
+    quadratic weights), Fleiss' kappa over what all judged and Krippendorff's alpha over all (nominal, ordinal,
+    interval), by grade and by topic, with intervals over topics.
 
     \b
     Examples:

@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="Chance with which the detectable difference is found.",
+    help="Chance of finding the detectable difference, if it is there.",
 )
 @click.option(
     "--equivalence",
@@ -88,9 +88,15 @@ class Asked(NamedTuple):
     help="TOML file with several collections, [NAME] qrels = '…' and [NAME.runs] system = '…', instead of QRELS RUNS.",
 )
 @click.option(
-    "--resamples", type=click.IntRange(99), default=100_000, show_default=True, help="Resamples of tests that draw."
+    "--resamples",
+    type=click.IntRange(99),
+    default=100_000,
+    show_default=True,
+    help="Resamples of tests that use random numbers.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of tests that draw.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of tests that use random numbers."
+)
 @click.option(
     "--risk",
     type=click.FloatRange(0),
@@ -131,9 +137,9 @@ def command(
     """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
 
     For each measure: means, the best marked, letters for the runs that each one beats; for each pair the difference
-    with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and the
-    difference that this many topics can find after that correction. An interval leaves out 0 exactly where corrected p
-    is below alpha; --simultaneous shows wider ones that hold for all comparisons together.
+    with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and
+    the smallest difference that this many topics could find at that correction. An interval leaves out 0 exactly
+    where corrected p is below alpha; --simultaneous shows wider ones that hold for all comparisons together.
 
     Systems that each answered topics of their own are compared with --topics run and an unpaired test: --test welch,
     student or mann-whitney.

@@ -150,12 +150,13 @@ def command(
 ) -> None:
     """How far do rankings agree?
 
-    Without --qrels: the documents of two RUNS, topic by topic. With --qrels: the order in which RUNS come as systems,
-    under two measures, two qrels, two sets of topics or random halves of the topics; or, with --reproduced, how close
-    reproductions come to RUNS.
+    Without --qrels it compares how two RUNS rank documents, topic by topic. With --qrels it compares how
+    RUNS are ordered as systems: by two measures, two qrels, two sets of topics or random halves of the topics; or, with
+    --reproduced, how close reproductions come to RUNS.
 
-    Coefficients go from -1 (reversed) to 1 (the same). The first run, measure, qrels or set is the truth where a
-    coefficient has one. A measure by which less is better turns the sign.
+    Coefficients go from -1 (reversed) to 1 (the same). Where a coefficient takes one side for the truth, it is the
+    first run, measure, qrels or set. Systems are ordered from best to worst, whether a measure says more is better
+    or less.
 
     \b
     Examples:

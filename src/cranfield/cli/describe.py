@@ -42,9 +42,9 @@ def command(
     """What does COLLECTION hold, and what can be measured with it?
 
     COLLECTION is a folder (BEIR, SMART, or with a collection.toml), an id of ir_datasets (irds:…), or a file with
-    judgements, topics or documents. It tells counts and lengths, the judgements for each topic and grade, whether they
-    are sparse or dense, which measures and cutoffs they support, and what to beware of; with RUNS also how far down
-    these are judged.
+    judgements, topics or documents. Prints counts and lengths, the judgements for each topic and grade, whether
+    they are sparse or dense, which measures and cutoffs they support, and what to beware of; with RUNS, also how
+    deep they are judged.
 
     \b
     Examples:

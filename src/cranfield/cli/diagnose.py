@@ -42,8 +42,9 @@ def command(
 ) -> None:
     """Where does the difference between RUN and OTHER come from?
 
-    Topics by what each adds to the difference and what is left without it (those that decide are marked), slices of
-    topics by their attributes, and for single topics the documents that entered, left or moved, with their grades.
+    Lists the topics by what each adds to the difference, with what is left without it (those that decide are marked);
+    slices of topics by their attributes; and for single topics the documents that entered, left or moved, with their
+    grades.
 
     \b
     Examples:

@@ -31,14 +31,14 @@ SHOW_DIGESTS = ("json",)
     type=click.IntRange(2),
     default=200,
     show_default=True,
-    help="Random orders for --ties expected and draws for --grades probabilities, where there is no formula and a "
-    "topic has more than so many ways to come out.",
+    help="Random samples for --ties expected and --grades probabilities, where there is no formula and a topic has "
+    "more possible outcomes than this.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random numbers.")
 @click.option(
     "--bounds",
     is_flag=True,
-    help="Add the least and the most each score could be, whatever the unjudged documents retrieved are worth.",
+    help="Add the lowest and the highest that each score could be, whatever the unjudged documents are worth.",
 )
 @options.figures
 @click.option(

@@ -37,10 +37,11 @@ def command(
 ) -> None:
     """How does the score of RUN on a topic arise?
 
-    For each rank the document, its grade, whether it counts, precision and recall so far, and what the measure makes of
-    it; then the formula with the numbers put in, and what would change if documents that nobody judged were relevant.
-    A measure that is no sum over documents shows what each is worth: the score less what it would be if that document
-    were not relevant. With OTHER_RUN both rankings side by side, with the documents that moved, entered and left.
+    Shows for each rank the document, its grade, whether it counts, precision and recall so far, and what the
+    measure makes of it; then the formula with the numbers put in, and what would change if documents that nobody
+    judged were relevant. Where a measure is not a sum over documents, each document shows what it is worth: the
+    score less what it would be if that document were not relevant. With OTHER_RUN both rankings are shown side by
+    side, with the documents that moved, entered and left.
 
     \b
     Examples:

@@ -70,10 +70,14 @@ class LearningOptions(NamedTuple):
     "given",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of the method, as k=30 or weights=0.7,0.3; may be repeated. In training it stays as it is.",
+    help="A parameter of the method, such as k=30 or weights=0.7,0.3; may be repeated. Training leaves it as it is.",
 )
 @click.option(
-    "--depth", type=click.IntRange(1), default=1000, show_default=True, help="At most so many documents for each topic."
+    "--depth",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="At most this many documents for each topic.",
 )
 @click.option("--name", help="Name of the fused run, one word. [default: the method]")
 @click.option(
@@ -90,10 +94,10 @@ class LearningOptions(NamedTuple):
 @click.option(
     "--folds",
     type=click.IntRange(2),
-    help="Instead of --splits: learn on all folds but one, for that one. [default: 5]",
+    help="Instead of --splits: for each of this many folds, learn on the others. [default: 5]",
 )
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
-@click.option("--same-topics", is_flag=True, help="Learn on all topics and use it on the same: a fit, not a test.")
+@click.option("--same-topics", is_flag=True, help="Learn on all topics and fuse the same ones: a fit, not a test.")
 @click.option("--learnt", type=options.OutputFile(), metavar="FILE", help="Write what was learnt, as JSON.")
 @options.reading()
 @options.gathered("learning", LearningOptions)
@@ -110,9 +114,9 @@ def command(
 ) -> None:
     """Fuse several runs into one.
 
-    Methods that have something to learn do so from --train QRELS: what is learnt on some topics is used on others
-    alone, so that the fused run can be evaluated with the same judgements. What was done goes into FILE.metadata.json,
-    beside the run.
+    Methods that have something to learn do so from --train QRELS: what is learnt on some topics is used only on
+    others, so that the fused run can be evaluated with the same judgements. What was done goes into
+    FILE.metadata.json, beside the run.
 
     \b
     Examples:

@@ -79,8 +79,9 @@ def _fall(text: str) -> tuple[str, float]:
     type=click.Choice(["no-evidence-of-harm", "non-inferior", "better"]),
     default="no-evidence-of-harm",
     show_default=True,
-    help="What is tested, one-sided, on each measure by itself: that it does not get worse significantly; that it gets "
-    "worse by less than --margin, surely; or that it gets better significantly. All measures must pass.",
+    help="What is tested, one-sided, on each measure by itself: that it does not get worse significantly; that it "
+    "gets worse by less than --margin, beyond doubt; or that it gets better significantly. All measures must "
+    "pass.",
 )
 @click.option(
     "--margin",
@@ -90,10 +91,10 @@ def _fall(text: str) -> tuple[str, float]:
 )
 @click.option("--tolerance", type=click.FloatRange(0), help="Fail if a measure's mean gets worse by more than this.")
 @click.option(
-    "--significant/--no-significant", default=True, show_default=True, help="Whether what --require says is tested."
+    "--significant/--no-significant", default=True, show_default=True, help="Whether to test what --require says."
 )
 @click.option("--minimum", type=float, help="Fail if a measure's mean over topics is below this.")
-@click.option("--maximum", type=float, help="Fail if it is above this: for losses, as E@10, and counts.")
+@click.option("--maximum", type=float, help="Fail if it is above this: for losses, such as E@10, and counts.")
 @click.option(
     "--topic",
     "protected",
@@ -106,16 +107,19 @@ def _fall(text: str) -> tuple[str, float]:
     "--cannot-tell",
     "cannot_tell",
     type=click.Choice(["pass", "fail"]),
-    help="What it counts as if topics are too few to tell; by default neither, and the exit code is 4.",
+    help="What to answer if there are too few topics to tell; by default neither, with exit code 4.",
 )
-@click.option("--config", metavar="FILE", help="Measures and thresholds from a TOML file, not the options above.")
+@click.option(
+    "--config", metavar="FILE", help="Measures and thresholds from a TOML file, instead of the options above."
+)
 @click.option(
     "--test",
     "test",
     metavar="NAME",
     default="randomisation",
     show_default=True,
-    help="Test that decides: randomisation, t, wilcoxon or sign; of the last three half the two-sided p counts. Where "
+    help="Test that decides: randomisation, t, wilcoxon or sign; of the last three, half the two-sided p is taken. "
+    "Where"
     "t has no answer, as for a constant difference, exact randomisation decides.",
 )
 @click.option(
@@ -152,12 +156,12 @@ def command(
 ) -> None:
     """May CANDIDATE replace BASELINE? For continuous integration.
 
-    Three answers: pass (exit code 0), fail (1), and cannot tell (4), where some topics got worse and all
-    of them are so few that the test could never find it. Each measure is tested at alpha by itself, so that asking for
-    more measures never lets a candidate pass that failed before; how often chance alone fails one is printed. A loss,
-    as E@10, gets worse when it rises. A measure of which no value is better, as NumRet, counts only against --minimum
-    or --maximum. With -f junit a check that fails is a failure, one that cannot tell an error (skipped with
-    --cannot-tell pass).
+    Three answers: pass (exit code 0), fail (1), and cannot tell (4), where some topics got worse and there are too
+    few for the test ever to find it. Each measure is tested at alpha by itself, so that asking for more measures
+    never lets a candidate pass that failed before; how often chance alone would fail one is printed. A loss, such
+    as E@10, gets worse when it rises. A measure that has no better side, such as NumRet, counts only against
+    --minimum or --maximum. With -f junit a check that fails is a failure, one that cannot tell an error (skipped
+    with --cannot-tell pass).
 
     A TOML file sets thresholds for each measure: alpha = 0.05, require, margin and cannot-tell, then
     [measures."nDCG@10"] with require, margin, tolerance, significant, minimum, maximum, and [topics] with ID = how much

@@ -57,7 +57,7 @@ measures: Callable[[Command], Command] = click.option(
     "--measure",
     "measures",
     multiple=True,
-    help="A measure, as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated.",
+    help="A measure, such as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated.",
 )
 
 
@@ -78,8 +78,8 @@ columns: Callable[[Command], Command] = click.option(
     multiple=True,
     metavar="WHAT=NAME",
     callback=_named_columns,
-    help=f"What a column of the inputs is called, as document=mydoc, where its name does not tell: {', '.join(ROLES)}; "
-    "may be repeated.",
+    help="Name of a column in the inputs, where it is not recognised, such as document=mydoc; WHAT is "
+    f"{', '.join(ROLES[:-1])} or {ROLES[-1]}; may be repeated.",
 )
 input_format: Callable[[Command], Command] = click.option(
     "--format",
@@ -187,8 +187,8 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(GRADES),
         default="grades",
         show_default=True,
-        help="What grades are; probabilities are chances from 0 to 1 that a document is relevant, and scores are means "
-        "over what may be.",
+        help="What grades are: grades, or probabilities from 0 to 1 that a document is relevant, which make scores "
+        "expected values.",
     ),
 )
 
@@ -206,22 +206,26 @@ _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
         default="grade",
         show_default=True,
         help="How several judges become one (--judgements judges): the mean of their grades; the mean of the scores "
-        "under each; the same, weighted by agreement; or the grade that more than half reach.",
+        "under each judge; the same, weighted by agreement; or the grade that more than half reach.",
     ),
     click.option(
-        "--known", metavar="FILE", help="Documents the user knew before, as judgements, for coverage and novelty."
+        "--known",
+        metavar="FILE",
+        help="For coverage and novelty: the documents that the user knew before, as a file of judgements.",
     ),
     click.option(
         "--lengths",
         metavar="FILE",
-        help="Lengths of all documents retrieved, a document and its length a line, or JSON, for TBG and U.",
+        help="For TBG and U: the length of every document retrieved, as lines of document and length, or JSON.",
     ),
 )
 
 
 DECISIONS = ("ties", "topics", "empty_topics", "depth", "judged_only", "grades", "judges")  # of them, those of a policy
 _THREADS = click.option(
-    "--threads", type=click.IntRange(1), help="Threads to use; every core by default. Results do not depend on it."
+    "--threads",
+    type=click.IntRange(1),
+    help="Number of threads; as many as cores by default. Results do not depend on it.",
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--measure",
     "measures",
     multiple=True,
-    help="With runs: a measure, as nDCG@10, or several with commas between; may be repeated. [default: AP]",
+    help="With runs: a measure, such as nDCG@10, or several with commas between; may be repeated. [default: AP]",
 )
 @click.option(
     "--difference", "differences", type=float, multiple=True, help="A difference of means to find; may be repeated."
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--topics",
     type=click.IntRange(2),
-    help="Number of topics there will be: tells what can be found with them. With runs, instead of the present number.",
+    help="Number of topics that there will be: tells what they can find. With runs, instead of the present number.",
 )
 @click.option("--power", type=float, help="Chance of finding the difference if it is there. [default: 0.8]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of finding one that is not there.")
@@ -80,7 +80,7 @@ def command(
     needed, a number of topics gives the least effect that would be found, both give the power.
 
     With judgements and runs: the standard deviation of the differences for every pair of runs, the least difference
-    that could be found, the topics needed for some differences; and how far another set of topics would agree
+    that could be found, the topics needed for given differences; and how far another set of topics would agree
     (generalisability Eρ² on the differences between systems, dependability Φ on their scores).
 
     \b

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     help="Where to: a name that ends in .svg, .png, .pdf, .html or .json.",
 )
 @options.measures
-@click.option("--topic", "chosen", multiple=True, help="Draw this topic, where a picture can; may be repeated.")
+@click.option(
+    "--topic", "chosen", multiple=True, help="Draw this topic, in pictures of single topics; may be repeated."
+)
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
 @click.option("--down-to", type=click.IntRange(1), metavar="K", help="Draw curves down to this rank.")
 @click.option(
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Topics and runs in the order of their scores, or as they come.",
 )
-@click.option("--costs", metavar="FILE", help="For pareto: CSV or TSV with a header, the run first, then its cost.")
+@click.option(
+    "--costs", metavar="FILE", help="For pareto: a CSV or TSV file with a header, the run first, then its cost."
+)
 @click.option(
     "--cost",
     default="latency",

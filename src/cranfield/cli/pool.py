@@ -22,24 +22,33 @@ if TYPE_CHECKING:
 @click.argument("runs", nargs=-1)
 @click.option("--analyse", metavar="QRELS", help="Analyse the pool behind these judgements, made from RUNS.")
 @click.option("--simulate", metavar="QRELS", help="Replay methods on these judgements: what each would have found.")
-@click.option("--fill", metavar="QRELS", help="Write the judgements of a sample: --strata FILE with the grades found.")
+@click.option(
+    "--fill",
+    metavar="QRELS",
+    help="Write the judgements of a sample: the documents in --strata FILE with these grades.",
+)
 @click.option(
     "--method",
     "methods",
     multiple=True,
-    help="What is judged first, as depth, rrf(k=60) or maxmean(rate=0); `list` shows all.",
+    help="How documents are chosen, such as depth, rrf(k=60) or maxmean(rate=0); `list` shows all.",
 )
-@click.option("--depth", type=click.IntRange(1), metavar="K", help="How far every run counts. [default: 100]")
-@click.option("--plan", metavar="FILE", help="How far and when each run counts: CSV with run, depth, priority.")
+@click.option("--depth", type=click.IntRange(1), metavar="K", help="How deep every run counts. [default: 100]")
+@click.option(
+    "--plan", metavar="FILE", help="How deep and how early each run counts: a CSV file with run, depth and priority."
+)
 @click.option(
     "--budget",
     "budgets",
     type=click.IntRange(1),
     multiple=True,
     metavar="N",
-    help="At most so many judgements for each topic; for --simulate several.",
+    help="At most this many judgements for each topic; for --simulate, may be repeated.",
 )
-@click.option("--strata", help="For stratified: depth and share of each, as 10:1,100:10%; for --fill: their file.")
+@click.option(
+    "--strata",
+    help="For stratified: depth and share of each stratum, such as 10:1,100:10%; for --fill: the file of strata.",
+)
 @click.option("--judged", metavar="QRELS", help="What is judged already: methods that learn go on from there.")
 @click.option(
     "--batch",
@@ -47,7 +56,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="For methods that learn: documents to judge next for each topic. [default: 1]",
 )
-@click.option("--groups", metavar="FILE", help="For --analyse: whose run each is, CSV with run and group.")
+@click.option("--groups", metavar="FILE", help="For --analyse: whose run each is, a CSV file with run and group.")
 @click.option("-m", "--measure", help="The measure that orders runs. [default: AP]")
 @click.option("--rel", type=float, help="The grade from which a document is relevant. [default: 1]")
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same pool. [default: 0]")
@@ -56,7 +65,7 @@ if TYPE_CHECKING:
     "--output",
     type=options.OutputFile(),
     metavar="FILE",
-    help="Where the pool goes; a name in .csv or .tsv makes a table of it.",
+    help="Where the pool goes; a name that ends in .csv or .tsv makes it a table.",
 )
 @click.option(
     "--picture",
@@ -69,8 +78,9 @@ if TYPE_CHECKING:
 def command(runs: tuple[str, ...], reading: Reading, **given: Any) -> None:
     """Which documents of RUNS should be judged? And what came of it?
 
-    The pool lists topic and document in the order of document ids: it tells assessors nothing of ranks and systems. A
-    stratified sample also needs its strata, for statAP and xinfAP: they are written beside the pool, as FILE.strata.
+    The pool lists topic and document in the order of document ids: it tells assessors nothing about ranks and
+    systems. A stratified sample also needs its strata, for statAP and xinfAP: they are written beside the pool, as
+    FILE.strata.
 
     \b
     Examples:

@@ -50,7 +50,8 @@ def command(
     figures: tuple[str, ...],
     inputs: options.Inputs,
 ) -> None:
-    """Write a report on RUNS to share: who is best and how surely, pictures, every topic, data quality, provenance.
+    """Write a report on RUNS to share: which is best and how certain that is, pictures, every topic, data quality and
+    provenance.
 
     The page (.html) is one file that needs no network: pick measure, systems and topics in it, or read it without
     scripts. Markdown (.md) and fragments for papers (.tex) come with their pictures beside them.

@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Split the topics of QRELS into those to tune on and those to test on.
 
-    The result is JSON: {"seed": …, "folds": [{"train": […], "test": […]}, …]}. It depends on the topic ids and the seed
-    alone, not on their order nor on the machine.
+    The result is JSON: {"seed": …, "folds": [{"train": […], "test": […]}, …]}. It depends on the topic ids and the
+    seed alone, not on the order of topics nor on the machine.
 
     \b
     Examples:

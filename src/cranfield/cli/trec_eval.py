@@ -91,12 +91,16 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     help="Format of the judgements.",
 )
 @click.option(
-    "-T", "--Results_format", "results_format", type=click.Choice(["trec_results"]), help="The only one there is."
+    "-T",
+    "--Results_format",
+    "results_format",
+    type=click.Choice(["trec_results"]),
+    help="Format of the run; there is only this one.",
 )
 @click.option(
     "-Z", "--Zscore", "zscores", metavar="FILE", help="Print z-scores, by a file of topic, measure, mean and deviation."
 )
-@click.option("-D", "--Debug_level", "debug", metavar="LEVEL", help="Accepted and not looked at.")
+@click.option("-D", "--Debug_level", "debug", metavar="LEVEL", help="Accepted and ignored.")
 @click.option(
     "-v", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )
