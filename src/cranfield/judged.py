@@ -40,7 +40,7 @@ class Pool(Travelling):
     grades: Floats
     max_grade: float
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    _cache: dict[Hashable, Any] = field(default_factory=dict)
+    _cache: dict[Hashable, Floats] = field(default_factory=dict)
 
     def check(self) -> None:
         _check_arrays(self, {"offsets": np.int64, "grades": np.float64})
@@ -54,8 +54,7 @@ class Pool(Travelling):
         """What depends on the judgements alone is computed for the first run only."""
         if key not in self._cache:
             self._cache[key] = compute()
-        value: Floats = self._cache[key]
-        return value
+        return self._cache[key]
 
     def total(self, x: Floats | Mask) -> Floats:
         """Sum of x, a value for each grade, over each topic."""
@@ -386,7 +385,7 @@ def _check_arrays(holder: Pool | Judged, kinds: Mapping[str, type[np.generic]]) 
             raise DataError(f"{name} is not an array of {kind.__name__}")
 
 
-def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+def _narrow(numbers: Integers | Floats) -> NDArray[np.number]:
     """Small whole numbers in 16 bits, which NumPy sorts much faster; others as they are."""
     if not np.all(np.abs(numbers) < 2**15):
         return numbers

@@ -82,13 +82,12 @@ def parse(text: str) -> Written:
 
 def _read(node: ast.expr, code: str, text: str) -> Value:
     try:
-        value: Value = literal(node, code)
+        return literal(node, code)
     except NotPlainError as error:
         raise UsageError(f"'{text}': {error}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
         told = f"'{shorten(text)}': a parameter is a number, a text in quotes, or a list or table of them"
         raise NotationError(told, "value") from None
-    return value
 
 
 def notation(name: str, given: Given) -> str:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cranfield.notation import Value
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -44,7 +47,7 @@ def decimal(text: str) -> float | None:
     return number if isfinite(number) else None
 
 
-def literal(node: ast.expr, text: str) -> Any:
+def literal(node: ast.expr, text: str) -> Value:
     """The value that stands in a text parsed by `ast`, which has no number that is not written plainly."""
     for part in ast.walk(node):
         value = part.value if isinstance(part, ast.Constant) else None
@@ -52,4 +55,5 @@ def literal(node: ast.expr, text: str) -> Any:
             written = ast.get_source_segment(text, part) or ""
             if not _DECIMAL.fullmatch(written):
                 raise NotPlainError(f"'{written}' is not a number: digits are 0 to 9, with nothing between them")
-    return ast.literal_eval(node)
+    literal_value: Value = ast.literal_eval(node)
+    return literal_value

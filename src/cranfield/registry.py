@@ -27,6 +27,7 @@ from typing import (
     Generic,
     NamedTuple,
     Self,
+    TypeAlias,
     TypeGuard,
     TypeVar,
 )
@@ -91,11 +92,13 @@ def number(help: str, least: float, most: float, grid: tuple[Value, ...] = ()) -
     )
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+# Of whatever shape: how it is called and what it gives is known to its kind.
+Function: TypeAlias = Callable[..., object]
+F = TypeVar("F", bound=Function, covariant=True)
 
 
 def described(
-    function: Callable[..., Any],
+    function: Function,
     decorator: str,
     own: Mapping[str, Parameter],
     shared: Mapping[str, Parameter] | None = None,
@@ -138,12 +141,12 @@ class Entry(Record, Generic[F]):
         return hash(self.name)
 
     @property
-    def source(self) -> Callable[..., Any]:
+    def source(self) -> Function:
         """The function as it was defined, with nothing bound."""
-        source: Callable[..., Any] = self.function
+        source: Function = self.function
         while isinstance(source, partial):
             source = source.func
-        unwrapped: Callable[..., Any] = inspect.unwrap(source)
+        unwrapped: Function = inspect.unwrap(source)
         return unwrapped
 
     @property
@@ -223,7 +226,7 @@ class Entry(Record, Generic[F]):
         return self.replaced(given=tuple(kept.items()), function=bound)
 
 
-E = TypeVar("E", bound=Entry[Any])
+E = TypeVar("E", bound=Entry[Function])
 
 
 @cache
@@ -435,7 +438,7 @@ class Registry(Mapping[str, E]):
             raise UsageError(f"{whose} cannot be used: {shorten(reason, 300)}") from error
 
 
-def _place(entry: Entry[Any]) -> str:
+def _place(entry: Entry[Function]) -> str:
     return f"{entry.module}.{entry.source.__qualname__}"
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, ParamSpec, SupportsIndex, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from cranfield.errors import ArgumentError, shorten
 from cranfield.numerals import LARGEST
 
 Made = TypeVar("Made")
+P = ParamSpec("P")
+Kind: TypeAlias = "type | types.GenericAlias"  # a class, or a series or mapping of something
 
 
-def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
+def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
     """The same function for callers outside: a wrong name or type is an `ArgumentError` before anything is done.
 
     `module` is where callers find it, for pickle.
@@ -27,16 +29,16 @@ def checked(function: Callable[..., Made], module: str) -> Callable[..., Made]:
     kinds = {name: _kinds(function, name) for name in names}
 
     @wraps(function)
-    def call(*values: Any, **named: Any) -> Made:
+    def call(*values: P.args, **named: P.kwargs) -> Made:
         if not open_ended:
             check_names(function.__name__, named, names)
         for name, value in (*zip(names, values, strict=False), *named.items()):
             accepted = kinds.get(name, ())
             if accepted and not any(_fits(value, kind) for kind in accepted):
-                wanted = " or ".join(dict.fromkeys(map(_told, accepted)))
-                given = shorten(repr(value), 60)
-                hint = _hint(accepted, given, value)
-                raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {given}{hint}")
+                wanted = " or ".join(dict.fromkeys(map(_wording, accepted)))
+                shown = shorten(repr(value), 60)
+                hint = _hint(accepted, shown, value)
+                raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {shown}{hint}")
         return function(*values, **named)
 
     call.__module__ = module
@@ -52,35 +54,37 @@ RECORDS = {
 }
 
 
-def check_names(where: str, given: Iterable[str], known: Iterable[str]) -> None:
+def check_names(where: str, names: Iterable[str], known: Iterable[str]) -> None:
     """That a function has arguments of these names.
 
     >>> check_names("compare", ["test"], ["tests", "alpha"])
     Traceback (most recent call last):
     cranfield.errors.ArgumentError: compare has no argument 'test'; did you mean tests?
     """
-    taken = list(known)
-    unknown = next((name for name in given if name not in taken), None)
+    arguments = list(known)
+    unknown = next((name for name in names if name not in arguments), None)
     if unknown is None:
         return
     from difflib import get_close_matches
 
-    near = get_close_matches(unknown, taken, n=1, cutoff=0.5)
-    if unknown in _fields_of("policy", "Policy") and {"policy", "experiment"} & {*taken}:
-        of = "the policy" if "policy" in taken else "the policy of an experiment"
-        told = f"it is part of {of}: policy=Policy({unknown}=…)"
-    elif unknown in _fields_of("formats.reading", "Reading") and {"reading", "experiment"} & {*taken}:
-        of = "inputs" if "reading" in taken else "an experiment's inputs"
-        told = f"how {of} are read is told by reading=Reading({unknown}=…)"
-    elif record := next((name for name in RECORDS if name in taken and unknown in _fields_of(*RECORDS[name])), None):
-        told = f"it is one of the {record}: " if record == "details" else f"it is part of the {record}: "
-        told += f"{record}={RECORDS[record][1]}({unknown}=…)"
+    near = get_close_matches(unknown, arguments, n=1, cutoff=0.5)
+    if unknown in _fields_of("policy", "Policy") and {"policy", "experiment"} & {*arguments}:
+        of = "the policy" if "policy" in arguments else "the policy of an experiment"
+        remedy = f"it is part of {of}: policy=Policy({unknown}=…)"
+    elif unknown in _fields_of("formats.reading", "Reading") and {"reading", "experiment"} & {*arguments}:
+        of = "inputs" if "reading" in arguments else "an experiment's inputs"
+        remedy = f"how {of} are read is told by reading=Reading({unknown}=…)"
+    elif record := next(
+        (name for name in RECORDS if name in arguments and unknown in _fields_of(*RECORDS[name])), None
+    ):
+        remedy = f"it is one of the {record}: " if record == "details" else f"it is part of the {record}: "
+        remedy += f"{record}={RECORDS[record][1]}({unknown}=…)"
     else:
-        told = f"did you mean {near[0]}?" if near else f"it has {', '.join(taken)}"
-    raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {told}")
+        remedy = f"did you mean {near[0]}?" if near else f"it has {', '.join(arguments)}"
+    raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {remedy}")
 
 
-def _kinds(function: Callable[..., Any], name: str) -> tuple[Any, ...]:
+def _kinds(function: Callable[P, Made], name: str) -> tuple[Kind, ...]:
     """The types that an argument may have; none where its annotation does not tell, or is for type checkers alone."""
     annotation = function.__annotations__.get(name)
     if isinstance(annotation, str):
@@ -92,16 +96,25 @@ def _kinds(function: Callable[..., Any], name: str) -> tuple[Any, ...]:
     return parts if all(_is_plain(part) for part in parts) else ()
 
 
-def _is_plain(kind: Any) -> bool:
+def _is_plain(kind: object) -> bool:
     """Whether a value can be held against it: a class, or a series or mapping of something."""
     origin = get_origin(kind) or kind
     return isinstance(origin, type) and origin not in (object, Any) and not hasattr(origin, "__array__")
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    origin = get_origin(kind) or kind
+def _class_of(kind: Kind) -> type:
+    """What a value must be an instance of."""
+    origin: type | None = get_origin(kind)
+    if origin is not None:
+        return origin
+    assert isinstance(kind, type)
+    return kind
+
+
+def _fits(value: object, kind: Kind) -> bool:
+    origin = _class_of(kind)
     if kind is int:
-        return hasattr(value, "__index__") and not isinstance(value, bool) and abs(int(value)) <= LARGEST
+        return isinstance(value, SupportsIndex) and not isinstance(value, bool) and abs(int(value)) <= LARGEST
     if kind is float:
         return hasattr(value, "__float__") and not isinstance(value, bool)
     if kind is bool:
@@ -111,12 +124,18 @@ def _fits(value: Any, kind: Any) -> bool:
     if isinstance(value, str | bytes) or not isinstance(value, Mapping if issubclass(origin, Mapping) else Iterable):
         return False
     texts_wanted = get_args(kind)[0] is str and not issubclass(origin, Mapping)
-    return not texts_wanted or not isinstance(value, Sequence) or all(isinstance(each, str) for each in value)
+    return not texts_wanted or not isinstance(value, Sequence) or all(isinstance(item, str) for item in value)
 
 
-def _told(kind: Any) -> str:
-    origin = get_origin(kind) or kind
-    words = {int: "a whole number", float: "a number", str: "text", bool: "True or False", types.NoneType: "None"}
+def _wording(kind: Kind) -> str:
+    origin = _class_of(kind)
+    words: dict[Kind, str] = {
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        bool: "True or False",
+        types.NoneType: "None",
+    }
     if kind in words:
         return words[kind]
     if get_args(kind) and issubclass(origin, Mapping):
@@ -133,7 +152,7 @@ def _fields_of(module: str, record: str) -> tuple[str, ...]:
     return tuple(getattr(import_module(f"cranfield.{module}"), record).__dataclass_fields__)
 
 
-def _hint(accepted: Sequence[Any], given: str, value: Any) -> str:
+def _hint(accepted: Sequence[Kind], shown: str, value: object) -> str:
     """What to do with judgements given where an experiment is wanted, or a path where what is read from it is."""
     if any(getattr(kind, "__name__", "") == "Experiment" for kind in accepted):
         return "; make one of judgements and runs: cranfield.Experiment(qrels, runs)"
@@ -146,5 +165,5 @@ def _hint(accepted: Sequence[Any], given: str, value: Any) -> str:
         for room in (formats, texts):
             if hasattr(room, name):
                 where = "cranfield" if room is formats else "cranfield.texts"
-                return f"; of a file, {where}.{name}({given})"
+                return f"; of a file, {where}.{name}({shown})"
     return ""

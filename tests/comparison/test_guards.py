@@ -21,6 +21,7 @@ from cranfield.comparison.question import Details, Question
 from cranfield.comparison.standing import level_groups, mean_ranks, standings, tiers
 from cranfield.comparison.systems import compare, compare_collections, compare_results
 from cranfield.evaluation.experiment import Experiment
+from cranfield.formats.given import Given
 from cranfield.planning.splits import split
 from cranfield.report.contents import gather
 from cranfield.statistics.effects import sure_interval
@@ -243,7 +244,11 @@ def test_unjudged_documents_are_of_what_is_shown() -> None:
 
 
 def test_one_run_alone_of_a_system_is_told() -> None:
-    seeds = {"fair": [system(0.4, seed) for seed in range(3)], "good": system(1.0, 1), "best": system(2.0, 2)}
+    seeds: dict[str, Given | Sequence[Given]] = {
+        "fair": [system(0.4, seed) for seed in range(3)],
+        "good": system(1.0, 1),
+        "best": system(2.0, 2),
+    }
     found = compare(Experiment(QRELS, seeds), "AP")
     assert said(found, "one-seed") == [
         "one run alone of good, best: the result is about that run, not the method under other seeds"

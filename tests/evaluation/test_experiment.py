@@ -18,6 +18,7 @@ from cranfield import DataError, Experiment, Policy, Reading, UsageError, judged
 from cranfield.comparison.gate.rules import Rule, Thresholds
 from cranfield.formats import sources
 from cranfield.formats.format import Judging
+from cranfield.formats.given import Given, GivenRuns
 from cranfield.measures import parse_measure
 from cranfield.plot.curves import by_cutoff
 from cranfield.report.contents import gather
@@ -158,10 +159,12 @@ class TestFilesThatChange:
 
     def test_what_can_be_read_once_is_said(self) -> None:
         text = "".join(f"{t} Q0 {d} 1 {s} tag\n" for t, docs in TIED.items() for d, s in docs.items())
-        results = cranfield.evaluate(QRELS, [io.StringIO(text), TIED], "AP")
+        once: list[Given] = [io.StringIO(text), TIED]
+        results = cranfield.evaluate(QRELS, once, "AP")
         with pytest.raises(DataError, match="It can be read only once"):
             results.plot.interpolated()
-        kept = Experiment(QRELS, [io.StringIO(text), TIED]).evaluate("AP")
+        again: list[Given] = [io.StringIO(text), TIED]
+        kept = Experiment(QRELS, again).evaluate("AP")
         assert kept.plot.interpolated().to_dict()
 
     def test_runs_from_memory_are_drawn_without_a_file(self) -> None:
@@ -288,7 +291,9 @@ class TestTravel:
     def test_results_travel_whatever_they_were_made_of(self, tmp_path: Path) -> None:
         qrels, runs = files(tmp_path)
         text = "".join(f"{t} Q0 {d} 1 {s} tag\n" for t, docs in TIED.items() for d, s in docs.items())
-        for given in (runs, RUNS, [io.StringIO(text), TIED]):
+        once: list[Given] = [io.StringIO(text), TIED]
+        forms: tuple[GivenRuns, ...] = (runs, RUNS, once)
+        for given in forms:
             results = cranfield.evaluate(qrels, given, "AP")
             again = pickle.loads(pickle.dumps(results))
             assert again.mean() == results.mean() == copy.deepcopy(results).mean()
@@ -304,5 +309,6 @@ class TestTravel:
             pickle.loads(pickle.dumps(again)).plot.interpolated()
 
     def test_an_experiment_is_shown_in_a_line(self) -> None:
-        assert repr(Experiment("qrels.txt", ["a.run", {}])) == "<Experiment: qrels.txt, 2 runs: a.run, dict>"
+        runs: list[Given] = ["a.run", {}]
+        assert repr(Experiment("qrels.txt", runs)) == "<Experiment: qrels.txt, 2 runs: a.run, dict>"
         assert repr(Experiment({})) == "<Experiment: dict, 0 runs>"

@@ -27,6 +27,7 @@ import pytest
 import cranfield
 from cranfield._core import CoreError, TextLayout, read_arrow
 from cranfield.errors import DataError
+from cranfield.formats.given import Given
 from cranfield.formats.reading import Reading
 
 if sys.version_info >= (3, 14):
@@ -324,10 +325,12 @@ def test_several_runs_in_every_form(tmp_path: Path) -> None:
     for path in paths:
         path.parent.mkdir()
         path.write_bytes(trec_run())
-    results = cranfield.evaluate(QRELS, [*paths, RUN, pl.DataFrame(RUN_COLUMNS)], "AP")
+    runs: list[Given] = [*paths, RUN, pl.DataFrame(RUN_COLUMNS)]
+    results = cranfield.evaluate(QRELS, runs, "AP")
     assert results.runs == (str(paths[0]), str(paths[1]), "run3", "run4")
     assert len(set(results.means.ravel().tolist())) == 1
-    assert cranfield.evaluate(QRELS, {"one": RUN, "two": paths[0]}, "AP").runs == ("one", "two")
+    named: dict[str, Given] = {"one": RUN, "two": paths[0]}
+    assert cranfield.evaluate(QRELS, named, "AP").runs == ("one", "two")
     assert cranfield.evaluate(QRELS, [RUN], "AP").runs == ("run",)
 
 

@@ -170,7 +170,7 @@ def test_bounds_hold_every_way_to_judge_the_rest(ranked: str, name: str) -> None
     grades: dict[str, float] = {"a": 1, "b": 2, "c": 0, "d": 1}
     lengths = {document: 130.0 * (i + 1) for i, document in enumerate("wcubavd")}
     run = {"1": {document: -float(i) for i, document in enumerate(ranked)}, "2": {"b": 1.0}}
-    results = evaluate({"1": grades, "2": {"b": 2}}, run, name, lengths=lengths, bounds=True)
+    results = evaluate({"1": grades, "2": {"b": 2.0}}, run, name, lengths=lengths, bounds=True)
     holes = [document for document in ranked if document in "uvw"]
     values = [
         reference(name, list(ranked), grades | dict(zip(holes, guess, strict=True)), lengths)

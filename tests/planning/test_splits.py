@@ -16,6 +16,7 @@ from scipy import stats
 
 from cranfield import DataError, UsageError, split
 from cranfield.planning import read_splits
+from cranfield.render.json_form import Json
 from cranfield.statistics import shared_topics
 from cranfield.statistics.splitting import corrected_resampled_t, hold_out, k_folds
 
@@ -191,7 +192,7 @@ GOOD = {"train": ["1", "2"], "test": ["3"]}
         ({"folds": [GOOD], "stratified": 1}, "'stratified' must be text"),
     ],
 )
-def test_splits_that_are_wrong_are_refused(document: dict[str, object], message: str) -> None:
+def test_splits_that_are_wrong_are_refused(document: dict[str, Json], message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_splits(document, topics=["1", "2", "3", "4"])
     with pytest.raises(DataError, match=message):

@@ -615,6 +615,7 @@ def test_classic_collection(
 ) -> None:  # fmt: skip
     assert classic.documents is not None
     assert classic.topics is not None
+    assert classic.qrels is not None
     index = build_index(classic.documents, Analysis(*settings))
     run = retrieve(index, classic.topics, model, parameters=parameters, timing=ONCE).run
     precision, gain = cranfield.evaluate(classic.qrels, run, ["AP", "nDCG@10"]).means[0]

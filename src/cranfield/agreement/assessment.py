@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from cranfield.measures import Measure
 from cranfield.statistics import assessors
 from cranfield.statistics.resampled import Estimate, default_sampling, percentile_estimate, topic_draws
 from cranfield.statistics.significance import Sampling
+
+if TYPE_CHECKING:
+    from cranfield.agreement.graded import GivenJudges
+    from cranfield.formats.given import GivenRuns
 
 FEW_TOPICS = 10
 
@@ -94,9 +98,9 @@ class Assessment:
 
 
 def assess(
-    judgements: Any,
+    judgements: GivenJudges,
     *,
-    runs: Any = None,
+    runs: GivenRuns | None = None,
     measure: str | Measure = "AP",
     rel: float = 1,
     sampling: Sampling | None = None,

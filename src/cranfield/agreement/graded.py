@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,11 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import ArrowStream, File, Given
+
 JUDGES = Reading(judgements="judges")
+GivenJudges: TypeAlias = "Mapping[str, Given] | File | ArrowStream | Qrels"  # {assessor: judgements}, or all in one
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class Graded:
         return found
 
 
-def graded_by(judgements: Any) -> Graded:
+def graded_by(judgements: GivenJudges) -> Graded:
     """The grades of {assessor: judgements}, or of judgements of the kind "judges".
 
     >>> graded_by({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": -1, "d2": 2}}}).grades.tolist()
@@ -88,7 +92,7 @@ def graded_by(judgements: Any) -> Graded:
     return Graded(judges, tuple(qrels.topics), topic, documents, grades, np.unique(grades[~np.isnan(grades)]))
 
 
-def judges_of(sources: Sequence[Any], reading: Reading = DEFAULT) -> Qrels | dict[str, Qrels]:
+def judges_of(sources: Sequence[Given], reading: Reading = DEFAULT) -> Qrels | dict[str, Qrels]:
     """Judgements to assess: one source with a judge for each grade, or one a judge, named after its file.
 
     >>> list(judges_of([read_qrels({"q1": {"d1": 1}}, name="ann"), read_qrels({"q1": {"d1": 0}}, name="bob")]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from cranfield.statistics.resampled import Estimate
 from cranfield.statistics.significance import Sampling
 from cranfield.tables import Qrels, Run
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import GivenRuns
+
 SAME_ORDER = 0.9  # tau from which orderings count as equivalent, after Voorhees 2000
 COEFFICIENTS = ("kendall", "tau_ap_b")
 
@@ -38,7 +41,7 @@ class Orderings(NamedTuple):
     says: str
 
 
-def orderings(graded: Graded, runs: Any, measure: str | Measure, sampling: Sampling) -> Orderings:
+def orderings(graded: Graded, runs: GivenRuns, measure: str | Measure, sampling: Sampling) -> Orderings:
     """The orderings of systems under the judgements of each assessor, compared.
 
     >>> from cranfield.agreement.graded import graded_by

@@ -176,7 +176,7 @@ def command(
     wanted, chosen = measures or DEFAULT_MEASURES, coefficients or COEFFICIENTS
     overlap, sampling = Overlap(p=persistence, ties=ties, depth=overlap_depth), Sampling(seed, halves or resamples)
     first, second = (*qrels, None, None)[:2]
-    experiment = Experiment(first, list(runs), Policy(depth=depth), reading, rows=False)
+    experiment = Experiment(first or {}, list(runs), Policy(depth=depth), reading, rows=False)
     if question == "runs":
         answer = correlate(runs[0], runs[1], chosen, overlap=overlap, depth=depth, reading=reading)
     elif question == "reproduction":

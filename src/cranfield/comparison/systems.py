@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from cranfield.measures import Measure, as_measures
 from cranfield.statistics import corrections
 from cranfield.statistics.deciding import BY_RULE
 from cranfield.statistics.significance import Sampling, against, all_pairs, find_test
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
 
 
 def compare(
@@ -254,7 +257,7 @@ def _mean(values: list[float], count: int) -> float | None:
     return sum(values) / count if len(values) == count else None
 
 
-def _seeded(runs: Any) -> tuple[dict[str, int] | None, Any]:
+def _seeded(runs: GivenRuns) -> tuple[dict[str, int] | None, GivenRuns]:
     """Systems with how many runs each has, and all runs under names of their own; None where each has one."""
     if not isinstance(runs, Mapping) or not any(isinstance(run, list) for run in runs.values()):
         return None, runs
@@ -262,7 +265,7 @@ def _seeded(runs: Any) -> tuple[dict[str, int] | None, Any]:
     empty = [name for name, count in systems.items() if not count]
     if empty:
         raise UsageError(f"no run of {some(empty)}")
-    flat: dict[str, Any] = {}
+    flat: dict[str, Given] = {}
     for name, given in runs.items():
         for number, run in enumerate(given if isinstance(given, list) else [given], start=1):
             flat[f"{name}#{number}"] = run

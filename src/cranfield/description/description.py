@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.description.advice import Advice, advise
 from cranfield.description.summaries import Cutoff, JudgementSummary, TextSummary, of_cutoffs, of_judgements, of_texts
@@ -24,8 +24,14 @@ from cranfield.texts.content import Content
 from cranfield.texts.peeking import peek
 from cranfield.texts.texts import Documents, Topics
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
+    from cranfield.texts.collection import GivenCollection
+    from cranfield.texts.forms import GivenTexts
+
 FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is what most collections have
 MOSTLY_JUDGED = 0.95
+GivenSource: TypeAlias = "GivenCollection | GivenTexts | Given"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +60,8 @@ class Description:
 
 
 def describe(
-    source: Any,
-    runs: Any = (),
+    source: GivenSource,
+    runs: GivenRuns = (),
     *,
     kind: Content | None = None,
     reading: Reading = DEFAULT,
@@ -101,7 +107,7 @@ def describe(
 
 
 def as_collection(
-    source: Any,
+    source: GivenSource,
     *,
     kind: Content | None = None,
     reading: Reading = DEFAULT,
@@ -113,17 +119,14 @@ def as_collection(
     <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
     """
     judgements, format = reading.judgements or "plain", reading.format
-    is_path = isinstance(source, str | os.PathLike)
-    is_folder = is_path and os.path.isdir(source)
-    is_whole = isinstance(source, Collection) or is_dataset(source) or (is_path and os.fspath(source).endswith(".toml"))
-    if is_whole or (is_folder and kind in (None, "qrels")):
+    if isinstance(source, Collection) or (isinstance(source, str | os.PathLike) and _is_whole(source, kind)):
         if format is not None or judgements != "plain":
             raise UsageError(
                 "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
             )
         return read_collection(source, ids=ids, only=PARTS if kind is None else (kind,))
     label = source
-    if kind is None and is_path:
+    if kind is None and isinstance(source, str | os.PathLike):
         source, kind = peek(source)
         if kind is None and judgements == "plain":
             raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
@@ -140,7 +143,15 @@ def as_collection(
     return Collection(qrels.name, qrels=qrels)
 
 
-def _judged_runs(runs: Any, reading: Reading, qrels: Qrels, pooled: Pool, warnings: list[Finding]) -> list[Judged]:
+def _is_whole(path: str | os.PathLike[str], kind: Content | None) -> bool:
+    """Whether it has several parts: a dataset, a file that lists them, or a folder, unless this is of texts alone."""
+    is_folder = os.path.isdir(path)
+    return is_dataset(path) or os.fspath(path).endswith(".toml") or (is_folder and kind in (None, "qrels"))
+
+
+def _judged_runs(
+    runs: GivenRuns, reading: Reading, qrels: Qrels, pooled: Pool, warnings: list[Finding]
+) -> list[Judged]:
     """The runs as judged; what is odd about them is added to what was found."""
     if isinstance(runs, tuple) and not runs:
         return []

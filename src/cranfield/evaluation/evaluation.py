@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,16 +21,20 @@ from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
 from cranfield.tables import Run
 
+if TYPE_CHECKING:
+    from cranfield.evaluation.experiment import GivenLengths
+    from cranfield.formats.given import Given, GivenRuns
+
 
 def evaluate(
-    qrels: Any,
-    runs: Any,
+    qrels: Given,
+    runs: GivenRuns,
     measures: str | Measure | Iterable[str | Measure],
     *,
     policy: Policy | None = None,
     bounds: bool = False,
-    known: Any = None,
-    lengths: Any = None,
+    known: Given | None = None,
+    lengths: GivenLengths | None = None,
     reading: Reading = DEFAULT,
 ) -> Results:
     """Evaluates one run or many against judgements.
@@ -76,7 +80,7 @@ def evaluated(
     scoring = _Scoring.of(experiment, wanted, judgements, bounds)
     qrels = judgements.qrels
     reported = shown_pool(qrels, judgements.pool, policy, scoring.heard)
-    warnings = findings.of_qrels(qrels, reported, policy) + (scoring.heard.told if scoring.heard else [])
+    warnings = findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
     warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, qrels.name)
     runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.timed))
@@ -176,10 +180,10 @@ class _Scoring:
             place = np.argsort(np.argsort(self.timed, kind="stable"))
             cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]
             errors = np.concatenate((errors, timed.errors))[place]
-        told = findings.of_run(run, judged, self.policy)
-        told += findings.of_sampling(run, self.measures, errors, self.policy)
-        told += spread(run.name, self.measures, plain.single)
-        return _ScoredRun(input_of(run), told, judged.answered, cubes)
+        warnings = findings.of_run(run, judged, self.policy)
+        warnings += findings.of_sampling(run, self.measures, errors, self.policy)
+        warnings += spread(run.name, self.measures, plain.single)
+        return _ScoredRun(input_of(run), warnings, judged.answered, cubes)
 
     def _seen(self, whole: Judged, measures: list[Measure]) -> tuple[Judged, Scored]:
         """The rankings as measures see them, and their scores with what belongs to them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,10 +23,14 @@ from cranfield.tables import Qrels, Run, describe_type, side_by_side, thread_cou
 
 if TYPE_CHECKING:
     from cranfield.evaluation.results import Results
+    from cranfield.formats.given import File, Given, GivenRuns, Value
 
 UNJUDGED = -1e6  # negative says that nobody judged; far below, so that a table of gains does not mean it by chance
 Made = TypeVar("Made")
 AnyTable = TypeVar("AnyTable", Run, Qrels)
+Source = TypeVar("Source")
+GivenLengths: TypeAlias = "File | Mapping[str, Value]"
+NamedSource: TypeAlias = "tuple[str | None, Given]"  # a run, and the name it was given
 
 
 class Input(NamedTuple):
@@ -87,12 +91,12 @@ class Experiment:
     [['d2', 'd1']]
     """
 
-    qrels: Any
-    runs: Any = ()
+    qrels: Given
+    runs: GivenRuns = ()
     policy: Policy = field(default_factory=Policy)
     reading: Reading = DEFAULT
-    known: Any = None
-    lengths: Any = None
+    known: Given | None = None
+    lengths: GivenLengths | None = None
     rows: bool = True
     _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
 
@@ -205,7 +209,7 @@ class Experiment:
             )
         judging = None if rows else Judging(judgements.qrels.table, self.policy.ties)
 
-        def read_and_work(source: tuple[str | None, Any], threads: int) -> Made:
+        def read_and_work(source: NamedSource, threads: int) -> Made:
             run = self._memory.ahead or self._read(source, judging, threads)
             whole = joined(run, judgements.qrels, self.policy.ties, pooled=judgements.pool, threads=threads)
             return work(run, whole)
@@ -246,45 +250,46 @@ class Experiment:
             hits = slice(judged.offsets[t], judged.offsets[t + 1])
             rows = (judged.row[hits] - judged.pool.offsets[t]).tolist()
             standing = dict(zip(judged.rank[hits].tolist(), (pooled[row] for row in rows), strict=True))
-            taken = set(standing.values())
-            others = (document for document in run.table.documents(name) if document not in taken)
+            judged_ids = set(standing.values())
+            others = (document for document in run.table.documents(name) if document not in judged_ids)
             last = min(depth, int(judged.retrieved[t]))
             lists.append([standing[rank] if rank in standing else next(others) for rank in range(1, last + 1)])
         return lists
 
     @property
-    def _sources(self) -> list[tuple[str | None, Any]]:
+    def _sources(self) -> list[NamedSource]:
         return [] if isinstance(self.runs, tuple) and not self.runs else named_runs(self.runs)
 
-    def _side_by_side(self, sources: Sequence[Any], work: Callable[[Any, int], Made]) -> list[Made]:
+    def _side_by_side(self, sources: Sequence[Source], work: Callable[[Source, int], Made]) -> list[Made]:
         """One source: all threads on it. Many: a source a thread."""
         threads = thread_count(self.reading.threads)
         of_each = threads if len(sources) == 1 else 1
         return side_by_side(lambda source: work(source, of_each), sources, threads)
 
-    def _read(self, source: tuple[str | None, Any], judging: Judging | None, threads: int) -> Run:
+    def _read(self, source: NamedSource, judging: Judging | None, threads: int) -> Run:
         name, run = source
         reading = self.reading.in_threads(threads)
         return self._checked(run, lambda: read_run(run, name=name, reading=reading, judging=judging))
 
-    def _checked(self, source: Any, read: Callable[[], AnyTable]) -> AnyTable:
+    def _checked(self, source: Given, read: Callable[[], AnyTable]) -> AnyTable:
         """What is read, if it is what was read before: a picture of other rankings than its scores would be wrong."""
-        before = os.stat(source) if isinstance(source, str | os.PathLike) and os.path.isfile(source) else None
+        path = os.fspath(source) if isinstance(source, str | os.PathLike) and os.path.isfile(source) else None
+        before = os.stat(path) if path is not None else None
         table = read()
-        if before is not None:
+        if path is not None and before is not None:
             now = _Fingerprint(before.st_size, before.st_mtime_ns, table.origin.digest)
-            known = self._memory.files.setdefault(os.fspath(source), now)
+            known = self._memory.files.setdefault(path, now)
             same = known.digest == now.digest if known.digest and now.digest else known == now
             if not same:
                 raise DataError(
                     "has changed since it was read for these results",
-                    source=os.fspath(source),
+                    source=path,
                     remedy="Evaluate it again: what is shown would be of another file than the scores.",
                 )
         return table
 
 
-def _shown(source: Any) -> str:
+def _shown(source: Given) -> str:
     """A source in a few words."""
     return os.fspath(source) if isinstance(source, str | os.PathLike) else describe_type(source)
 

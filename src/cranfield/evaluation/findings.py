@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from cranfield.measures.registry import Measure
 
 # Notes of readers that say what was done, not that anything is wrong.
 EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
@@ -47,25 +50,25 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
             source=qrels.origin.path or qrels.name,
             remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
         )
-    found = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
+    findings = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
     if "subtopics" in qrels.columns and all(len(names) == 1 for names in qrels.groups.values()):
         message = "no topic has more than one subtopic: are these plain judgements, whose second column says nothing?"
-        found.append(Finding("one-subtopic", qrels.name, message))
+        findings.append(Finding("one-subtopic", qrels.name, message))
     empty = [pool.topics[t] for t in np.flatnonzero(~pool.has_relevant)]
     if empty:
         counted = policy.empty_topics == "zero"
         done = "scored 0 for every run" if counted else "left out"
         message = f"{plural(len(empty), 'topic')} without a relevant document, {done}: {some(empty)}"
-        found.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
+        findings.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
     fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
     if fractional and policy.grades == "grades" and policy.judges in ("grade", "majority"):
         message = f"{plural(fractional, 'grade')} with a fraction, kept as given; binary measures count grade >= rel"
-        found.append(Finding("fractional-grades", qrels.name, message))
+        findings.append(Finding("fractional-grades", qrels.name, message))
     negative = int(np.count_nonzero(pool.grades < 0))
     if negative:
         message = f"{plural(negative, 'negative grade')}: in the pool but unjudged"
-        found.append(Finding("negative-grades", qrels.name, message, doubtful=False))
-    return found
+        findings.append(Finding("negative-grades", qrels.name, message, doubtful=False))
+    return findings
 
 
 def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Finding]:
@@ -73,7 +76,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
     policy = policy or Policy()
     if not judged.answered.any():
         raise no_common_topic(run, judged.topics)
-    found = [
+    findings = [
         Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
     wanted = judged.pool.has_relevant if policy.empty_topics == "drop" else True
@@ -81,23 +84,23 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
     if missing:
         done = {"qrels": "scored 0", "common": "left out for every run", "run": "left out"}[policy.topics]
         message = f"no answer to {plural(len(missing), 'judged topic')}, {done}: {some(missing)}"
-        found.append(Finding("missing-topics", run.name, message))
+        findings.append(Finding("missing-topics", run.name, message))
     known = set(judged.topics)
     extra = [topic for topic in run.topics if topic not in known]
     if extra:
         message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
-        found.append(Finding("extra-topics", run.name, message, doubtful=False))
-    found += nothing_judged(run, judged)
+        findings.append(Finding("extra-topics", run.name, message, doubtful=False))
+    findings += nothing_judged(run, judged)
     disagree = int(run.table.rank_disagreements().sum())
     if disagree:
         message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
-        found.append(Finding("rank-disagreement", run.name, message))
+        findings.append(Finding("rank-disagreement", run.name, message))
     tied = int(np.count_nonzero(judged.tie_size > 1))
     if tied and policy.ties in ("docid", "file"):  # otherwise every order is accounted for
         total = int(run.table.tied().sum())
         message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
-        found.append(Finding("ties", run.name, message))
-    return found
+        findings.append(Finding("ties", run.name, message))
+    return findings
 
 
 def no_common_topic(run: Run, judged: Sequence[str]) -> DataError:
@@ -118,21 +121,22 @@ def nothing_judged(run: Run, judged: Judged) -> list[Finding]:
     return [Finding("nothing-judged", run.name, message)]
 
 
-def of_sampling(run: Run, measures: Sequence[object], errors: Floats, policy: Policy) -> list[Finding]:
+def of_sampling(run: Run, measures: Sequence[Measure], errors: Floats, policy: Policy) -> list[Finding]:
     """Which scores are means over random orders of ties or draws of relevance, and how far they may be off."""
     orders, worlds = policy.ties == "expected", policy.grades == "probabilities"
     over = "draws of relevance and order" if orders and worlds else "draws of relevance" if worlds else "orders of ties"
-    found = []
+    findings = []
     for measure, error in zip(measures, errors.tolist(), strict=True):
         if error:
             message = f"{measure} is a mean over {policy.samples} random {over}: standard error {error:.1g}"
-            found.append(Finding("sampled-relevance" if worlds else "sampled-ties", run.name, message, doubtful=False))
-    return found
+            code = "sampled-relevance" if worlds else "sampled-ties"
+            findings.append(Finding(code, run.name, message, doubtful=False))
+    return findings
 
 
 def of_coverage(run: Run, judged: Judged) -> list[Finding]:
     """How far down the run is judged, and where its lists are short: for `check`."""
-    found = []
+    findings = []
     shares = []
     for depth in DEPTHS:
         seen = int(np.minimum(judged.retrieved, depth).sum())
@@ -144,13 +148,13 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
     if shares:
         table = ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
         doubtful = bool(dense and any(share > 0.2 for depth, share in shares if depth <= 10))
-        found.append(Finding("unjudged", run.name, f"unjudged documents by depth: {table}", doubtful))
+        findings.append(Finding("unjudged", run.name, f"unjudged documents by depth: {table}", doubtful))
     longest = int(judged.retrieved.max())
     short = [judged.topics[t] for t in np.flatnonzero((judged.retrieved > 0) & (judged.retrieved < longest))]
     if short:
         message = f"{plural(len(short), 'list')} shorter than the longest ({longest:,}): {some(short)}"
-        found.append(Finding("short-lists", run.name, message, doubtful=False))
-    return found
+        findings.append(Finding("short-lists", run.name, message, doubtful=False))
+    return findings
 
 
 def unknown_figures(name: str, figures: Sequence[str]) -> Finding:
@@ -158,22 +162,22 @@ def unknown_figures(name: str, figures: Sequence[str]) -> Finding:
     return Finding("unknown-figures", name, f"no {', '.join(figures)} in its metadata", doubtful=False)
 
 
-def searched_bounds(measures: Iterable[object], name: str) -> list[Finding]:
+def searched_bounds(measures: Iterable[Measure], name: str) -> list[Finding]:
     """Measures whose bounds are not proven to be the widest."""
-    found = []
+    findings = []
     for measure in measures:
-        if getattr(measure, "searches_bounds", False):
+        if measure.searches_bounds:
             widest = "the widest that a search found; in long lists wider ones may be possible"
-            found.append(Finding("searched-bounds", name, f"bounds of {measure} are {widest}", doubtful=False))
-    return found
+            findings.append(Finding("searched-bounds", name, f"bounds of {measure} are {widest}", doubtful=False))
+    return findings
 
 
-def unreachable_grade(measures: Iterable[object], pool: Pool, name: str) -> list[Finding]:
+def unreachable_grade(measures: Iterable[Measure], pool: Pool, name: str) -> list[Finding]:
     """Measures whose `rel` is above every grade: their zeros say nothing about a system."""
-    found = []
+    findings = []
     for measure in measures:
-        rel = getattr(measure, "parameters", {}).get("rel")
+        rel = measure.parameters.get("rel")
         if rel is not None and rel > pool.max_grade:
             message = f"{measure}: no judgement has grade {rel:g} or above (the highest is {pool.max_grade:g})"
-            found.append(Finding("unreachable-grade", name, message))
-    return found
+            findings.append(Finding("unreachable-grade", name, message))
+    return findings

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+
 
 class Opinions(NamedTuple):
     """Grades to evaluate under, each with an entry for each row of the pool, and the weight of each in each topic."""
@@ -31,7 +34,7 @@ class Opinions(NamedTuple):
     grades: Floats  # [opinion, row], NaN where there is none
     weights: Floats  # [opinion, topic]
     judged: Mask  # [opinion, topic]: whether there is any grade
-    told: list[Finding]
+    findings: list[Finding]
 
     @property
     def highest(self) -> float:
@@ -93,7 +96,7 @@ def shown_pool(qrels: Qrels, pool: Pool, policy: Policy, heard: Opinions | None)
     return replace(pool, max_grade=highest, _cache={})
 
 
-def of_judges(judges: Mapping[str, Any]) -> Qrels:
+def of_judges(judges: Mapping[str, Given]) -> Qrels:
     """The judgements of several judges from those of each: {judge: anything that read_qrels takes}.
 
     >>> of_judges({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": 0}}}).columns["judges"]
@@ -114,11 +117,11 @@ def majority(grades: Floats) -> Floats:
     >>> majority(np.array([[1.0, 2.0, 0.0], [1.0, np.nan, 0.0], [0.0, 1.0, 1.0]]))
     array([1., 1., 0.])
     """
-    given = np.where(grades >= 0, grades, np.nan)  # a negative grade says that a judge did not judge
-    best_first = -np.sort(-given, axis=0)  # NaN last
+    judged = np.where(grades >= 0, grades, np.nan)  # a negative grade says that a judge did not judge
+    best_first = -np.sort(-judged, axis=0)  # NaN last
     half = np.count_nonzero(grades >= 0, axis=0) // 2
-    found: Floats = best_first[half, np.arange(grades.shape[1])]
-    return found
+    middle: Floats = best_first[half, np.arange(grades.shape[1])]
+    return middle
 
 
 def agreement(grades: Floats) -> Floats:
@@ -133,18 +136,18 @@ def agreement(grades: Floats) -> Floats:
     array([0.5, 0.5, 0. ])
     """
     total, shared = np.zeros(len(grades)), np.zeros(len(grades))
-    for one, other in combinations(range(len(grades)), 2):
-        both = (grades[one] >= 0) & (grades[other] >= 0)
-        kappa = quadratic_kappa(grades[one][both], grades[other][both])
+    for judge, other in combinations(range(len(grades)), 2):
+        both = (grades[judge] >= 0) & (grades[other] >= 0)
+        kappa = quadratic_kappa(grades[judge][both], grades[other][both])
         if not np.isnan(kappa):
             number = np.count_nonzero(both)
-            total[[one, other]] += max(kappa, 0.0) * number
-            shared[[one, other]] += number
+            total[[judge, other]] += max(kappa, 0.0) * number
+            shared[[judge, other]] += number
     known = shared > 0
     if not known.any():
         return np.ones(len(grades))
-    found = total / np.where(known, shared, 1)
-    return np.where(known, found, found[known].mean())
+    kappas = total / np.where(known, shared, 1)
+    return np.where(known, kappas, kappas[known].mean())
 
 
 def quadratic_kappa(x: Floats, y: Floats) -> float:
@@ -213,12 +216,12 @@ def spread(source: str, measures: Sequence[Measure], single: Sequence[Floats]) -
     """How far apart the judges' own means are, for each measure."""
     if len(single) < 2:
         return []
-    found = []
+    findings = []
     for i, measure in enumerate(measures):
         means = np.array([measure.aggregate(scores[i]) for scores in single])
         message = (
             f"{measure} under one judge alone is between {means.min():.4f} and {means.max():.4f}, "
             f"standard deviation {means.std(ddof=1):.4f} over {len(means)} judges"
         )
-        found.append(Finding("judges", source, message, doubtful=False))
-    return found
+        findings.append(Finding("judges", source, message, doubtful=False))
+    return findings

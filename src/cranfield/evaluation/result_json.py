@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.efficiency.efficiency_columns import exact
 from cranfield.version import __version__
@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison
     from cranfield.comparison.gate.verdict import Verdict
     from cranfield.evaluation.results import Results
+    from cranfield.render.json_form import Json
 
 SCHEMA = "cranfield.evaluate/1"
 
 
-def to_document(results: Results, *, per_topic: bool) -> dict[str, Any]:
+def to_document(results: Results, *, per_topic: bool) -> dict[str, Json]:
     """Results as plain Python that json can write: full precision, NaN never."""
     means, topics, bounds = results.mean(), results.per_topic() if per_topic else {}, results.bounds()
-    runs: list[dict[str, Any]] = []
+    runs: list[dict[str, Json]] = []
     for r, run in enumerate(results.runs):
-        entry: dict[str, Any] = {"name": run, "mean": means[run]}
+        entry: dict[str, Json] = {"name": run, "mean": means[run]}
         if bounds:
             entry["bounds"] = {measure: list(pair) for measure, pair in bounds[run].items()}
         if results.figures:
@@ -52,7 +53,7 @@ def topic_bounds(results: Results, run: int) -> dict[str, dict[str, list[float]]
     }
 
 
-def provenance(of: Results | Comparison) -> dict[str, Any]:
+def provenance(of: Results | Comparison) -> dict[str, Json]:
     """What decides every number: version, policy and inputs."""
     return {
         "version": __version__,
@@ -64,6 +65,6 @@ def provenance(of: Results | Comparison) -> dict[str, Any]:
     }
 
 
-def warnings(of: Results | Comparison | Verdict) -> list[dict[str, Any]]:
+def warnings(of: Results | Comparison | Verdict) -> list[dict[str, Json]]:
     """What is odd about it."""
     return [{"code": w.code, "source": w.source, "message": w.message, "doubtful": w.doubtful} for w in of.warnings]

@@ -12,6 +12,7 @@ from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text,
 if TYPE_CHECKING:
     from cranfield.evaluation.results import Column, Results
     from cranfield.measures.registry import Measure
+    from cranfield.render.json_form import Json
 
 
 def render(results: Results, format: str, *, per_topic: bool = False) -> str:
@@ -50,7 +51,7 @@ def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
     columns, figures = results.columns, results.figures
     header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
     header += map(efficiency_columns.exact_header, figures)
-    rows: list[list[object]] = []
+    rows: list[list[str | float | None]] = []
     for r, run in enumerate(results.runs):
         for t in results.topics_of(r) if per_topic else []:
             scores = (float(column.scores[r, t]) for column in columns)
@@ -70,13 +71,13 @@ def _json_lines(results: Results, per_topic: bool) -> str:
     """A line a run with topic null for its means; with topics, a line for each of them before it."""
     import json
 
-    lines: list[dict[str, object]] = []
+    lines: list[dict[str, Json]] = []
     topics = results.per_topic() if per_topic else {}
     bounds = results.bounds()
     for r, (run, means) in enumerate(results.mean().items()):
         within = topic_bounds(results, r)
         for topic, values in topics.get(run, {}).items():
-            line: dict[str, object] = {"run": run, "topic": topic, "scores": values}
+            line: dict[str, Json] = {"run": run, "topic": topic, "scores": values}
             lines.append(line | ({"bounds": within[topic]} if within else {}))
         line = {"run": run, "topic": None, "scores": means}
         line |= {"bounds": bounds[run]} if bounds else {}

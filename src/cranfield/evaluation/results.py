@@ -17,6 +17,10 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.policy import Policy
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
     from cranfield.plot.accessor import Plots
 
 
@@ -182,19 +186,19 @@ class Results:
 
         return to_document(self, per_topic=True)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame with the columns run, topic, measure, score."""
         import pandas
 
         return pandas.DataFrame(self._columns())
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """A polars DataFrame with the columns run, topic, measure, score."""
         import polars
 
         return polars.DataFrame(self._columns())
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table with the columns run, topic, measure, score."""
         import pyarrow
 
@@ -206,7 +210,7 @@ class Results:
 
         return render(self, "latex")
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _columns(self) -> dict[str, list[str | float]]:
         rows = list(self.rows())
         return {name: [row[i] for row in rows] for i, name in enumerate(("run", "topic", "measure", "score"))}
 

@@ -31,9 +31,9 @@ class TieOrders:
         pairs, count = np.unique(np.stack((group, kind)), axis=1, return_counts=True)
         factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, size.max(initial=1) + 1)))))
         unjudged = size - np.bincount(group, minlength=len(first))
-        taken = np.bincount(pairs[0], factorial[count], minlength=len(first)) + factorial[unjudged]
+        alike = np.bincount(pairs[0], factorial[count], minlength=len(first)) + factorial[unjudged]
         in_reach = judged.tie_first[first] <= reach
-        mixed = np.where(in_reach, np.maximum(factorial[size] - taken, 0.0), 0.0)  # as logarithms
+        mixed = np.where(in_reach, np.maximum(factorial[size] - alike, 0.0), 0.0)  # as logarithms
         topic = judged.topic[first]
         total = np.bincount(topic, mixed, minlength=len(judged.topics))
         self.ways: Floats = np.where(total < np.log(most) + 0.5, np.rint(np.exp(np.minimum(total, 30.0))), np.inf)

@@ -39,8 +39,9 @@ def drawn(pair: SideBySide, lines: Sequence[ExplainedRank], other_lines: Sequenc
         parts.append(_entry(line, right, y, "start"))
         if line.document not in place:
             parts.append(_text(right - 12, y + 4, f"{elsewhere} ←" if elsewhere else "left", "end", faint=True))
-    size = {"viewBox": f"0 0 {left + right} {_middle(max(len(lines), len(other_lines)))}", "width": left + right}
-    return Markup.element("svg", Markup.fixed("\n").join(parts), **size, role="img", aria_label=label)
+    box = f"0 0 {left + right} {_middle(max(len(lines), len(other_lines)))}"
+    drawing = Markup.fixed("\n").join(parts)
+    return Markup.element("svg", drawing, viewBox=box, width=left + right, role="img", aria_label=label)
 
 
 def _middle(place: int) -> int:
@@ -54,7 +55,7 @@ def _label(line: ExplainedRank) -> str:
 
 def _joined(line: ExplainedRank, start: tuple[int, int], end: tuple[int, int]) -> Markup:
     middle = (start[0] + end[0]) // 2
-    hit = {"stroke": "var(--hit)", "stroke-width": 2}
+    hit: dict[str, str | float] = {"stroke": "var(--hit)", "stroke-width": 2}
     counts = hit if line.counts else {"stroke": "currentColor", "stroke-opacity": 0.35}
     curve = f"M{start[0] + 7},{start[1]} C{middle},{start[1]} {middle},{end[1]} {end[0] - 7},{end[1]}"
     return Markup.element("path", Markup.element("title", line.document), d=curve, fill="none", **counts)

@@ -41,7 +41,8 @@ Arrays: TypeAlias = "tuple[Column, Column, Column]"
 Record: TypeAlias = "tuple[Scalar, ...] | Mapping[str, Scalar]"
 Records: TypeAlias = "Iterable[Record]"
 Given: TypeAlias = "File | ArrowStream | Nested | Arrays | Records | Run | Qrels"
-GivenRuns: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
+# One run, a list of them, or {name: run}; a list under a name has the runs of one system under several seeds.
+GivenRuns: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given | Sequence[Given]]"
 
 
 def is_file(source: Given) -> TypeIs[File]:

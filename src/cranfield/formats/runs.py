@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import ArgumentError, UsageError
@@ -50,7 +50,7 @@ def _has_a_name(run: Given) -> bool:
     return isinstance(run, Run | str | os.PathLike) or is_open(run)
 
 
-def _is_one_run(runs: Mapping[str, Given] | Nested) -> bool:
+def _is_one_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
     """Whether this is {topic: {document: score}} rather than {name: run}."""
     first = next(iter(runs.values()), None)
     if not isinstance(first, Mapping):

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.render.document import Block, Title, written
-from cranfield.render.grid import Grid, separated
+from cranfield.render.grid import Field, Grid, separated
 from cranfield.render.json_form import Json
 from cranfield.version import __version__
 
@@ -96,7 +96,7 @@ def _separated(plans: Plans, delimiter: str) -> str:
     return separated(list(asdict(plans[0])), [list(asdict(p).values()) for p in plans], delimiter)
 
 
-def _quantities(plan: Plan) -> Iterator[tuple[object, ...]]:
+def _quantities(plan: Plan) -> Iterator[tuple[Field, ...]]:
     """A row a number: measure, what it is, the pair it is about, what it is for, value and interval."""
     for measure_plan in plan.measures:
         for pair in measure_plan.pairs:

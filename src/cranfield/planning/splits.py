@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.experiment import Experiment
@@ -17,7 +17,14 @@ from cranfield.formats.sources import open_source
 from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from cranfield.formats.given import File, Given, Json
+
 SCHEMA = "cranfield.splits/1"
+Setting = TypeVar("Setting", int, str)
+Ids: TypeAlias = "list[str] | tuple[str, ...]"
 MOST_LISTED = 10_000_000  # topics in all parts of all splits, which are held in memory and written out
 
 
@@ -30,7 +37,7 @@ class Splits:
     repeats: int = 1
     stratified: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The documented JSON form."""
         made = {"schema": SCHEMA, **asdict(self)}
         folds = [{"train": list(fold.train), "test": list(fold.test)} for fold in self.folds]
@@ -68,7 +75,7 @@ class Splits:
 
 
 def split(
-    topics: Any,
+    topics: Given | Ids,
     *,
     folds: int | None = None,
     test_share: float | None = None,
@@ -143,7 +150,7 @@ def difficulty_of(experiment: Experiment, measure: str) -> tuple[dict[str, float
     return dict(zip(results.topics, results.scores[:, 0].mean(axis=0).tolist(), strict=True)), results.warnings
 
 
-def read_splits(source: Any, topics: Iterable[str] | None = None) -> Splits:
+def read_splits(source: File | Mapping[str, Json], topics: Iterable[str] | None = None) -> Splits:
     """Reads splits from a JSON file, an open one, or the dict itself, and checks them.
 
     A topic that is both in train and in test, or twice in one of them, is an error, and so is one that is not among
@@ -157,23 +164,25 @@ def read_splits(source: Any, topics: Iterable[str] | None = None) -> Splits:
         A system tuned on a topic cannot be tested on it. Make the splits anew, as with `cranfield split`.
     """
     label, document = ("the splits", source) if isinstance(source, Mapping) else _read_json(source)
-    given = document.get("folds") if isinstance(document, Mapping) else None
-    if not isinstance(given, list) or not given:
+    listed = document.get("folds") if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping) or not isinstance(listed, list) or not listed:
         remedy = 'Expected {"seed": 1, "folds": [{"train": ["1", …], "test": ["2", …]}, …]}.'
         raise DataError("has no list of folds", source=label, remedy=remedy)
     known = None if topics is None else set(topics)
-    folds = tuple(_checked_fold(fold, f"fold {number}", label, known) for number, fold in enumerate(given, start=1))
-    assert isinstance(document, Mapping)
-    seed, repeats, stratified = document.get("seed"), document.get("repeats", 1), document.get("stratified")
-    for name, value, kind in (("seed", seed, int), ("repeats", repeats, int), ("stratified", stratified, str)):
-        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise DataError(
-                f"'{name}' must be {'text' if kind is str else 'a whole number'}, not {value!r}", source=label
-            )
-    return Splits(folds, seed, repeats or 1, stratified)
+    folds = tuple(_checked_fold(fold, f"fold {number}", label, known) for number, fold in enumerate(listed, start=1))
+    seed, repeats = _setting(document, "seed", int, label), _setting(document, "repeats", int, label)
+    return Splits(folds, seed, repeats or 1, _setting(document, "stratified", str, label))
 
 
-def _checked_fold(fold: Any, name: str, label: str, known: set[str] | None) -> Split:
+def _setting(document: Mapping[str, Json], name: str, kind: type[Setting], label: str) -> Setting | None:
+    """How splits were made, where the file says so."""
+    value = document.get(name)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise DataError(f"'{name}' must be {'text' if kind is str else 'a whole number'}, not {value!r}", source=label)
+    return value
+
+
+def _checked_fold(fold: Json, name: str, label: str, known: set[str] | None) -> Split:
     parts = {}
     for part in Split._fields:
         ids = fold.get(part) if isinstance(fold, Mapping) else None
@@ -202,7 +211,7 @@ def _checked_fold(fold: Any, name: str, label: str, known: set[str] | None) -> S
     return split
 
 
-def _read_json(source: Any) -> tuple[str, Any]:
+def _read_json(source: File) -> tuple[str, Json]:
     from cranfield.formats.format import decode
     from cranfield.formats.json_text import parse
 
@@ -210,8 +219,12 @@ def _read_json(source: Any) -> tuple[str, Any]:
     return opened.label, parse(decode(bytes(opened.data)), opened.label, None)
 
 
-def _topic_ids(topics: Any, reading: Reading) -> tuple[str, ...]:
-    if isinstance(topics, list | tuple) and all(isinstance(topic, str) for topic in topics):
+def _is_list(topics: Given | Ids) -> TypeIs[Ids]:
+    return isinstance(topics, list | tuple) and all(isinstance(topic, str) for topic in topics)
+
+
+def _topic_ids(topics: Given | Ids, reading: Reading) -> tuple[str, ...]:
+    if _is_list(topics):
         return tuple(topics)
     from cranfield.formats import read_qrels
 

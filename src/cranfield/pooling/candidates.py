@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +17,9 @@ from cranfield.formats.grouped import in_order
 from cranfield.formats.runs import read_runs
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.tables import Run
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import GivenRuns
 
 DEPTH = 100  # TREC's usual one
 
@@ -119,7 +122,7 @@ class Pooled:
         return found
 
 
-def pooled_runs(runs: Any, depth: int | None = None, plan: Plan | None = None) -> Pooled:
+def pooled_runs(runs: GivenRuns, depth: int | None = None, plan: Plan | None = None) -> Pooled:
     """Reads runs, as `evaluate` takes them, to be pooled to a depth, or each to that of a plan.
 
     >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels, suffix_of
@@ -16,8 +17,12 @@ from cranfield.formats.sources import open_source, table_rows
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import File, Given
+
 NOT_YET, NOT_DRAWN = -1, -2  # grades in a file of strata: to be judged; not to be judged
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+OfRun = TypeVar("OfRun")
 
 
 def pool_text(pool: DocumentPool, delimiter: str | None = None) -> str:
@@ -81,7 +86,7 @@ def _word(identity: str, remedy: str = "Write the pool as a table, with a name i
     return identity
 
 
-def filled(strata: Any, qrels: Any, reading: Reading = DEFAULT) -> str:
+def filled(strata: File, qrels: Given, reading: Reading = DEFAULT) -> str:
     """A file of strata with the grades of those drawn: judgements of the kind "sampled", for statAP and xinfAP.
 
     >>> print(filled(io.StringIO("q1 0 d1 1 -1\\nq1 0 d2 2 -1\\nq1 0 d3 2 -2\\n"), {"q1": {"d1": 2, "d2": 0}}), end="")
@@ -94,16 +99,16 @@ def filled(strata: Any, qrels: Any, reading: Reading = DEFAULT) -> str:
     lines, missing = [], []
     for number, line in enumerate(bytes(opened.data).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
         fields = [decode(field) for field in line.split()]
-        place: dict[str, Any] = {"source": opened.label, "line": number, "text": decode(line)}
+        fault = partial(DataError, source=opened.label, line=number, text=decode(line))
         if len(fields) != 5 or fields[4] not in (str(NOT_YET), str(NOT_DRAWN)):
-            raise DataError(f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}", **place)
+            raise fault(f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}")
         topic, zero, document, stratum, state = fields
         drawn = state == str(NOT_YET)
         grade = grades.get(topic, {}).get(document, -1.0) if drawn else -1.0
         if drawn and grade < 0:
             missing.append(f"{topic} {document}")
         if not grade.is_integer():
-            raise DataError(f"judgements of a sample have whole grades, not {grade:g}", **place)
+            raise fault(f"judgements of a sample have whole grades, not {grade:g}")
         lines.append(f"{topic} {zero} {document} {stratum} {max(grade, -1):g}\n")
     if not lines:
         raise DataError("is empty", source=opened.label)
@@ -116,7 +121,7 @@ def filled(strata: Any, qrels: Any, reading: Reading = DEFAULT) -> str:
     return "".join(lines)
 
 
-def read_plan(source: Any) -> dict[str, Share]:
+def read_plan(source: File) -> dict[str, Share]:
     """How far and when each run counts: CSV or TSV with a header, columns run, depth and perhaps priority.
 
     >>> read_plan(io.StringIO("run,depth,priority\\na,100,1\\nb,50,2\\n"))
@@ -132,7 +137,7 @@ def read_plan(source: Any) -> dict[str, Share]:
     return found
 
 
-def read_groups(source: Any) -> dict[str, str]:
+def read_groups(source: File) -> dict[str, str]:
     """Whose run each is: CSV or TSV with a header, columns run and group.
 
     >>> read_groups(io.StringIO("run,group\\na1,acme\\na2,acme\\nb,both\\n"))
@@ -146,13 +151,13 @@ def read_groups(source: Any) -> dict[str, str]:
     return found
 
 
-def _add(found: dict[str, Any], run: str, value: Any, place: str) -> None:
-    if run in found:
+def _add(values: dict[str, OfRun], run: str, value: OfRun, place: str) -> None:
+    if run in values:
         raise DataError(f"run '{run}' is there twice", source=place)
-    found[run] = value
+    values[run] = value
 
 
-def _table(source: Any, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _table(source: File, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a table with where they stand, for messages."""
     opened = open_source(source)
     lines, delimiter = table_rows(opened)

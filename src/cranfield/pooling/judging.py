@@ -10,12 +10,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
 from cranfield.formats import read_qrels
 from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
 from cranfield.pooling.strategy import Adaptive, Strategy, find_method
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
 
 
 class _Topic:
@@ -88,7 +91,7 @@ class JudgingSession:
 
     def __init__(
         self,
-        runs: Any,
+        runs: GivenRuns | Pooled,
         method: str | Strategy = "move-to-front",
         *,
         depth: int | None = None,
@@ -125,7 +128,7 @@ class JudgingSession:
             raise UsageError(f"topic '{topic}': '{document}' was judged, but {wanted} was asked for")
         self._topic(topic).judged(float(grade), grade >= self.rel)
 
-    def take(self, qrels: Any) -> int:
+    def take(self, qrels: Given) -> int:
         """Judgements that exist answer where the method asks for them, and nobody else is asked; a negative grade is
         none. How many of them are of documents that may be asked for.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from cranfield.pooling.judging import JudgingSession, check_planned, checked_bud
 from cranfield.pooling.strata import STRATA, Sample, Stratum, checked, stratified
 from cranfield.pooling.strategy import Strategy, find_method
 from cranfield.tables import Qrels
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
 
 Chosen = dict[str, tuple[str, ...]]
 
@@ -56,13 +59,13 @@ class DocumentPool:
 class Known(NamedTuple):
     """Judgements that exist already, how many more documents a topic to ask for, and the grade that is relevant."""
 
-    qrels: Any
+    qrels: Given | None
     batch: int
     rel: float = 1
 
 
 def make_pool(
-    runs: Any,
+    runs: GivenRuns,
     method: str | Strategy = "depth",
     *,
     depth: int | None = None,

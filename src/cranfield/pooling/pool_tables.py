@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from cranfield.render.document import Block, titled, written
-from cranfield.render.grid import DELIMITERS, WRITERS, Cell, Grid, number, separated
+from cranfield.render.grid import DELIMITERS, WRITERS, Cell, Field, Grid, number, separated
 from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
@@ -25,12 +25,14 @@ def render_analysis(analysis: PoolAnalysis, format: str) -> str:
     if format in DELIMITERS:
         header = ["left_out", "kind", "run", "score", "score_without", "loss", "rank", "rank_without", "tau", "tau_ap"]
         kinds = {"run": analysis.left_out, "group": analysis.groups_left_out}
-        rows = [
-            [one.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without]
-            + [None if isnan(tau) else tau for tau in (one.tau, one.tau_ap)]
+        rows: list[list[Field]] = [
+            [
+                *(absence.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without),
+                *(None if isnan(tau) else tau for tau in (absence.tau, absence.tau_ap)),
+            ]
             for kind, left_out in kinds.items()
-            for one in left_out
-            for run in one.runs
+            for absence in left_out
+            for run in absence.runs
         ]
         return separated(header, rows, DELIMITERS[format])
     return written(_analysis_blocks(analysis), format)

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.judged import Integers
 from cranfield.pooling.candidates import Candidates
 from cranfield.registry import Entry, Parameter, Registry, described
 
@@ -63,7 +64,7 @@ class Strategy(Entry[Function]):
 class InOrder:
     """Documents in an order that does not depend on what is found."""
 
-    def __init__(self, order: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    def __init__(self, order: Integers) -> None:
         self._order = iter(order.tolist())
 
     def next(self) -> int | None:

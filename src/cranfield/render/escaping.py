@@ -105,7 +105,7 @@ class Markup:
         return cls.fixed("\n").join(map(cls.text, text.split("\n")))
 
     @classmethod
-    def element(cls, tag: str, *content: str | Markup, **attributes: object) -> Markup:
+    def element(cls, tag: str, *content: str | Markup, **attributes: str | float | None) -> Markup:
         """An element; an underscore in the name of an attribute stands for a dash, `class_` for class.
 
         An attribute that is None is left out, and so is the end of an element without content, as svg's path.

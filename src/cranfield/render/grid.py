@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from cranfield.render.escaping import Markup, latex, markdown, separated_text, visible
 
@@ -143,9 +143,10 @@ WRITERS: Mapping[str, Callable[[Grid], str]] = {
     "html": as_html,
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+Field: TypeAlias = "str | float | None"
 
 
-def separated(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str) -> str:
+def separated(header: Sequence[str], rows: Iterable[Sequence[Field]], delimiter: str) -> str:
     """CSV or TSV with numbers in full precision, nothing for None, and no text that a spreadsheet takes for a formula.
 
     >>> print(separated(["run", "AP"], [["a,b", 0.1], ["c", None], ["=d", -0.5]], ","), end="")
@@ -157,7 +158,7 @@ def separated(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter
     import csv
     import io
 
-    def shown(value: object) -> object:
+    def shown(value: Field) -> Field:
         if isinstance(value, float):
             return repr(float(value))
         return separated_text(value) if isinstance(value, str) else value

@@ -210,7 +210,7 @@ def tested(report: Report) -> list[str]:
     return [*lines, decided]
 
 
-def _said(value: object) -> str:
+def _said(value: str | float | None) -> str:
     return "no" if value is False or value is None else "yes" if value is True else str(value)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import UsageError
 from cranfield.evaluation.findings import Finding
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.significance import Sampling
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 # Neither run is the truth, runs have ties, and means of systems are tied now and then: all three are symmetric and have
 # a rule for ties.
@@ -46,7 +49,7 @@ class Correlation:
     notes: tuple[str, ...]
     warnings: tuple[Finding, ...]
     counts: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
     def of(self, *names: str) -> dict[str, float]:
         """The numbers of the row of these names."""
@@ -74,7 +77,7 @@ class Correlation:
         return f"<Correlation of {self.kind}: {len(self.rows)} rows>\n{self}"
 
 
-def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Any]:
+def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Json]:
     """What decides numbers of scores over topics, for `settings`."""
     return {"resamples": sampling.resamples, "seed": sampling.seed, "policy": asdict(policy)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from cranfield.statistics.resampled import Estimate, default_sampling, percentil
 from cranfield.statistics.significance import Sampling
 from cranfield.tables import Run
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
+    from cranfield.render.json_form import Json
+
 PERFECT = {"RMSE": 0.0, "nRMSE": 0.0, "effect ratio": 1.0, "delta relative improvement": 0.0}
 UNSURE = 0.025  # how often an effect may turn round under resampling before ratios to it are in doubt
 
@@ -43,10 +47,10 @@ class Scores(NamedTuple):
 
 def reproduction(
     experiment: Experiment,
-    reproduced: Any,
+    reproduced: GivenRuns,
     measures: str | Measure | Iterable[str | Measure],
     *,
-    other_qrels: Any = None,
+    other_qrels: Given | None = None,
     overlap: Overlap = DEFAULT_OVERLAP,
     sampling: Sampling | None = None,
 ) -> Correlation:
@@ -89,13 +93,14 @@ def reproduction(
         else "Kendall's tau union numbers documents by original rank and says little without the overlap; prefer RBO",
     ]
     labels, columns = ("run", "measure", "quantity"), ("value", "low", "high", "perfect")
-    asked = {"p": overlap.p, "ties": overlap.ties, "overlap_depth": overlap.depth, **drawn_and_read(sampling, policy)}
+    settings: dict[str, Json] = {"p": overlap.p, "ties": overlap.ties, "overlap_depth": overlap.depth}
+    settings |= drawn_and_read(sampling, policy)
     return Correlation(
-        "reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=asked
+        "reproduction", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=settings
     )
 
 
-def _paired(experiment: Experiment, reproduced: Any) -> list[tuple[Run, Run]]:
+def _paired(experiment: Experiment, reproduced: GivenRuns) -> list[tuple[Run, Run]]:
     """Each original with its reproduction, under names that tell them apart."""
     originals, reproductions = (
         [read_run(run, name=name, reading=experiment.reading) for name, run in named_runs(runs)]
@@ -111,7 +116,10 @@ def _paired(experiment: Experiment, reproduced: Any) -> list[tuple[Run, Run]]:
 
 
 def _evaluated(
-    experiment: Experiment, other_qrels: Any, pairs: list[tuple[Run, Run]], measures: Any
+    experiment: Experiment,
+    other_qrels: Given | None,
+    pairs: list[tuple[Run, Run]],
+    measures: str | Measure | Iterable[str | Measure],
 ) -> tuple[list[Scores], tuple[Finding, ...]]:
     """Scores under each measure, and what was odd about the inputs."""
     wanted = as_measures(measures)

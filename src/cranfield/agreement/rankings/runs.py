@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from cranfield.statistics.overlap import (
     rank_biased_overlap,
 )
 from cranfield.tables import Run
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+    from cranfield.render.json_form import Json
 
 COUNTS = ("in both", "first only", "second only")
 
@@ -59,8 +63,8 @@ class ListAgreement(NamedTuple):
 
 
 def correlate(
-    first: Any,
-    second: Any,
+    first: Given,
+    second: Given,
     coefficients: str | Iterable[str] = COEFFICIENTS,
     *,
     overlap: Overlap = DEFAULT_OVERLAP,
@@ -92,7 +96,7 @@ def correlate(
     rows = tuple(CorrelationRow((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
     warnings += _doubts(values, topics, settings, " and ".join(names))
     notes = _notes(names, pairs, settings)
-    asked = {"p": overlap.p, "ties": overlap.ties, "depth": depth, "overlap_depth": overlap.depth}
+    asked: dict[str, Json] = {"p": overlap.p, "ties": overlap.ties, "depth": depth, "overlap_depth": overlap.depth}
     return Correlation(
         "runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS, asked
     )

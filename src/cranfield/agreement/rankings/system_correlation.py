@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from cranfield.statistics.orderings import Ordering, agreement_of_orderings, ari
 from cranfield.statistics.resampled import default_sampling
 from cranfield.statistics.significance import Sampling
 
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given
+
 FEW_SYSTEMS = 5
 
 
@@ -44,7 +47,7 @@ def correlate_systems(
     measures: str | Measure | Iterable[str | Measure],
     coefficients: str | Iterable[str] = COEFFICIENTS,
     *,
-    other_qrels: Any = None,
+    other_qrels: Given | None = None,
     topic_sets: Sequence[Iterable[str]] = (),
     sampling: Sampling | None = None,
 ) -> Correlation:

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cranfield.errors import UsageError
 from cranfield.formats.sources import read_toml
 from cranfield.measures import Measure, as_measures, parse_measure
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 DEFAULT_MEASURE = "nDCG@10"
 Requirement: TypeAlias = Literal["no-evidence-of-harm", "non-inferior", "better"]
@@ -30,7 +33,7 @@ class Margin(NamedTuple):
     percent: bool
 
     @classmethod
-    def of(cls, given: Any) -> Margin:
+    def of(cls, given: Json) -> Margin:
         """A margin from 0.01 or "2%"."""
         if isinstance(given, str):
             found = _MARGIN.fullmatch(given)
@@ -226,7 +229,7 @@ def _rule(entry: Any, measure: Measure, common: Mapping[str, Any], where: str) -
         raise UsageError(f"{where}: {error}") from None
 
 
-def checked_fall(value: Any, what: str) -> float:
+def checked_fall(value: Json, what: str) -> float:
     """How far a score may get worse: a number from 0.
 
     >>> checked_fall(-1, "tolerance")
@@ -239,7 +242,7 @@ def checked_fall(value: Any, what: str) -> float:
     return fall
 
 
-def _number(value: Any, what: str) -> float:
+def _number(value: Json, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise UsageError(f"{what} must be a number, not {value!r}")
     return float(value)
