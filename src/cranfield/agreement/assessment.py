@@ -90,10 +90,10 @@ class Assessment:
 
     def of(self, name: str, *judges: str) -> Estimate:
         """A coefficient, of all assessors or of some."""
-        for each in self.coefficients:
-            if each.name == name and each.judges == (judges or self.judges):
-                return each.estimate
-        known = ", ".join(dict.fromkeys(each.name for each in self.coefficients))
+        for coefficient in self.coefficients:
+            if coefficient.name == name and coefficient.judges == (judges or self.judges):
+                return coefficient.estimate
+        known = ", ".join(dict.fromkeys(coefficient.name for coefficient in self.coefficients))
         raise UsageError(f"no {name} of {', '.join(judges) or 'all'}; there are {known} of {', '.join(self.judges)}")
 
 
@@ -113,8 +113,8 @@ def assess(
 
     >>> ann = {"q1": {"d1": 1, "d2": 0, "d3": 1}, "q2": {"d4": 1, "d5": 0}}
     >>> bob = {"q1": {"d1": 1, "d2": 0, "d3": 0}, "q2": {"d4": 1, "d5": 0}}
-    >>> found = assess({"ann": ann, "bob": bob}, sampling=Sampling(resamples=100))
-    >>> round(found.of("overlap").value, 4), round(found.of("kappa", "ann", "bob").value, 4)
+    >>> assessment = assess({"ann": ann, "bob": bob}, sampling=Sampling(resamples=100))
+    >>> round(assessment.of("overlap").value, 4), round(assessment.of("kappa", "ann", "bob").value, 4)
     (0.75, 0.6154)
     """
     if not isfinite(rel):
@@ -148,8 +148,8 @@ def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Assesso
     for group in dict.fromkeys([tuple(everybody), *graded.pairs]):
         yield _overlap(graded, list(group), rel, draws)
     values = graded.values
-    for one, other in graded.pairs:
-        counts = graded.by_topic(lambda grades: assessors.confusion(grades[:, 0], grades[:, 1], values), [one, other])
+    for judge, other in graded.pairs:
+        counts = graded.by_topic(lambda grades: assessors.confusion(grades[:, 0], grades[:, 1], values), [judge, other])
         kappas: tuple[tuple[str, assessors.Level], ...] = (
             ("kappa", "nominal"),
             ("kappa-linear", "linear"),
@@ -157,7 +157,7 @@ def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Assesso
         )
         for name, weights in kappas:
             made = _estimate(counts, draws, partial(assessors.cohen_kappa, values=values, weights=weights))
-            judges = graded.judges[one], graded.judges[other]
+            judges = graded.judges[judge], graded.judges[other]
             yield AssessorAgreement(name, judges, int(counts.sum()), made)
     by_all = graded.by_topic(lambda grades: _of_complete(grades, values))
     complete = int(by_all.sum() / len(everybody))
@@ -204,55 +204,57 @@ def _topics(graded: Graded, rel: float) -> Iterator[TopicAgreement]:
         grades = graded.grades[graded.topic == number]
         everybody, anybody = assessors.overlap(_relevant(grades, rel))
         complete = int(np.count_nonzero(~np.isnan(grades).any(axis=1)))
-        confused = [assessors.confusion(grades[:, one], grades[:, other], values) for one, other in graded.pairs]
+        confused = [assessors.confusion(grades[:, judge], grades[:, other], values) for judge, other in graded.pairs]
         kappas = assessors.cohen_kappa(np.array(confused), values)
         pairs = assessors.coincidences(grades, values)
-        found = (
+        agreements = (
             everybody / anybody if anybody else np.nan,
             kappas[~np.isnan(kappas)].mean() if not np.isnan(kappas).all() else np.nan,
             assessors.fleiss_kappa(_of_complete(grades, values)),
             assessors.krippendorff_alpha(pairs, values),
             assessors.krippendorff_alpha(pairs, values, "ordinal"),
         )
-        yield TopicAgreement(topic, complete, everybody, anybody, *map(float, found))
+        yield TopicAgreement(topic, complete, everybody, anybody, *map(float, agreements))
 
 
 def _grades(graded: Graded) -> Iterator[GradeAgreement]:
     counts = assessors.coincidences(graded.grades, graded.values)
-    given = (graded.grades[:, :, None] == graded.values).sum(axis=(0, 1))
+    times = (graded.grades[:, :, None] == graded.values).sum(axis=(0, 1))
     agreed, by_chance = assessors.grade_agreement(counts), counts.sum(axis=1) / counts.sum()
     kappa = (agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan)
-    columns = (graded.values, given, agreed, kappa)
+    columns = (graded.values, times, agreed, kappa)
     for row in zip(*(column.tolist() for column in columns), strict=True):
         yield GradeAgreement(*row)
 
 
 def _confusions(graded: Graded) -> Iterator[Confusion]:
-    for one, other in graded.pairs:
-        counts = assessors.confusion(graded.grades[:, one], graded.grades[:, other], graded.values).astype(int)
-        yield Confusion((graded.judges[one], graded.judges[other]), tuple(map(tuple, counts.tolist())))
+    for judge, other in graded.pairs:
+        counts = assessors.confusion(graded.grades[:, judge], graded.grades[:, other], graded.values).astype(int)
+        yield Confusion((graded.judges[judge], graded.judges[other]), tuple(map(tuple, counts.tolist())))
 
 
 def _findings(graded: Graded, coefficients: Iterable[AssessorAgreement]) -> list[Finding]:
-    found = []
+    findings = []
     alone = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) == 1))
     if alone:
         message = f"{plural(alone, 'document')} judged by one assessor only: nothing of agreement in it"
-        found.append(Finding("judged-once", "judgements", message, doubtful=False))
+        findings.append(Finding("judged-once", "judgements", message, doubtful=False))
     names = graded.judges
     apart = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if (i, j) not in graded.pairs]
     if apart:
         message = f"no document judged by both {some(apart)}"
-        found.append(Finding("nothing-shared", "judgements", message, doubtful=False))
+        findings.append(Finding("nothing-shared", "judgements", message, doubtful=False))
     same = [f"{names[i]} and {names[j]}" for i, j in graded.pairs if _same(graded.grades[:, [i, j]])]
     if same:
-        found.append(Finding("same-grades", "judgements", f"the same grades everywhere: {some(same)}. One file twice?"))
-    if all(np.isnan(each.estimate.value) for each in coefficients if each.name == "overlap"):
-        found.append(Finding("no-overlap", "judgements", "nobody finds anything relevant: there is no overlap"))
+        findings.append(
+            Finding("same-grades", "judgements", f"the same grades everywhere: {some(same)}. One file twice?")
+        )
+    if all(np.isnan(coefficient.estimate.value) for coefficient in coefficients if coefficient.name == "overlap"):
+        findings.append(Finding("no-overlap", "judgements", "nobody finds anything relevant: there is no overlap"))
     if len(graded.topics) < FEW_TOPICS:
         message = f"intervals from {plural(len(graded.topics), 'topic')} only are too narrow"
-        found.append(Finding("few-topics", "judgements", message))
-    return found
+        findings.append(Finding("few-topics", "judgements", message))
+    return findings
 
 
 def _same(grades: Floats) -> bool:

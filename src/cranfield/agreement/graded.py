@@ -55,13 +55,15 @@ class Graded:
     def alone(self, judges: Sequence[int]) -> list[Qrels]:
         """The judgements of each of some assessors, on the documents that all of these judged."""
         rows = np.flatnonzero(self.judged_by(judges)).tolist()
-        found = []
+        judgements = []
         for judge in judges:
-            given: dict[str, dict[str, float]] = {}
+            grades: dict[str, dict[str, float]] = {}
             for row in rows:
-                given.setdefault(self.topics[self.topic[row]], {})[self.documents[row]] = float(self.grades[row, judge])
-            found.append(read_qrels(given, name=self.judges[judge]))
-        return found
+                grades.setdefault(self.topics[self.topic[row]], {})[self.documents[row]] = float(
+                    self.grades[row, judge]
+                )
+            judgements.append(read_qrels(grades, name=self.judges[judge]))
+        return judgements
 
 
 def graded_by(judgements: GivenJudges) -> Graded:

@@ -54,9 +54,11 @@ def orderings(graded: Graded, runs: GivenRuns, measure: str | Measure, sampling:
     made, warnings = [], []
     for pair in graded.pairs:
         if graded.find_something(pair):
-            one, other = graded.alone(pair)
+            first, second = graded.alone(pair)
             made.append(
-                correlate_systems(Experiment(one, systems), measure, COEFFICIENTS, other_qrels=other, sampling=sampling)
+                correlate_systems(
+                    Experiment(first, systems), measure, COEFFICIENTS, other_qrels=second, sampling=sampling
+                )
             )
         else:
             both = " and ".join(graded.judges[judge] for judge in pair)

@@ -21,8 +21,10 @@ class _FromRuns:
 
     def __init__(self, candidates: Candidates, rng: np.random.Generator) -> None:
         self.candidates, self.rng = candidates, rng
-        self._lists: list[list[int]] = [found.tolist() for found in candidates.lists]
-        self._closed = np.array([0.0 if found else -np.inf for found in self._lists])  # added to what runs are worth
+        self._lists: list[list[int]] = [documents.tolist() for documents in candidates.lists]
+        self._closed = np.array(
+            [0.0 if documents else -np.inf for documents in self._lists]
+        )  # added to what runs are worth
         self._left = sum(map(bool, self._lists))
         self._place = [0] * len(self._lists)
         self._judged = bytearray(len(candidates.documents))
@@ -192,18 +194,18 @@ class Hedge:
         self.beta = beta
         worth = np.log(len(candidates.documents) / np.arange(1, len(candidates.documents) + 1))
         self._worth = np.empty((len(candidates.lists), len(candidates.documents)))  # to each run, of each document
-        for of_run, found in zip(self._worth, candidates.lists, strict=True):
-            below = worth[len(found) :]
+        for of_run, documents in zip(self._worth, candidates.lists, strict=True):
+            below = worth[len(documents) :]
             of_run[:] = below.mean() if len(below) else 0.0
-            of_run[found] = worth[: len(found)]
+            of_run[documents] = worth[: len(documents)]
         self._loss = np.zeros(len(candidates.lists))
         self._open = np.ones(len(candidates.documents), dtype=bool)
 
     def weights(self) -> Floats:
         """How far each run is trusted; they sum to 1."""
         weights = self.beta ** (self._loss - self._loss.min())  # the best run has 1: no overflow
-        found: Floats = weights / weights.sum()
-        return found
+        shares: Floats = weights / weights.sum()
+        return shares
 
     def next(self) -> int | None:
         if not self._open.any():

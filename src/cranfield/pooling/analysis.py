@@ -194,12 +194,12 @@ def _members(names: Sequence[str], groups: Mapping[str, str]) -> dict[str, Integ
     if without:
         remedy = "Every run needs a group, one of its own if it belongs to nobody else."
         raise DataError(f"no group for {plural(len(without), 'run')}: {some(without)}", source="groups", remedy=remedy)
-    found: dict[str, list[int]] = {}
+    members: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        found.setdefault(groups[name], []).append(i)
-    if len(found) < 2:
-        raise DataError(f"all runs are of one group, {next(iter(found))}: without it nobody is left", source="groups")
-    return {group: np.array(of) for group, of in found.items()}
+        members.setdefault(groups[name], []).append(i)
+    if len(members) < 2:
+        raise DataError(f"all runs are of one group, {next(iter(members))}: without it nobody is left", source="groups")
+    return {group: np.array(of) for group, of in members.items()}
 
 
 def _only(pooled_by: Mask, members: Integers) -> Mask:
@@ -225,7 +225,7 @@ def _left_out(
         LeftOutRun(names[i], float(full[i]), float(without[i]), int(before[i]), int(after[i]), sign)
         for i in members.tolist()
     )
-    tau, tau_ap = (find_coefficient(each)(gains, gains_without) for each in ("kendall", "tau_ap_b"))
+    tau, tau_ap = (find_coefficient(coefficient)(gains, gains_without) for coefficient in ("kendall", "tau_ap_b"))
     return LeftOut(name, runs, tau, tau_ap)
 
 
@@ -257,10 +257,10 @@ def _missing(
             "told without its depth"
         )
         return None, [Finding("pool-depth", "qrels", message)]
-    found = []
+    findings = []
     if judged_depth < depth:
         message = f"not all documents down to rank {depth} are judged: the number of missing ones comes out low"
-        found.append(Finding("pool-depth", "qrels", message))
+        findings.append(Finding("pool-depth", "qrels", message))
     best = systems.ranks.min(axis=0)
     new = np.zeros((len(systems.pool.topics), depth), dtype=np.int64)
     inside = is_relevant & (best <= depth)
@@ -268,5 +268,5 @@ def _missing(
     made = estimate_missing(new, sampling=sampling)
     if made is None:
         message = f"too few relevant documents come in below the first tenth of {plural(depth, 'rank')} to extrapolate"
-        found.append(Finding("few-relevant", "qrels", message))
-    return made, found
+        findings.append(Finding("few-relevant", "qrels", message))
+    return made, findings

@@ -56,8 +56,8 @@ class Candidates:
     def rank(self) -> Floats:
         """rank[run, document] from 1; infinite where the run does not have the document."""
         ranks = np.full((len(self.lists), len(self.documents)), np.inf)
-        for of_run, found in zip(ranks, self.lists, strict=True):
-            of_run[found] = np.arange(1, len(found) + 1)
+        for of_run, documents in zip(ranks, self.lists, strict=True):
+            of_run[documents] = np.arange(1, len(documents) + 1)
         return ranks
 
     @cached_property
@@ -100,11 +100,11 @@ class Pooled:
     def of(self, topic: str) -> Candidates:
         """The candidates of one topic."""
         key = topic.encode("utf-8", "surrogateescape")
-        found = [run.table.documents(key)[: share.depth] for run, share in zip(self.runs, self.shares, strict=True)]
-        turns = dict.fromkeys(chain.from_iterable(zip_longest(*found)))
+        retrieved = [run.table.documents(key)[: share.depth] for run, share in zip(self.runs, self.shares, strict=True)]
+        turns = dict.fromkeys(chain.from_iterable(zip_longest(*retrieved)))
         turns.pop(None, None)  # what zip_longest puts where a list has ended
         number = {document: i for i, document in enumerate(turns)}
-        lists = tuple(np.fromiter(map(number.__getitem__, ids), np.int64, len(ids)) for ids in found)
+        lists = tuple(np.fromiter(map(number.__getitem__, ids), np.int64, len(ids)) for ids in retrieved)
         return Candidates(topic, tuple(turns), lists, self.shares)
 
     def __iter__(self) -> Iterator[Candidates]:
@@ -112,14 +112,14 @@ class Pooled:
 
     def findings(self) -> list[Finding]:
         """Runs that lack topics which others answer."""
-        found = []
+        findings = []
         for run in self.runs:
             answered = set(run.topics)
             missing = [topic for topic in self.topics if topic not in answered]
             if missing:
                 message = f"adds nothing to the pools of {plural(len(missing), 'topic')} it lacks: {some(missing)}"
-                found.append(Finding("missing-topics", run.name, message))
-        return found
+                findings.append(Finding("missing-topics", run.name, message))
+        return findings
 
 
 def pooled_runs(runs: GivenRuns, depth: int | None = None, plan: Plan | None = None) -> Pooled:

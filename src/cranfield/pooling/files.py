@@ -127,14 +127,14 @@ def read_plan(source: File) -> dict[str, Share]:
     >>> read_plan(io.StringIO("run,depth,priority\\na,100,1\\nb,50,2\\n"))
     {'a': Share(depth=100, priority=1), 'b': Share(depth=50, priority=2)}
     """
-    found: dict[str, Share] = {}
+    shares: dict[str, Share] = {}
     for place, row in _table(source, ("run", "depth")):
         values = [row["depth"], row.get("priority") or "1"]
         if not all(value.isascii() and value.isdigit() and int(value) > 0 for value in values):
             message = f"depth {shorten(values[0])!r} and priority {shorten(values[1])!r} must be whole numbers from 1"
             raise DataError(message, source=place)
-        _add(found, row["run"], Share(*map(int, values)), place)
-    return found
+        _add(shares, row["run"], Share(*map(int, values)), place)
+    return shares
 
 
 def read_groups(source: File) -> dict[str, str]:
@@ -143,12 +143,12 @@ def read_groups(source: File) -> dict[str, str]:
     >>> read_groups(io.StringIO("run,group\\na1,acme\\na2,acme\\nb,both\\n"))
     {'a1': 'acme', 'a2': 'acme', 'b': 'both'}
     """
-    found: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for place, row in _table(source, ("run", "group")):
         if not row["group"]:
             raise DataError(f"run '{row['run']}' has no group", source=place)
-        _add(found, row["run"], row["group"], place)
-    return found
+        _add(groups, row["run"], row["group"], place)
+    return groups
 
 
 def _add(values: dict[str, OfRun], run: str, value: OfRun, place: str) -> None:

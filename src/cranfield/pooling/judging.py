@@ -39,8 +39,8 @@ class _Topic:
         return len(self.grades) + len(self.known)
 
     def next(self) -> int | None:
-        while self.asked is None and (asked := self.at_work.next()) is not None:
-            self.asked = asked
+        while self.asked is None and (document := self.at_work.next()) is not None:
+            self.asked = document
             self._answer()
         return self.asked
 
@@ -117,14 +117,14 @@ class JudgingSession:
         state = self._topic(topic)
         if self._left(state) <= 0:
             return None
-        asked = state.next()
-        return None if asked is None else state.candidates.documents[asked]
+        number = state.next()
+        return None if number is None else state.candidates.documents[number]
 
     def judged(self, topic: str, document: str, grade: float) -> None:
         """Takes the grade of the document that was asked for."""
-        asked = self.next(topic)
-        if document != asked:
-            wanted = "nothing more" if asked is None else f"'{asked}'"
+        expected = self.next(topic)
+        if document != expected:
+            wanted = "nothing more" if expected is None else f"'{expected}'"
             raise UsageError(f"topic '{topic}': '{document}' was judged, but {wanted} was asked for")
         self._topic(topic).judged(float(grade), grade >= self.rel)
 
@@ -156,8 +156,8 @@ class JudgingSession:
         later = state.copied()  # what is asked for now stays asked for
         most = min(count, self._left(state))
         documents: list[str] = []
-        while len(documents) < most and (asked := later.next()) is not None:
-            documents.append(later.candidates.documents[asked])
+        while len(documents) < most and (number := later.next()) is not None:
+            documents.append(later.candidates.documents[number])
             later.judged(0.0, relevant=False)
         return documents
 

@@ -39,8 +39,8 @@ class DocumentPool:
     Of a stratified sample, `sample` has all documents of the strata, {topic: {document: Sampled}}; only those drawn
     are among the documents to judge.
 
-    >>> found = make_pool({"a": {"q1": {"d2": 2.0, "d1": 1.0}}}, depth=1)
-    >>> found, found.documents
+    >>> pool = make_pool({"a": {"q1": {"d2": 2.0, "d1": 1.0}}}, depth=1)
+    >>> pool, pool.documents
     (<DocumentPool depth: 1 document, 1 topic>, {'q1': ('d2',)})
     """
 
@@ -110,12 +110,12 @@ def make_pool(
                 "to ask for next"
             )
         session = JudgingSession(pooled, chosen_by, budget=budget, rel=known.rel, seed=seed)
-        taken = session.take(judged) if judged is not None else 0
+        answered = session.take(judged) if judged is not None else 0
         documents = {topic: in_order(session.ahead(topic, known.batch)) for topic in pooled.topics}
     else:
-        documents, taken = _in_order(pooled, chosen_by, budget, judged)
+        documents, answered = _in_order(pooled, chosen_by, budget, judged)
     warnings = pooled.findings()
-    if judged is not None and not taken:
+    if judged is not None and not answered:
         message = "not one of these judgements is of a document that the pool would ask for: are ids the same text?"
         warnings.append(Finding("nothing-known", judged.name, message))
     return DocumentPool(str(chosen_by), documents, tuple(warnings))
@@ -125,24 +125,24 @@ def _in_order(pooled: Pooled, method: Strategy, budget: int | None, known: Qrels
     """The documents that are not judged yet, and how many are."""
     grades = {} if known is None else known.to_dict()
     chosen: Chosen = {}
-    taken = 0
+    answered = 0
     for candidates in pooled:
         order = method.function(candidates, **method.settings)[:budget]
         judged = grades.get(candidates.topic, {})
         documents = [candidates.documents[i] for i in order.tolist()]
         chosen[candidates.topic] = in_order(document for document in documents if judged.get(document, -1) < 0)
-        taken += len(documents) - len(chosen[candidates.topic])
-    return chosen, taken
+        answered += len(documents) - len(chosen[candidates.topic])
+    return chosen, answered
 
 
 def _sampled(pooled: Pooled, strata: Sequence[Stratum], seed: int) -> DocumentPool:
     documents: Chosen = {}
     sample: dict[str, dict[str, Sampled]] = {}
     for candidates in pooled:
-        found: Sample = stratified(candidates, candidates.generator(seed), strata=strata)
-        rows = zip(found.stratum.tolist(), found.drawn.tolist(), found.chance.tolist(), strict=True)
+        draw: Sample = stratified(candidates, candidates.generator(seed), strata=strata)
+        rows = zip(draw.stratum.tolist(), draw.drawn.tolist(), draw.chance.tolist(), strict=True)
         of_document = {document: Sampled(*row) for document, row in zip(candidates.documents, rows, strict=True)}
         sample[candidates.topic] = {document: of_document[document] for document in in_order(of_document)}
-        documents[candidates.topic] = in_order(candidates.documents[i] for i in np.flatnonzero(found.drawn).tolist())
+        documents[candidates.topic] = in_order(candidates.documents[i] for i in np.flatnonzero(draw.drawn).tolist())
     written = ", ".join(f"{stratum.depth}:{stratum.share:g}" for stratum in strata)
     return DocumentPool(f"stratified({written})", documents, tuple(pooled.findings()), sample)

@@ -83,18 +83,18 @@ def estimate_missing(
     sampling = sampling or default_sampling()
     draws = np.array([np.bincount(draw, minlength=len(fitted)) for draw in topic_draws(len(fitted), sampling)])
     counts = np.concatenate([fitted.sum(axis=0, keepdims=True), draws @ fitted])
-    found = np.concatenate([[new_relevant.sum()], draws @ new_relevant.sum(axis=1)]).astype(np.float64)
+    relevant = np.concatenate([[new_relevant.sum()], draws @ new_relevant.sum(axis=1)]).astype(np.float64)
     usable = np.count_nonzero(counts, axis=1) >= 2
     level, slope = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
     level[usable], slope[usable] = power_law(counts[usable], np.arange(first + 1, depth + 1))
     below = np.log(np.arange(depth + 1, reach + 1))
     missing = np.array([np.exp(a + b * below).sum() for a, b in zip(level, slope, strict=True)])
     # A resample has other topics and so another number of relevant ones: what is missing is scaled to these topics.
-    per_found = missing / np.maximum(found, 1)
-    share = per_found / (1 + per_found)
+    per_relevant = missing / np.maximum(relevant, 1)
+    share = per_relevant / (1 + per_relevant)
     return Missing(
-        int(found[0]),
-        percentile_estimate(float(missing[0]), per_found[1:] * found[0]),
+        int(relevant[0]),
+        percentile_estimate(float(missing[0]), per_relevant[1:] * relevant[0]),
         percentile_estimate(float(share[0]), share[1:]),
         float(slope[0]),
         depth,

@@ -27,12 +27,12 @@ def render_analysis(analysis: PoolAnalysis, format: str) -> str:
         kinds = {"run": analysis.left_out, "group": analysis.groups_left_out}
         rows: list[list[Field]] = [
             [
-                *(absence.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without),
-                *(None if isnan(tau) else tau for tau in (absence.tau, absence.tau_ap)),
+                *(omission.name, kind, run.run, run.score, run.score_without, run.loss, run.rank, run.rank_without),
+                *(None if isnan(tau) else tau for tau in (omission.tau, omission.tau_ap)),
             ]
             for kind, left_out in kinds.items()
-            for absence in left_out
-            for run in absence.runs
+            for omission in left_out
+            for run in omission.runs
         ]
         return separated(header, rows, DELIMITERS[format])
     return written(_analysis_blocks(analysis), format)
@@ -60,18 +60,18 @@ def _analysis_blocks(analysis: PoolAnalysis) -> list[Block]:
 _SHARES = ("least", "mean", "most")
 
 
-def _left_out_grid(what: str, contributions: Sequence[Contribution], left_out: Sequence[LeftOut]) -> Grid:
+def _left_out_grid(noun: str, contributions: Sequence[Contribution], left_out: Sequence[LeftOut]) -> Grid:
     """What each brought, and a row for each of its runs when it is left out; in bold, runs that fall."""
-    header = [what, "judged", "relevant", "only here", *(["run"] if what == "group" else [])]
+    header = [noun, "judged", "relevant", "only here", *(["run"] if noun == "group" else [])]
     header += ["score", "left out", "loss", "rank", "left out", "tau", "tau-AP"]
     rows: list[list[str | Cell]] = []
-    for brought, one in zip(contributions, left_out, strict=True):
-        for i, run in enumerate(one.runs):
+    for brought, omission in zip(contributions, left_out, strict=True):
+        for i, run in enumerate(omission.runs):
             first = [brought.name, f"{brought.judged:,}", f"{brought.relevant:,}", f"{brought.only_relevant:,}"]
-            row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if what == "group" else [])]
+            row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if noun == "group" else [])]
             row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+.1%}", str(run.rank)]
             row.append(Cell(str(run.rank_without), bold=run.drop > 0))
-            rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (one.tau, one.tau_ap))])
+            rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (omission.tau, omission.tau_ap))])
     return Grid(header, rows)
 
 

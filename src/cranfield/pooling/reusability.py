@@ -60,11 +60,11 @@ def verdict_of(left_out: Sequence[LeftOut], systems: int, missing: Missing | Non
     >>> verdict_of([], 2, None).word
     'to be used with care'
     """
-    runs = [run for one in left_out for run in one.runs]
+    runs = [run for omission in left_out for run in omission.runs]
     values = (
         max((max(run.loss, 0.0) for run in runs if run.rank <= np.ceil(COUNTED * systems)), default=np.nan),
         max((run.drop if run.drop > 1 else 0 for run in runs), default=np.nan) / max(systems - 1, 1),
-        1 - float(np.min([one.tau for one in left_out] or [np.nan])),
+        1 - float(np.min([omission.tau for omission in left_out] or [np.nan])),
         missing.share.value if missing else np.nan,
     )
     grades = [limit.grade(value) for limit, value in zip(LIMITS, values, strict=True)]

@@ -127,11 +127,11 @@ def _rows(
 
 
 def _unjudged(replays: Collection[_Made], source: str) -> list[Finding]:
-    unjudged, asked = sum(made.unjudged for made in replays), sum(int(made.judged_after[-1]) for made in replays)
+    unjudged, requests = sum(made.unjudged for made in replays), sum(int(made.judged_after[-1]) for made in replays)
     if not unjudged:
         return []
-    message = f"{unjudged / asked:.1%} of the documents asked for have no judgement and count as not relevant"
-    return [Finding("unjudged", source, message, doubtful=unjudged > asked / 10)]
+    message = f"{unjudged / requests:.1%} of the documents asked for have no judgement and count as not relevant"
+    return [Finding("unjudged", source, message, doubtful=unjudged > requests / 10)]
 
 
 class _Judgements(NamedTuple):

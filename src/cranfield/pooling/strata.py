@@ -66,14 +66,14 @@ def parse_strata(text: str) -> tuple[Stratum, ...]:
     >>> parse_strata("10:1, 100:10%")
     (Stratum(depth=10, share=1.0), Stratum(depth=100, share=0.1))
     """
-    found = []
+    strata = []
     for part in text.split(","):
         match = _STRATUM.fullmatch(part)
         share = float(match[2]) / (100 if match[3] else 1) if match else 0.0
         if match is None or not 0 < share <= 1:
             raise UsageError(f"'{part}' is not a stratum: write depth:share, as in 10:1,100:10%, shares up to 1")
-        found.append(Stratum(int(match[1]), share))
-    return checked(found)
+        strata.append(Stratum(int(match[1]), share))
+    return checked(strata)
 
 
 def checked(strata: Sequence[Stratum]) -> tuple[Stratum, ...]:

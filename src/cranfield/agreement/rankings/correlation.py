@@ -36,8 +36,8 @@ class Correlation:
 
     >>> import cranfield
     >>> a, b = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d1": 3.0, "d3": 2.0, "d4": 1.0}}
-    >>> found = cranfield.correlate(a, b, "kendall")
-    >>> found.of("q1")["kendall"], found.of("q1")["in both"]
+    >>> correlation = cranfield.correlate(a, b, "kendall")
+    >>> correlation.of("q1")["kendall"], correlation.of("q1")["in both"]
     (1.0, 2.0)
     """
 
@@ -88,14 +88,18 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     >>> as_names("kendall"), as_names(["kendall", "spearman", "kendall"])
     (('kendall',), ('kendall', 'spearman'))
     """
-    found = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
-    if not found:
+    distinct = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    if not distinct:
         raise UsageError("no coefficient given")
-    return found
+    return distinct
 
 
 def orientations(coefficients: Sequence[Coefficient], first: str, second: str) -> list[str]:
     """For each coefficient which side is the truth; those that have none in one sentence."""
-    alike = [each.name for each in coefficients if each.truth == "neither"]
-    sided = [f"{each.name}: {each.orientation(first, second)}" for each in coefficients if each.truth != "neither"]
+    alike = [coefficient.name for coefficient in coefficients if coefficient.truth == "neither"]
+    sided = [
+        f"{coefficient.name}: {coefficient.orientation(first, second)}"
+        for coefficient in coefficients
+        if coefficient.truth != "neither"
+    ]
     return [f"{', '.join(alike)}: both sides count alike", *sided] if alike else sided

@@ -74,8 +74,8 @@ def reproduction(
         raise UsageError(
             "on another collection only an improvement can be compared: give two originals, baseline first"
         )
-    scores, found = _evaluated(experiment, other_qrels, pairs, measures)
-    warnings = list(found)
+    scores, oddities = _evaluated(experiment, other_qrels, pairs, measures)
+    warnings = list(oddities)
 
     rows: list[CorrelationRow] = []
     if other_qrels is None:
@@ -131,11 +131,15 @@ def _evaluated(
         results = replace(experiment, runs=originals + reproductions).evaluate(wanted)
         first, second, warnings = results.scores[: len(pairs)], results.scores[len(pairs) :], results.warnings
     else:
-        one, other = (
+        of_originals, of_reproductions = (
             replace(experiment, runs=originals).evaluate(wanted),
             replace(experiment, qrels=other_qrels, runs=reproductions).evaluate(wanted),
         )
-        first, second, warnings = one.scores, other.scores, one.warnings + other.warnings
+        first, second, warnings = (
+            of_originals.scores,
+            of_reproductions.scores,
+            of_originals.warnings + of_reproductions.warnings,
+        )
     return [Scores(str(measure), first[:, i], second[:, i]) for i, measure in enumerate(wanted)], warnings
 
 
@@ -173,7 +177,7 @@ def _of_documents(
     p, depth = overlap.p, overlap.depth
     for topic in topics:
         lists = [cut(run[topic], cutoff) for run in (first, second)]
-        x, y = (TiedRanking.of_scores(list(one), list(one.values())) for one in lists)
+        x, y = (TiedRanking.of_scores(list(ranking), list(ranking.values())) for ranking in lists)
         biased = rank_biased_overlap(x, y, p, overlap.ties)
         residuals.append(biased.residual)
         values = {
@@ -205,8 +209,8 @@ def _of_improvement(
     rows = []
     for measure, *sides in scores:
         original, reproduced = (Effect(*side) for side in sides)
-        found = reproduction_of_effect(original, reproduced, sampling, same_topics=same_topics)
-        rows += [_row(name, measure, quantity, found[quantity], PERFECT[quantity]) for quantity in found]
+        estimates = reproduction_of_effect(original, reproduced, sampling, same_topics=same_topics)
+        rows += [_row(name, measure, quantity, estimates[quantity], PERFECT[quantity]) for quantity in estimates]
         turns = share_of_sign_changes(original, sampling)
         if turns > UNSURE:
             message = (

@@ -58,7 +58,7 @@ class ListAgreement(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         at = f"@{self.overlap.depth}"
-        names = (each.name for each in self.coefficients)
+        names = (coefficient.name for coefficient in self.coefficients)
         return (*COUNTS, *names, f"overlap{at}", f"Jaccard{at}", "RBO", "RBO low", "RBO high")
 
 
@@ -78,8 +78,8 @@ def correlate(
 
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
     >>> b = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
-    >>> found = correlate(a, b, ["kendall", "spearman"])
-    >>> round(found.of("q1")["kendall"], 4), round(found.mean()["spearman"], 4)
+    >>> correlation = correlate(a, b, ["kendall", "spearman"])
+    >>> round(correlation.of("q1")["kendall"], 4), round(correlation.mean()["spearman"], 4)
     (0.3333, 0.75)
     """
     if depth is not None and depth < 1:
@@ -96,9 +96,9 @@ def correlate(
     rows = tuple(CorrelationRow((topic,), tuple(line)) for topic, line in zip(topics, values.tolist(), strict=True))
     warnings += _doubts(values, topics, settings, " and ".join(names))
     notes = _notes(names, pairs, settings)
-    asked: dict[str, Json] = {"p": overlap.p, "ties": overlap.ties, "depth": depth, "overlap_depth": overlap.depth}
+    options: dict[str, Json] = {"p": overlap.p, "ties": overlap.ties, "depth": depth, "overlap_depth": overlap.depth}
     return Correlation(
-        "runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS, asked
+        "runs", ("topic",), settings.columns, rows, _means(values), notes, tuple(warnings), COUNTS, options
     )
 
 
@@ -112,18 +112,18 @@ def _shared_topics(runs: list[Run], names: list[str]) -> tuple[list[str], list[F
             source=runs[1].origin.path or runs[1].name,
             remedy="Topic ids must be the same text: 0001 is not 1.",
         )
-    found = []
+    findings = []
     for run, name in zip(runs, names, strict=True):
-        found += [Finding(code, name, message, doubtful=False) for code, message in run.origin.notes]
+        findings += [Finding(code, name, message, doubtful=False) for code, message in run.origin.notes]
         disagree = int(run.table.rank_disagreements().sum())
         if disagree:
             message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
-            found.append(Finding("rank-disagreement", name, message))
+            findings.append(Finding("rank-disagreement", name, message))
         alone = [topic for topic in run.topics if topic not in set(shared)]
         if alone:
             message = f"{plural(len(alone), 'topic')} that the other run lacks, left out: {some(alone)}"
-            found.append(Finding("unshared-topics", name, message))
-    return shared, found
+            findings.append(Finding("unshared-topics", name, message))
+    return shared, findings
 
 
 def cut(documents: dict[str, float], depth: int | None) -> dict[str, float]:
@@ -136,7 +136,7 @@ def _of_topic(first: dict[str, float], second: dict[str, float], settings: ListA
     rankings = [TiedRanking.of_scores(list(run), list(run.values())) for run in (first, second)]
     return (
         *(len(both), len(first) - len(both), len(second) - len(both)),
-        *(each(ours, theirs) for each in settings.coefficients),
+        *(coefficient(ours, theirs) for coefficient in settings.coefficients),
         *overlap_at(rankings[0], rankings[1], settings.overlap.depth),
         *rank_biased_overlap(rankings[0], rankings[1], settings.overlap.p, settings.overlap.ties),
     )
@@ -152,7 +152,7 @@ def _means(values: Floats) -> tuple[float, ...]:
 def _notes(
     names: list[str], pairs: list[tuple[dict[str, float], dict[str, float]]], settings: ListAgreement
 ) -> tuple[str, ...]:
-    listed = ", ".join(each.name for each in settings.coefficients)
+    listed = ", ".join(coefficient.name for coefficient in settings.coefficients)
     overlap = settings.overlap
     weight = prefix_weight(overlap.p, overlap.depth)
     notes = [f"first: {names[0]}; second: {names[1]}; {listed} over the documents in both lists, the rest over all"]
@@ -162,20 +162,20 @@ def _notes(
     if any(tied):
         notes.append(f"ties in {tied[0]} and {tied[1]} of {plural(len(pairs), 'topic')}")
         notes.append(f"RBO-{overlap.ties}: {TIE_TREATMENTS[overlap.ties]}")
-        notes += [f"{each.name}: {each.ties}" for each in settings.coefficients]
+        notes += [f"{coefficient.name}: {coefficient.ties}" for coefficient in settings.coefficients]
     return tuple(notes)
 
 
 def _doubts(values: Floats, topics: list[str], settings: ListAgreement, source: str) -> list[Finding]:
     """What makes numbers of the table say less than they seem to."""
-    found = []
+    findings = []
     column = {name: values[:, i] for i, name in enumerate(settings.columns)}
-    for each in settings.coefficients:
-        missing = [topics[t] for t in np.flatnonzero(np.isnan(column[each.name]))]
+    for coefficient in settings.coefficients:
+        missing = [topics[t] for t in np.flatnonzero(np.isnan(column[coefficient.name]))]
         if missing:
             why = "fewer than two documents in common, or ties"
-            message = f"{each.name} is undefined for {plural(len(missing), 'topic')} ({why}), left out: {some(missing)}"
-            found.append(Finding("undefined-coefficient", source, message))
+            undefined = f"{coefficient.name} is undefined for {plural(len(missing), 'topic')} ({why})"
+            findings.append(Finding("undefined-coefficient", source, f"{undefined}, left out: {some(missing)}"))
     residual = column["RBO high"] - column["RBO low"]
     large = int(np.count_nonzero(residual > LARGE_RESIDUAL))
     if large:
@@ -184,9 +184,9 @@ def _doubts(values: Floats, topics: list[str], settings: ListAgreement, source: 
             f"on average): the lists are too short for p={settings.overlap.p:g}; look at its bounds, or take a "
             "smaller p"
         )
-        found.append(Finding("large-residual", source, message))
+        findings.append(Finding("large-residual", source, message))
     in_both, alone = values[:, 0].sum(), values[:, 1:3].sum()
     if alone > in_both:
         message = "more documents are in one list only than in both: overlap and RBO see them, the coefficients do not"
-        found.append(Finding("few-shared-documents", source, message))
-    return found
+        findings.append(Finding("few-shared-documents", source, message))
+    return findings

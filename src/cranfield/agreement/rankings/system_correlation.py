@@ -84,10 +84,10 @@ def correlate_systems(
         estimates = agreement_of_orderings(
             wanted, first.ordering, second.ordering, sampling, same_topics=not topic_sets
         )
-        for each, estimate in zip(wanted, estimates, strict=True):
-            rows.append(CorrelationRow((first.name, second.name, each.name), estimate[:3]))
+        for coefficient, estimate in zip(wanted, estimates, strict=True):
+            rows.append(CorrelationRow((first.name, second.name, coefficient.name), estimate[:3]))
             warnings += _undefined(
-                each, f"{first.name} and {second.name}", estimate.value, estimate.undefined, sampling
+                coefficient, f"{first.name} and {second.name}", estimate.value, estimate.undefined, sampling
             )
     warnings += _few_systems(results)
     notes = [
@@ -96,8 +96,8 @@ def correlate_systems(
         *_orders(results.runs, dict.fromkeys(named for pair in pairs for named in pair)),
     ]
     labels, columns = ("first", "second", "coefficient"), ("value", "low", "high")
-    asked = drawn_and_read(sampling, results.policy)
-    return Correlation("systems", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=asked)
+    settings = drawn_and_read(sampling, results.policy)
+    return Correlation("systems", labels, columns, tuple(rows), None, tuple(notes), tuple(warnings), settings=settings)
 
 
 def correlate_halves(
@@ -121,9 +121,11 @@ def correlate_halves(
     wanted = [find_coefficient(name) for name in as_names(coefficients)]
     rows: list[CorrelationRow] = []
     for i, measure in enumerate(results.measures):
-        for each, found in zip(wanted, split_half_stability(wanted, _ordering(results, i), sampling), strict=True):
-            rows.append(CorrelationRow((str(measure), each.name), found[:4]))
-            warnings += _undefined(each, str(measure), found.mean, found.undefined, sampling)
+        for coefficient, stability in zip(
+            wanted, split_half_stability(wanted, _ordering(results, i), sampling), strict=True
+        ):
+            rows.append(CorrelationRow((str(measure), coefficient.name), stability[:4]))
+            warnings += _undefined(coefficient, str(measure), stability.mean, stability.undefined, sampling)
     warnings += _few_systems(results)
     half = len(results.topics) // 2
     notes = (
@@ -133,8 +135,8 @@ def correlate_halves(
         "on all topics the ordering is steadier than on halves of them",
     )
     labels, columns = ("measure", "coefficient"), ("mean", "deviation", "low", "high")
-    asked = drawn_and_read(sampling, results.policy)
-    return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings), settings=asked)
+    settings = drawn_and_read(sampling, results.policy)
+    return Correlation("halves", labels, columns, tuple(rows), None, notes, tuple(warnings), settings=settings)
 
 
 def _evaluated(experiment: Experiment, measures: str | Measure | Iterable[str | Measure]) -> Results:
@@ -150,17 +152,17 @@ def _evaluated(experiment: Experiment, measures: str | Measure | Iterable[str | 
 
 def _ordering(results: Results, measure: int, topics: Sequence[int] | None = None) -> Ordering:
     """The systems as a measure orders them, the better the higher, by the measure's own average over topics."""
-    one = results.measures[measure]
+    ordered_by = results.measures[measure]
 
     def average(scores: Floats) -> Floats:
-        averages: Floats = np.apply_along_axis(one.aggregate, -1, scores)
-        return one.sign * averages
+        averages: Floats = np.apply_along_axis(ordered_by.aggregate, -1, scores)
+        return ordered_by.sign * averages
 
     def gain(scores: Floats) -> Floats:
-        return one.sign * arithmetic_mean(scores)
+        return ordered_by.sign * arithmetic_mean(scores)
 
     scores = results.scores[:, measure, :] if topics is None else results.scores[:, measure, list(topics)]
-    return Ordering(scores, gain if one.parameters["agg"] == "mean" else average)
+    return Ordering(scores, gain if ordered_by.parameters["agg"] == "mean" else average)
 
 
 def _under_two_qrels(first: Results, second: Results, warnings: list[Finding]) -> list[tuple[Named, Named]]:
@@ -198,12 +200,12 @@ def _on_two_topic_sets(
     known = {topic: place for place, topic in enumerate(results.topics)}
     sets: list[list[int]] = []
     for number, wanted in enumerate(topic_sets, start=1):
-        asked = list(dict.fromkeys(wanted))
-        unknown = [topic for topic in asked if topic not in known]
+        ids = list(dict.fromkeys(wanted))
+        unknown = [topic for topic in ids if topic not in known]
         if unknown:
             message = f"{plural(len(unknown), 'topic')} not among those evaluated, left out: {some(unknown)}"
             warnings.append(Finding("unknown-topics", f"topic set {number}", message))
-        sets.append(sorted(known[topic] for topic in asked if topic in known))
+        sets.append(sorted(known[topic] for topic in ids if topic in known))
     if len(sets) == 1:
         sets.append([place for place in range(len(results.topics)) if place not in set(sets[0])])
     for number, places in enumerate(sets, start=1):
