@@ -82,8 +82,8 @@ def power_analysis(
         assert topics is not None
         solved, power = "effect", POWER if power is None else power
         effect = planning.detectable_effect(topics, power=power, alpha=level, design=design)
-    found = None if sd is None else effect * sd
-    return PowerAnalysis(solved, effect, found, sd, topics, power, alpha, comparisons, design)
+    solved_difference = None if sd is None else effect * sd
+    return PowerAnalysis(solved, effect, solved_difference, sd, topics, power, alpha, comparisons, design)
 
 
 def power_analyses(
@@ -254,15 +254,15 @@ def plan(
 
 
 def _measure_plan(measure: str, runs: tuple[str, ...], scores: Floats, planned: int, aims: Aims) -> MeasurePlan:
-    found, sure = theory.variance_components(scores), aims.confidence
+    components, sure = theory.variance_components(scores), aims.confidence
     return MeasurePlan(
         measure,
         _pairs(runs, scores, planned, aims),
-        found,
-        theory.generalisability(found, planned, confidence=sure),
-        theory.dependability(found, planned, confidence=sure),
-        tuple(theory.topics_for_generalisability(found, target, confidence=sure) for target in aims.targets),
-        tuple(theory.topics_for_dependability(found, target, confidence=sure) for target in aims.targets),
+        components,
+        theory.generalisability(components, planned, confidence=sure),
+        theory.dependability(components, planned, confidence=sure),
+        tuple(theory.topics_for_generalisability(components, target, confidence=sure) for target in aims.targets),
+        tuple(theory.topics_for_dependability(components, target, confidence=sure) for target in aims.targets),
     )
 
 
@@ -283,25 +283,25 @@ def _pairs(runs: tuple[str, ...], scores: Floats, planned: int, aims: Aims) -> t
 
 
 def _doubts(plans: tuple[MeasurePlan, ...], comparisons: int) -> list[Finding]:
-    found = []
+    findings = []
     pairs = len(plans[0].pairs)
     if pairs * len(plans) > comparisons:
         message = (
             f"{plural(pairs * len(plans), 'comparison')} of a pair by a measure, planned as {comparisons}; "
             "if all are tested, plan with that many"
         )
-        found.append(Finding("comparisons", "plan", message, doubtful=False))
-    for one in plans:
-        same = [f"{pair.a} and {pair.b}" for pair in one.pairs if pair.sd == 0]
+        findings.append(Finding("comparisons", "plan", message, doubtful=False))
+    for plan in plans:
+        same = [f"{pair.a} and {pair.b}" for pair in plan.pairs if pair.sd == 0]
         if same:
-            message = f"no topic tells these apart by {one.measure}, so nothing can be planned for them: {some(same)}"
-            found.append(Finding("identical-scores", "plan", message))
-        if one.components.systems_variance == 0 and one.components.residual_square > 0:
+            message = f"no topic tells these apart by {plan.measure}, so nothing can be planned for them: {some(same)}"
+            findings.append(Finding("identical-scores", "plan", message))
+        if plan.components.systems_variance == 0 and plan.components.residual_square > 0:
             message = (
-                f"by {one.measure} the runs differ no more than chance would have it: no number of topics is enough"
+                f"by {plan.measure} the runs differ no more than chance would have it: no number of topics is enough"
             )
-            found.append(Finding("no-system-variance", "plan", message))
-    return found
+            findings.append(Finding("no-system-variance", "plan", message))
+    return findings
 
 
 def _checked_effect(

@@ -37,11 +37,11 @@ def coincidences(grades: Floats, values: Floats) -> Floats:
     >>> coincidences(np.array([[1.0, 1.0, 0.0], [0.0, np.nan, np.nan]]), np.array([0.0, 1.0])).tolist()
     [[0.0, 1.0], [1.0, 1.0]]
     """
-    given = (grades[:, :, None] == values).sum(axis=1).astype(np.float64)
-    total = given.sum(axis=1)
+    ratings = (grades[:, :, None] == values).sum(axis=1).astype(np.float64)
+    total = ratings.sum(axis=1)
     paired = total > 1
-    given, weight = given[paired], 1 / (total[paired] - 1)
-    counts: Floats = np.einsum("d,dc,dk->ck", weight, given, given) - np.diag(weight @ given)
+    ratings, weight = ratings[paired], 1 / (total[paired] - 1)
+    counts: Floats = np.einsum("d,dc,dk->ck", weight, ratings, ratings) - np.diag(weight @ ratings)
     return counts
 
 
@@ -118,8 +118,8 @@ def krippendorff_alpha(counts: Floats, values: Floats, level: Level = "nominal")
 def _beyond_chance(observed: Floats, expected: Floats, apart: Floats) -> Floats:
     """1 - observed / expected disagreement; NaN where none is expected."""
     by_chance = (apart * expected).sum(axis=(-2, -1))
-    found: Floats = 1 - (apart * observed).sum(axis=(-2, -1)) / np.where(by_chance > 0, by_chance, np.nan)
-    return found
+    agreement: Floats = 1 - (apart * observed).sum(axis=(-2, -1)) / np.where(by_chance > 0, by_chance, np.nan)
+    return agreement
 
 
 def grade_agreement(counts: Floats) -> Floats:
@@ -130,9 +130,9 @@ def grade_agreement(counts: Floats) -> Floats:
     >>> grade_agreement(np.array([[20.0, 5.0], [10.0, 15.0]])).round(4).tolist()
     [0.7273, 0.6667]
     """
-    given = counts.sum(axis=-1) + counts.sum(axis=-2)
-    found: Floats = 2 * np.diagonal(counts, axis1=-2, axis2=-1) / np.where(given > 0, given, np.nan)
-    return found
+    ratings = counts.sum(axis=-1) + counts.sum(axis=-2)
+    agreement: Floats = 2 * np.diagonal(counts, axis1=-2, axis2=-1) / np.where(ratings > 0, ratings, np.nan)
+    return agreement
 
 
 def overlap(relevant: Floats) -> tuple[int, int]:

@@ -72,10 +72,10 @@ def coefficient(
 
     def register(function: Agreement) -> Agreement:
         known = described(function, "coefficient", parameters)
-        told = Coefficient(
+        entry = Coefficient(
             name=name, title=title, says=says, ties=ties, truth=truth, function=function, parameters=known
         )
-        COEFFICIENTS.add(told)
+        COEFFICIENTS.add(entry)
         return function
 
     return register

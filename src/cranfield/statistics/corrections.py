@@ -49,15 +49,15 @@ class Correction(Entry[Adjusts]):
         adjusted = np.minimum(self.function(counted.ravel()), 1.0).reshape(p.shape) if p.size else p
         return np.where(undefined, np.nan, adjusted)
 
-    def level(self, alpha: float, comparisons: int, found: int = 0) -> float:
+    def level(self, alpha: float, comparisons: int, significant: int = 0) -> float:
         """The level that parts what was found from the rest: p lies below it exactly where adjusted p is below alpha.
 
         With nothing found it is what the smallest p-value must be below, the level at which to plan.
 
-        >>> [find_correction("holm").level(0.05, 4, found) for found in (0, 2, 4)]
+        >>> [find_correction("holm").level(0.05, 4, significant) for significant in (0, 2, 4)]
         [0.0125, 0.025, 0.05]
         """
-        return alpha * self.share(comparisons, found)
+        return alpha * self.share(comparisons, significant)
 
 
 CORRECTIONS: Registry[Correction] = Registry(
@@ -110,14 +110,14 @@ def family_wise_error(alpha: float, comparisons: int) -> float:
 _ANY = "the chance of even one false alarm in the family, whatever the comparisons have to do with each other"
 
 
-def _left(comparisons: int, found: int) -> float:
+def _left(comparisons: int, significant: int) -> float:
     """What is left to decide shares alpha."""
-    return 1 / max(comparisons - found, 1)
+    return 1 / max(comparisons - significant, 1)
 
 
-def _found(comparisons: int, found: int) -> float:
+def _of_significant(comparisons: int, significant: int) -> float:
     """As much of alpha as there are findings among the comparisons."""
-    return max(found, 1) / comparisons
+    return max(significant, 1) / comparisons
 
 
 @correction("holm", title="Holm", controls=_ANY, share=_left)
@@ -152,7 +152,7 @@ def hochberg(p: Floats) -> Floats:
     return _back(np.minimum.accumulate(p[order] * np.arange(1, len(p) + 1)), order)
 
 
-@correction("bonferroni", title="Bonferroni", controls=_ANY, share=lambda comparisons, found: 1 / comparisons)
+@correction("bonferroni", title="Bonferroni", controls=_ANY, share=lambda comparisons, significant: 1 / comparisons)
 def bonferroni(p: Floats) -> Floats:
     """Every p-value times the number of comparisons; never less strict than Holm.
 
@@ -167,7 +167,7 @@ def bonferroni(p: Floats) -> Floats:
     title="Benjamini-Hochberg",
     controls="the expected share of false alarms among what is found, if the comparisons are independent or depend on "
     "each other positively; single false alarms are to be expected",
-    share=_found,
+    share=_of_significant,
 )
 def benjamini_hochberg(p: Floats) -> Floats:
     """The i-th smallest of k p-values times k / i, none above the one after.
@@ -187,7 +187,9 @@ def benjamini_hochberg(p: Floats) -> Floats:
     title="Benjamini-Yekutieli",
     controls="the expected share of false alarms among what is found, whatever the comparisons have to do with each "
     "other",
-    share=lambda comparisons, found: _found(comparisons, found) / sum(1 / i for i in range(1, comparisons + 1)),
+    share=lambda comparisons, significant: (
+        _of_significant(comparisons, significant) / sum(1 / i for i in range(1, comparisons + 1))
+    ),
 )
 def benjamini_yekutieli(p: Floats) -> Floats:
     """Benjamini-Hochberg times 1 + 1/2 + … + 1/k.

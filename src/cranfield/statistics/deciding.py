@@ -64,8 +64,8 @@ def decide(
     >>> decide(scores, pairs, outcomes, Sampling(), by_rule=False).by
     ('t', 'randomisation')
     """
-    asked = next(iter(outcomes))
-    p, error = (column.copy() for column in outcomes[asked][1:3])
+    first_test = next(iter(outcomes))
+    p, error = (column.copy() for column in outcomes[first_test][1:3])
     instead = np.isnan(p)
     if by_rule:
         instead |= changed(scores, pairs) < FEW_CHANGED
@@ -73,7 +73,7 @@ def decide(
         p[instead], error[instead] = _randomised(scores, pairs[instead], sampling, kind)
         if kind == "family":  # which corrects for all pairs itself
             p = np.where(instead, np.minimum(p * len(pairs), 1.0), p)
-    return Decision(p, error, tuple(RANDOMISATION if each else asked for each in instead.tolist()))
+    return Decision(p, error, tuple(RANDOMISATION if replaced else first_test for replaced in instead.tolist()))
 
 
 def changed(scores: Floats, pairs: Integers) -> Integers:

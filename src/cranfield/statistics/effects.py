@@ -52,10 +52,10 @@ def effects(
     correction of the t test; the reverse need not hold, as Holm is the sharper. `detectable` follows the same alpha.
 
     >>> scores = np.array([[0.7, 0.3, 0.2, 0.6, 0.4], [0.5, 0.1, 0.0, 0.2, 0.4]])
-    >>> found = effects(scores, np.array([[0, 1]]))
-    >>> found.mean.round(4), found.low.round(4), found.high.round(4), found.d_z.round(4), found.detectable.round(4)
+    >>> effect = effects(scores, np.array([[0, 1]]))
+    >>> effect.mean.round(4), effect.low.round(4), effect.high.round(4), effect.d_z.round(4), effect.detectable.round(4)
     (array([0.2]), array([0.0244]), array([0.3756]), array([1.4142]), array([0.2379]))
-    >>> found.wins, found.ties, found.losses
+    >>> effect.wins, effect.ties, effect.losses
     (array([4]), array([1]), array([0]))
     """
     from scipy.special import stdtrit
@@ -65,15 +65,15 @@ def effects(
     if comparisons < 1:
         raise UsageError(f"comparisons must be a whole number from 1, not {comparisons}")
     degrees = scores.shape[1] - 1
-    found = moments(scores, pairs)
-    error = _standard_error(found, scores)
+    summary = moments(scores, pairs)
+    error = _standard_error(summary, scores)
     level = alpha / comparisons
     quantile = -stdtrit(degrees, level / 2)
     return Effects(
-        found.mean,
-        found.mean - quantile * error,
-        found.mean + quantile * error,
-        found.over(np.sqrt(found.variance)),
+        summary.mean,
+        summary.mean - quantile * error,
+        summary.mean + quantile * error,
+        summary.over(np.sqrt(summary.variance)),
         *win_tie_loss(scores, pairs, tie),
         detectable(error, np.full(len(pairs), float(degrees)), power=power, alpha=level),
     )
@@ -85,8 +85,8 @@ def detectable(error: Floats, freedom: Floats, *, power: float, alpha: float) ->
     >>> detectable(np.array([0.01, 0.02]), np.array([49.0, 49.0]), power=0.8, alpha=0.05).round(4)
     array([0.0286, 0.0572])
     """
-    shifts = {each: _shift(each, power, alpha) for each in set(freedom.tolist())}
-    return np.asarray(error * np.array([shifts[each] for each in freedom.tolist()]))
+    shifts = {degrees: _shift(degrees, power, alpha) for degrees in set(freedom.tolist())}
+    return np.asarray(error * np.array([shifts[degrees] for degrees in freedom.tolist()]))
 
 
 def _shift(freedom: float, power: float, alpha: float) -> float:
@@ -132,8 +132,8 @@ def equivalence(scores: Floats, pairs: Integers, margin: float) -> Outcome:
     >>> equivalence(scores, np.array([[0, 1]]), margin=0.02).p.round(4)
     array([0.0081])
     """
-    found = moments(scores, pairs)
-    return within(margin, found.mean, _standard_error(found, scores), scores.shape[1] - 1)
+    summary = moments(scores, pairs)
+    return within(margin, summary.mean, _standard_error(summary, scores), scores.shape[1] - 1)
 
 
 def within(margin: float, difference: Floats, error: Floats, freedom: Floats | float) -> Outcome:
@@ -179,9 +179,9 @@ def bootstrap_interval(
     from scipy.stats import bootstrap
 
     _check_share(alpha, "alpha")
-    found = moments(scores, pairs)
-    low, high = found.mean.copy(), found.mean.copy()
-    varying = np.flatnonzero(found.variance)
+    summary = moments(scores, pairs)
+    low, high = summary.mean.copy(), summary.mean.copy()
+    varying = np.flatnonzero(summary.variance)
     for start in range(0, len(varying), step := max(1, _HELD // sampling.resamples)):
         block = varying[start : start + step]
         # The same seed for every block: what a pair gets does not hang on the other pairs.
@@ -199,8 +199,8 @@ def bootstrap_interval(
     return low, high
 
 
-def _standard_error(found: Moments, scores: Floats) -> Floats:
-    return np.asarray(np.sqrt(found.variance / scores.shape[1]))
+def _standard_error(summary: Moments, scores: Floats) -> Floats:
+    return np.asarray(np.sqrt(summary.variance / scores.shape[1]))
 
 
 def _check_share(value: float, name: str) -> None:

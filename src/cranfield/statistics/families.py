@@ -178,9 +178,9 @@ def randomised_tukey(scores: Floats, pairs: Integers, sampling: Sampling) -> Out
 
 def permutation_p(scores: Floats, pairs: Integers, sampling: Sampling) -> Floats:
     """The share of permutations in which the largest difference of any two systems is at least the pair's."""
-    given = summands(scores)
-    ranges = np.sort(_core.permuted_ranges(given.values, *draws(sampling)))
-    threshold = np.abs(given.sums(pairs)) - 2 * given.rounding.max()
+    terms = summands(scores)
+    ranges = np.sort(_core.permuted_ranges(terms.values, *draws(sampling)))
+    threshold = np.abs(terms.sums(pairs)) - 2 * terms.rounding.max()
     count = sampling.resamples - np.searchsorted(ranges, threshold, side="left")
     return np.asarray((1 + count) / (1 + sampling.resamples))
 
@@ -205,15 +205,15 @@ def maxt(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     array([0.03, 0.03, 0.06])
     """
     check_complete(scores)
-    given = summands(scores)
-    sums, size, rounding = given.sums(pairs), root_of_squares(given.values, pairs), given.rounding[pairs].sum(axis=1)
+    terms = summands(scores)
+    sums, size, rounding = terms.sums(pairs), root_of_squares(terms.values, pairs), terms.rounding[pairs].sum(axis=1)
     # A pair that differs by rounding only, if at all, must not take part: its statistic is noise.
     weight = np.divide(1.0, size, out=np.zeros(len(pairs)), where=size > rounding)
     statistic = sums * weight
     threshold = (np.abs(sums) - rounding) * weight * (1 - ROUNDING)
 
     order = np.argsort(np.abs(statistic), kind="stable")
-    count = _core.flipped_maxima(given.values, pairs[order], weight[order], threshold[order], *draws(sampling))
+    count = _core.flipped_maxima(terms.values, pairs[order], weight[order], threshold[order], *draws(sampling))
     stepwise = (1 + count) / (1 + sampling.resamples)
     p = np.empty(len(pairs))
     p[order] = np.maximum.accumulate(stepwise[::-1])[::-1]  # no pair is rejected before one with a larger statistic

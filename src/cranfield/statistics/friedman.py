@@ -30,8 +30,8 @@ def friedman(scores: Floats, *, correct_for_ties: bool = True) -> Friedman:
     References: Friedman, "The use of ranks to avoid the assumption of normality", 1937; Iman and Davenport,
     "Approximations of the critical region of the Friedman statistic", 1980.
 
-    >>> found = friedman(np.array([[0.5, 0.7, 0.9, 0.8], [0.4, 0.5, 0.6, 0.8], [0.1, 0.2, 0.3, 0.4]]))
-    >>> found.ranks, round(found.chi_square, 4), round(found.p, 4)
+    >>> outcome = friedman(np.array([[0.5, 0.7, 0.9, 0.8], [0.4, 0.5, 0.6, 0.8], [0.1, 0.2, 0.3, 0.4]]))
+    >>> outcome.ranks, round(outcome.chi_square, 4), round(outcome.p, 4)
     (array([1.125, 1.875, 3.   ]), 7.6, 0.0001)
     """
     from scipy.special import chdtrc, fdtrc

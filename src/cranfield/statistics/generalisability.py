@@ -55,8 +55,8 @@ def variance_components(scores: Floats) -> Components:
     Formula: MS_s = n_q Σ(x̄_s - x̄)² / (n_s - 1), MS_q = n_s Σ(x̄_q - x̄)² / (n_q - 1), MS_e the rest
     σ²_s = (MS_s - MS_e) / n_q, σ²_q = (MS_q - MS_e) / n_s, σ²_e = MS_e
 
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5], [0.3, 0.5, 0.9]]))
-    >>> round(found.systems_variance, 4), round(found.topics_variance, 4), round(found.residual_variance, 4)
+    >>> components = variance_components(np.array([[0.1, 0.4, 0.5], [0.3, 0.5, 0.9]]))
+    >>> [round(x, 4) for x in (components.systems_variance, components.topics_variance, components.residual_variance)]
     (0.0233, 0.0567, 0.0117)
     """
     scores = np.asarray(scores, dtype=np.float64)
@@ -82,62 +82,70 @@ def variance_components(scores: Floats) -> Components:
     )
 
 
-def generalisability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> IntervalEstimate:
+def generalisability(
+    components: Components, topics: int | None = None, *, confidence: float = 0.95
+) -> IntervalEstimate:
     """Eρ² with that many topics, or as many as there were: how stable the differences between systems are.
 
     Formula: Eρ² = σ²_s / (σ²_s + σ²_e / n); interval from MS_s / MS_e and the quantiles of F
     Reference: Feldt, "The approximate sampling distribution of Kuder-Richardson reliability coefficient twenty", 1965.
 
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
-    >>> round(generalisability(found).value, 3), round(generalisability(found, 50).value, 3)
+    >>> components = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
+    >>> round(generalisability(components).value, 3), round(generalisability(components, 50).value, 3)
     (0.718, 0.97)
     """
-    number = _checked_topics(topics, found)
-    ratios = (_ratio(found.systems_variance, found.residual_variance), *_relative_bounds(found, confidence))
+    number = _checked_topics(topics, components)
+    ratios = (
+        _ratio(components.systems_variance, components.residual_variance),
+        *_relative_bounds(components, confidence),
+    )
     return IntervalEstimate(*(_reliability(number, ratio) for ratio in ratios))
 
 
-def dependability(found: Components, topics: int | None = None, *, confidence: float = 0.95) -> IntervalEstimate:
+def dependability(components: Components, topics: int | None = None, *, confidence: float = 0.95) -> IntervalEstimate:
     """Φ with that many topics, or as many as there were: how stable the scores themselves are.
 
     Formula: Φ = σ²_s / (σ²_s + (σ²_q + σ²_e) / n)
     Reference: Arteaga, Jeyaratnam and Franklin, "Confidence intervals for proportions of total variance in the two-way
     cross component of variance model", 1982.
 
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
-    >>> round(dependability(found).value, 3), round(dependability(found, 50).value, 3)
+    >>> components = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
+    >>> round(dependability(components).value, 3), round(dependability(components, 50).value, 3)
     (0.477, 0.919)
     """
-    number = _checked_topics(topics, found)
-    noise = found.topics_variance + found.residual_variance
-    ratios = (_ratio(found.systems_variance, noise), *_absolute_bounds(found, confidence))
+    number = _checked_topics(topics, components)
+    noise = components.topics_variance + components.residual_variance
+    ratios = (_ratio(components.systems_variance, noise), *_absolute_bounds(components, confidence))
     return IntervalEstimate(*(_reliability(number, ratio) for ratio in ratios))
 
 
-def topics_for_generalisability(found: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
+def topics_for_generalisability(components: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
     """How many topics give that Eρ².
 
     Formula: n = ⌈target σ²_e / (σ²_s (1 - target))⌉
 
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
-    >>> topics_for_generalisability(found, 0.9).value
+    >>> components = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
+    >>> topics_for_generalisability(components, 0.9).value
     15.0
     """
-    ratio, bounds = _ratio(found.systems_variance, found.residual_variance), _relative_bounds(found, confidence)
+    ratio, bounds = (
+        _ratio(components.systems_variance, components.residual_variance),
+        _relative_bounds(components, confidence),
+    )
     return _topics_for(target, ratio, bounds)
 
 
-def topics_for_dependability(found: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
+def topics_for_dependability(components: Components, target: float, *, confidence: float = 0.95) -> IntervalEstimate:
     """How many topics give that Φ.
 
     Formula: n = ⌈target (σ²_q + σ²_e) / (σ²_s (1 - target))⌉
 
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
-    >>> topics_for_dependability(found, 0.9).value
+    >>> components = variance_components(np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.1], [0.0, 0.1, 0.4, 0.2]]))
+    >>> topics_for_dependability(components, 0.9).value
     40.0
     """
-    noise = found.topics_variance + found.residual_variance
-    return _topics_for(target, _ratio(found.systems_variance, noise), _absolute_bounds(found, confidence))
+    noise = components.topics_variance + components.residual_variance
+    return _topics_for(target, _ratio(components.systems_variance, noise), _absolute_bounds(components, confidence))
 
 
 def expected_tau(generalisability: float) -> float:
@@ -164,23 +172,23 @@ def expected_tau_ap(generalisability: float) -> float:
     return float(generalisability**3.98652984123827)
 
 
-def _relative_bounds(found: Components, confidence: float) -> tuple[float, float]:
+def _relative_bounds(components: Components, confidence: float) -> tuple[float, float]:
     """Bounds of σ²_s / σ²_e."""
     from scipy.stats import f
 
-    observed = _ratio(found.systems_square, found.residual_square)
-    freedom = found.systems - 1, (found.systems - 1) * (found.topics - 1)
+    observed = _ratio(components.systems_square, components.residual_square)
+    freedom = components.systems - 1, (components.systems - 1) * (components.topics - 1)
     tail = (1 - _checked_share("confidence", confidence)) / 2
-    low, high = ((observed / float(f.isf(at, *freedom)) - 1) / found.topics for at in (tail, 1 - tail))
+    low, high = ((observed / float(f.isf(at, *freedom)) - 1) / components.topics for at in (tail, 1 - tail))
     return low, high
 
 
-def _absolute_bounds(found: Components, confidence: float) -> tuple[float, float]:
+def _absolute_bounds(components: Components, confidence: float) -> tuple[float, float]:
     """Bounds of σ²_s / (σ²_q + σ²_e)."""
     from scipy.stats import chi2, f
 
-    systems, topics = found.systems, found.topics
-    of_systems, of_topics, rest = found.systems_square, found.topics_square, found.residual_square
+    systems, topics = components.systems, components.topics
+    of_systems, of_topics, rest = components.systems_square, components.topics_square, components.residual_square
     tail = (1 - _checked_share("confidence", confidence)) / 2
 
     def bound(at: float) -> float:
@@ -221,10 +229,10 @@ def _ratio(above: float, below: float) -> float:
     return inf if above > 0 else nan
 
 
-def _checked_topics(topics: int | None, found: Components) -> int:
+def _checked_topics(topics: int | None, components: Components) -> int:
     if topics is not None and topics < 1:
         raise UsageError(f"topics must be at least 1, not {topics}")
-    return found.topics if topics is None else topics
+    return components.topics if topics is None else topics
 
 
 def _checked_share(name: str, value: float) -> float:

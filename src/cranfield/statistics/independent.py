@@ -73,15 +73,15 @@ def mann_whitney(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome
     from scipy.stats import mannwhitneyu
 
     check_disjoint(scores, pairs)
-    found = np.ones((2, len(pairs)))
+    statistic_and_p = np.ones((2, len(pairs)))
     for place, pair in enumerate(pairs):
         own = rounded(scores[pair])
         first, second = (row[~np.isnan(row)] for row in own)
         if np.nanmin(own) == np.nanmax(own):
-            found[0, place] = len(first) * len(second) / 2
+            statistic_and_p[0, place] = len(first) * len(second) / 2
         else:
-            found[:, place] = mannwhitneyu(first, second)
-    return Outcome(found[0], found[1], np.zeros(len(pairs)))
+            statistic_and_p[:, place] = mannwhitneyu(first, second)
+    return Outcome(statistic_and_p[0], statistic_and_p[1], np.zeros(len(pairs)))
 
 
 class _Samples(NamedTuple):
@@ -117,11 +117,11 @@ def exchanged(scores: Floats, pairs: Integers) -> Floats:
     """
     from scipy.stats import hypergeom
 
-    found = _samples(scores)
+    samples = _samples(scores)
     out = np.ones(len(pairs))
     for place, (i, j) in enumerate(pairs.tolist()):
-        own, other = int(found.size[i]), int(found.size[j])
-        if not np.isclose(found.mean[i], found.mean[j], rtol=10.0**-DIGITS, atol=0):
+        own, other = int(samples.size[i]), int(samples.size[j])
+        if not np.isclose(samples.mean[i], samples.mean[j], rtol=10.0**-DIGITS, atol=0):
             kept = np.arange(max(0, own - other), own + 1)
             away = np.abs(kept - own * own / (own + other))
             out[place] = hypergeom(own + other, own, own).pmf(kept)[away >= away[-1] * (1 - 1e-9)].sum()

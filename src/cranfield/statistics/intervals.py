@@ -34,9 +34,11 @@ class Ends(NamedTuple):
 
 
 def decided(
-    scores: Floats, pairs: Integers, decision: Decision, level: float, found: Booleans, sampling: Sampling
+    scores: Floats, pairs: Integers, decision: Decision, level: float, significant: Booleans, sampling: Sampling
 ) -> Ends:
-    """For each pair the differences that its deciding test does not reject at the level; `found` are those significant.
+    """For each pair the differences that its deciding test does not reject at the level.
+
+    `significant` are the pairs where it rejects that there is none.
 
     >>> scores = np.array([[0.7, 0.3, 0.2, 0.6, 0.4, 0.5], [0.5, 0.1, 0.0, 0.2, 0.3, 0.2]])
     >>> by_t = Decision(np.array([0.0036]), np.array([0.0]), ("t",))
@@ -48,16 +50,16 @@ def decided(
     low, high = np.full((2, len(pairs)), np.nan)
     mean = moments(scores, pairs).mean
     for name in dict.fromkeys(decision.by):
-        own = np.array([each == name for each in decision.by])
+        own = np.array([test == name for test in decision.by])
         if name == RANDOMISATION or (name == "randomised-tukey" and len(scores) == 2):
             low[own], high[own] = flipped(differences(scores, pairs[own]), level, sampling)
         elif name in _HALF_WIDTHS:
             half = _HALF_WIDTHS[name](scores, pairs[own], level, sampling)
             low[own], high[own] = mean[own] - half, mean[own] + half
-    return agreeing(Ends(low, high), mean, found)
+    return agreeing(Ends(low, high), mean, significant)
 
 
-def agreeing(ends: Ends, mean: Floats, found: Booleans) -> Ends:
+def agreeing(ends: Ends, mean: Floats, significant: Booleans) -> Ends:
     """The same where an end that was drawn, or rounded, lies on the wrong side of zero: it goes to zero.
 
     >>> agreeing(Ends(np.array([0.1, -0.1]), np.array([0.3, 0.3])), np.array([0.2, 0.1]), np.array([False, False]))
@@ -66,8 +68,10 @@ def agreeing(ends: Ends, mean: Floats, found: Booleans) -> Ends:
     array([ True])
     """
     least = np.nextafter(0.0, 1.0)
-    low = np.where(found, np.where(mean > 0, np.maximum(ends.low, least), ends.low), np.minimum(ends.low, 0.0))
-    high = np.where(found, np.where(mean > 0, ends.high, np.minimum(ends.high, -least)), np.maximum(ends.high, 0.0))
+    low = np.where(significant, np.where(mean > 0, np.maximum(ends.low, least), ends.low), np.minimum(ends.low, 0.0))
+    high = np.where(
+        significant, np.where(mean > 0, ends.high, np.minimum(ends.high, -least)), np.maximum(ends.high, 0.0)
+    )
     return Ends(low, high)
 
 
@@ -112,12 +116,12 @@ def _subset_means(
     topics = len(weight)
     means = np.empty((len(weighted), count))
     start, random = 0, np.random.default_rng(sampling.seed)
-    told = ~alike
-    for chosen in _listed(topics) if listed else _drawn(int(told.sum()), count, random):
-        size = chosen @ weight[told]
+    distinct = ~alike
+    for chosen in _listed(topics) if listed else _drawn(int(distinct.sum()), count, random):
+        size = chosen @ weight[distinct]
         if alike.any():
             size += random.binomial(int(alike.sum()), 0.5, len(size))
-        sums = weighted[:, told] @ chosen.T
+        sums = weighted[:, distinct] @ chosen.T
         # An empty subset, all but never drawn, has no mean: that of all topics is in no tail.
         whole = weighted.sum(axis=1, keepdims=True) / weight.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -202,9 +206,9 @@ def _of_randomised_tukey(scores: Floats, pairs: Integers, level: float, sampling
     most = _most_extreme(level, sampling.resamples)
     if most < 0:
         return np.full(len(pairs), np.inf)
-    given = summands(scores)
-    ranges = np.sort(_core.permuted_ranges(given.values, *draws(sampling)))
-    half = ranges[len(ranges) - 1 - most] * _unit(scores, given.values) / scores.shape[1]
+    terms = summands(scores)
+    ranges = np.sort(_core.permuted_ranges(terms.values, *draws(sampling)))
+    half = ranges[len(ranges) - 1 - most] * _unit(scores, terms.values) / scores.shape[1]
     return np.full(len(pairs), half)
 
 
@@ -217,8 +221,8 @@ def _of_maxt(scores: Floats, pairs: Integers, level: float, sampling: Sampling) 
     left = np.flatnonzero(outcome.p >= level)
     if not len(left):
         left = np.array([int(np.argmin(np.abs(outcome.statistic)))])
-    given = summands(scores)
-    size, rounding = root_of_squares(given.values, pairs[left]), given.rounding[pairs[left]].sum(axis=1)
+    terms = summands(scores)
+    size, rounding = root_of_squares(terms.values, pairs[left]), terms.rounding[pairs[left]].sum(axis=1)
     weight = np.divide(1.0, size, out=np.zeros(len(left)), where=size > rounding)
     most = _most_extreme(level, sampling.resamples)
     if most < 0:
@@ -226,10 +230,10 @@ def _of_maxt(scores: Floats, pairs: Integers, level: float, sampling: Sampling) 
     low, high = 0.0, float(np.sqrt(topics))
     for _ in range(4):  # pairs of no weight behind the others ask how often these exceed each of many thresholds
         grid = np.linspace(low, high, 66)
-        asked = np.concatenate([pairs[left], np.repeat(pairs[left[:1]], len(grid), axis=0)])
+        family = np.concatenate([pairs[left], np.repeat(pairs[left[:1]], len(grid), axis=0)])
         weights = np.concatenate([weight, np.zeros(len(grid))])
         thresholds = np.concatenate([np.full(len(left), np.inf), grid])
-        count = _core.flipped_maxima(given.values, asked, weights, thresholds, *draws(sampling))[len(left) :]
+        count = _core.flipped_maxima(terms.values, family, weights, thresholds, *draws(sampling))[len(left) :]
         within = int(np.argmax(count <= most)) if (count <= most).any() else len(grid) - 1
         low, high = grid[max(within - 1, 0)], grid[within]
     with np.errstate(divide="ignore"):

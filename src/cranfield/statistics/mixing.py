@@ -25,6 +25,6 @@ def mixed_agreement(coefficient: Coefficient, scores: Floats, sampling: Sampling
     drawn = np.random.default_rng(sampling.seed).integers(judges, size=(sampling.resamples, 2, topics))
     of_topic = np.moveaxis(scores, 2, 0)  # topic, judge, system
     mixes = np.round(of_topic[np.arange(topics), drawn].mean(axis=2), DECIMALS)
-    values = np.array([coefficient(one, other) for one, other in mixes])
+    values = np.array([coefficient(first, second) for first, second in mixes])
     defined = values[~np.isnan(values)]
     return percentile_estimate(float(defined.mean()) if len(defined) else float("nan"), values)

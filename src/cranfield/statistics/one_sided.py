@@ -152,8 +152,8 @@ def least_lead(
     if test == "t":
         from scipy.special import stdtrit
 
-        found, topics = moments(scores, _PAIR), len(first)
-        return float(found.mean[0] + stdtrit(topics - 1, alpha) * np.sqrt(found.variance[0] / topics))
+        summary, topics = moments(scores, _PAIR), len(first)
+        return float(summary.mean[0] + stdtrit(topics - 1, alpha) * np.sqrt(summary.variance[0] / topics))
     means = _means_over_sets(first - second, sampling)
     counting = ceil(alpha * (1 + len(means))) - 2  # sets beside the empty one that may count, for p to be below alpha
     return -inf if counting < 0 else float(np.partition(means, counting)[counting])

@@ -75,8 +75,10 @@ def agreement_of_orderings(
     others = topic_draws(second.topics, sampling, stream=0 if same_topics else 1)
     numbers = [(first.numbers(draw), second.numbers(other)) for draw, other in zip(draws, others, strict=True)]
     return [
-        percentile_estimate(each(first.numbers(), second.numbers()), np.array([each(x, y) for x, y in numbers]))
-        for each in coefficients
+        percentile_estimate(
+            coefficient(first.numbers(), second.numbers()), np.array([coefficient(x, y) for x, y in numbers])
+        )
+        for coefficient in coefficients
     ]
 
 
@@ -108,7 +110,7 @@ def split_half_stability(
         shuffled = generator.permutation(ordering.topics)
         middle = ordering.topics // 2
         halves.append((ordering.numbers(shuffled[:middle]), ordering.numbers(shuffled[middle:])))
-    return [_stability(np.array([each(x, y) for x, y in halves])) for each in coefficients]
+    return [_stability(np.array([coefficient(x, y) for x, y in halves])) for coefficient in coefficients]
 
 
 def _stability(replicates: Floats) -> Stability:

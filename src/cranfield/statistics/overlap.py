@@ -76,8 +76,8 @@ class TiedRanking:
     def in_both(self, other: TiedRanking) -> tuple[Integers, Integers]:
         """The places, in this list and in the other, of the documents in both."""
         places = {document: place for place, document in enumerate(other.documents)}
-        found = [(here, places[document]) for here, document in enumerate(self.documents) if document in places]
-        here, there = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        shared = [(here, places[document]) for here, document in enumerate(self.documents) if document in places]
+        here, there = np.array(shared, dtype=np.int64).reshape(-1, 2).T
         return here, there
 
 
@@ -173,10 +173,10 @@ def _count_in_group(
     """For each group asked for, how many documents of it have a rank in the other list from lowest to highest."""
     step = max(int(highest.max()), int(ranks.max(initial=0))) + 1
     keys = np.sort(groups * step + ranks)
-    found = np.searchsorted(keys, group * step + highest, "right") - np.searchsorted(
+    counts = np.searchsorted(keys, group * step + highest, "right") - np.searchsorted(
         keys, group * step + lowest, "left"
     )
-    return np.where(group > 0, found, 0)
+    return np.where(group > 0, counts, 0)
 
 
 def _count_to(ranks: Integers, depth: int) -> Integers:

@@ -45,19 +45,19 @@ def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """
     from scipy.special import stdtr
 
-    found = moments(scores, pairs)
-    statistic = t_statistic(found, scores.shape[1])
-    p = np.where(found.variance == 0, np.nan, 2 * stdtr(scores.shape[1] - 1, -np.abs(statistic)))
-    return Outcome(statistic, p, np.zeros(len(pairs)), _constant_note(found))
+    summary = moments(scores, pairs)
+    statistic = t_statistic(summary, scores.shape[1])
+    p = np.where(summary.variance == 0, np.nan, 2 * stdtr(scores.shape[1] - 1, -np.abs(statistic)))
+    return Outcome(statistic, p, np.zeros(len(pairs)), _constant_note(summary))
 
 
-def t_statistic(found: Moments, topics: int) -> Floats:
+def t_statistic(summary: Moments, topics: int) -> Floats:
     """The mean difference in standard errors.
 
     >>> t_statistic(Moments(np.array([0.2]), np.array([0.02])), 5).round(4)
     array([3.1623])
     """
-    return found.over(np.sqrt(found.variance / topics))
+    return summary.over(np.sqrt(summary.variance / topics))
 
 
 @significance_test(
@@ -87,11 +87,11 @@ def wilcoxon(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     check_complete(scores)
     topics = scores.shape[1]
     parts = [_signed_ranks(whole_differences(scores, block)[0]) for block in in_blocks(pairs, topics)]
-    found = _SignedRanks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-    notes = _counted(found.zeros, topics, "differences of zero, left out") + _counted(
-        found.tied, topics, "differences tied in size"
+    ranks = _SignedRanks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    notes = _counted(ranks.zeros, topics, "differences of zero, left out") + _counted(
+        ranks.tied, topics, "differences tied in size"
     )
-    return Outcome(found.statistic, found.p, np.zeros(len(pairs)), notes)
+    return Outcome(ranks.statistic, ranks.p, np.zeros(len(pairs)), notes)
 
 
 class _SignedRanks(NamedTuple):
@@ -203,17 +203,17 @@ def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     if sampling.resamples < 1:
         raise UsageError(f"a bootstrap test needs at least one resample, not {sampling.resamples}")
     topics = scores.shape[1]
-    found = moments(scores, pairs)
-    statistic = t_statistic(found, topics)
+    summary = moments(scores, pairs)
+    statistic = t_statistic(summary, topics)
     extreme = np.full(len(pairs), np.nan)
-    varying = np.flatnonzero(found.variance > 0)
+    varying = np.flatnonzero(summary.variance > 0)
     for start in range(0, len(varying), step := max(1, _HELD // topics)):
         block = varying[start : start + step]
-        centred = differences(scores, pairs[block]) - found.mean[block, None]
+        centred = differences(scores, pairs[block]) - summary.mean[block, None]
         extreme[block] = _draws_as_extreme(centred, statistic[block], sampling)
     p = (1 + extreme) / (1 + sampling.resamples)
     error = np.nan_to_num(np.sqrt(p * (1 - p) / sampling.resamples))
-    return Outcome(statistic, p, error, _constant_note(found))
+    return Outcome(statistic, p, error, _constant_note(summary))
 
 
 _HELD = 1 << 24  # differences for which draws are made once
@@ -253,19 +253,19 @@ def draws(sampling: Sampling, topics: int) -> Iterator[Floats]:
         yield np.bincount(drawn.ravel(), minlength=rows * topics).reshape(rows, topics).astype(np.float64)
 
 
-def _constant_note(found: Moments) -> tuple[str, ...]:
-    constant = int(found.constant.sum())
+def _constant_note(summary: Moments) -> tuple[str, ...]:
+    constant = int(summary.constant.sum())
     if not constant:
         return ()
-    pairs = f"in {constant:,} of {len(found.mean):,} pairs the" if len(found.mean) > 1 else "the"
+    pairs = f"in {constant:,} of {len(summary.mean):,} pairs the" if len(summary.mean) > 1 else "the"
     return (f"{pairs} difference is the same on every topic: without variation p is undefined",)
 
 
-def _counted(counts: Floats | Integers, topics: int, what: str) -> tuple[str, ...]:
+def _counted(counts: Floats | Integers, topics: int, kind: str) -> tuple[str, ...]:
     """A note of how many topics it concerns, if any."""
     if not np.any(counts):
         return ()
     if len(counts) == 1:
-        return (f"{what}: {int(counts[0]):,} of {topics:,} topics",)
+        return (f"{kind}: {int(counts[0]):,} of {topics:,} topics",)
     concerned = np.count_nonzero(counts)
-    return (f"{what}: up to {int(counts.max()):,} of {topics:,} topics, in {concerned:,} of {len(counts):,} pairs",)
+    return (f"{kind}: up to {int(counts.max()):,} of {topics:,} topics, in {concerned:,} of {len(counts):,} pairs",)

@@ -149,8 +149,8 @@ def _chance(noncentrality: float, freedom: float, alpha: float) -> float:
     critical = -stdtrit(freedom, alpha / 2)
     within, below = (float(nctdtr(freedom, noncentrality, bound)) for bound in (critical, -critical))
     if isnan(within):
-        what = f"so small an alpha ({alpha:g}) with {freedom:g} degrees of freedom"
-        raise UsageError(f"power cannot be computed for {what}")
+        case = f"so small an alpha ({alpha:g}) with {freedom:g} degrees of freedom"
+        raise UsageError(f"power cannot be computed for {case}")
     return 1 - within + (0.0 if isnan(below) else below)  # SciPy's answer where the far tail vanishes is NaN
 
 

@@ -77,10 +77,10 @@ def exact_p(
         added_up = (np.abs(scores[first]) + np.abs(scores[second])).sum(axis=1)
         whole = (unit > 0) & (unit <= LARGEST_DENOMINATOR) & (added_up * unit < LARGEST_SUM)
         scale = np.where(whole, unit, 1)[:, np.newaxis]
-        one, other = scores[first] * scale, scores[second] * scale
-        one[whole], other[whole] = np.rint(one[whole]), np.rint(other[whole])
+        ours, theirs = scores[first] * scale, scores[second] * scale
+        ours[whole], theirs[whole] = np.rint(ours[whole]), np.rint(theirs[whole])
         tolerance = np.where(whole, 0.0, ROUNDING * added_up)
-        return _core.exact_flips(one - other, tolerance, affordable, threads, one_sided)
+        return _core.exact_flips(ours - theirs, tolerance, affordable, threads, one_sided)
 
     return np.concatenate([of_block(block) for block in in_blocks(pairs, scores.shape[1])])
 
@@ -92,10 +92,10 @@ def monte_carlo_p(scores: Floats, pairs: Integers, sampling: Sampling, *, one_si
     >>> monte_carlo_p(scores, np.array([[0, 1]]), Sampling(resamples=9_999)).round(2)
     array([0.25])
     """
-    given = summands(scores)
-    sums = given.sums(pairs)
-    threshold = (sums if one_sided else np.abs(sums)) - given.rounding[pairs].sum(axis=1)
-    count = _core.flipped_sums(given.values, pairs, threshold, *draws(sampling), one_sided)
+    terms = summands(scores)
+    sums = terms.sums(pairs)
+    threshold = (sums if one_sided else np.abs(sums)) - terms.rounding[pairs].sum(axis=1)
+    count = _core.flipped_sums(terms.values, pairs, threshold, *draws(sampling), one_sided)
     return (1 + count) / (1 + sampling.resamples)
 
 

@@ -31,8 +31,8 @@ class Risk(NamedTuple):
 def risk(scores: Floats, baseline: int, *, alpha: float = 1.0) -> Risk:
     """Every risk measure of every system, against the baseline of that number and among all systems.
 
-    >>> found = risk(np.array([[0.2, 0.5, 0.4], [0.5, 0.4, 0.6]]), baseline=0)
-    >>> found.urisk.round(4).tolist(), found.georisk.round(4).tolist()
+    >>> risks = risk(np.array([[0.2, 0.5, 0.4], [0.5, 0.4, 0.6]]), baseline=0)
+    >>> risks.urisk.round(4).tolist(), risks.georisk.round(4).tolist()
     ([0.0, 0.1], [0.4148, 0.49])
     """
     scores = _checked(scores)

@@ -65,10 +65,10 @@ def compare_seeds(
 
     >>> a = np.array([[0.50, 0.25, 0.75, 0.60], [0.55, 0.35, 0.70, 0.60], [0.45, 0.40, 0.80, 0.65]])
     >>> b = np.array([[0.40, 0.15, 0.70, 0.50]])
-    >>> found = compare_seeds(a, b)
-    >>> round(found.difference, 4), round(found.error, 4), round(found.p, 4)
+    >>> comparison = compare_seeds(a, b)
+    >>> round(comparison.difference, 4), round(comparison.error, 4), round(comparison.p, 4)
     (0.1125, 0.0275, 0.0265)
-    >>> found.notes
+    >>> comparison.notes
     ('B has one run: the result is about that run and says nothing of the method under other seeds',)
     """
     a, b = _checked(a, names[0]), _checked(b, names[1])

@@ -122,8 +122,8 @@ def corrected_resampled_t(
     Reference: Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003; Bouckaert and
     Frank, "Evaluating the replicability of significance tests for comparing learning algorithms", PAKDD 2004.
 
-    >>> found = corrected_resampled_t([0.02, 0.05, 0.01, 0.04, 0.03], train=40, test=10)
-    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
+    >>> outcome = corrected_resampled_t([0.02, 0.05, 0.01, 0.04, 0.03], train=40, test=10)
+    >>> round(outcome.statistic, 4), outcome.freedom, round(outcome.p, 4)
     (2.8284, 4, 0.0474)
     """
     from scipy.stats import t as student
