@@ -308,9 +308,11 @@ def _largest(parts: Sequence[TopicPart]) -> list[TopicPart]:
     return sorted(changed, key=lambda part: -abs(part.difference))[:SHOWN_TOPICS]
 
 
-def _one_measure(given: str | Measure) -> Measure:
-    named = as_measures(given)
+def _one_measure(notation: str | Measure) -> Measure:
+    named = as_measures(notation)
     if len(named) != 1:
-        raise UsageError(f"one measure is explained at a time; '{given}' names {some([str(each) for each in named])}")
+        raise UsageError(
+            f"one measure is explained at a time; '{notation}' names {some([str(measure) for measure in named])}"
+        )
     check_comparable(named)
     return named[0]

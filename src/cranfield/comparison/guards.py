@@ -39,19 +39,19 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         error = family_wise_error(alpha, count)
         if test.kind == "family":
             measures = " and, times their number, for the measures" if len(comparison.panels) > 1 else ""
-            told = f"{test.named} corrects for all pairs itself{measures}"
+            remedy = f"{test.named} corrects for all pairs itself{measures}"
         elif correction.name == "none":
-            told = "they are not corrected"
+            remedy = "they are not corrected"
         else:
-            told = f"adjusted p-values ({correction.title}) keep down {correction.controls}"
+            remedy = f"adjusted p-values ({correction.title}) keep down {correction.controls}"
         message = (
-            f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm is up to {error:.0%}; {told}"
+            f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm is up to {error:.0%}; {remedy}"
         )
         yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
-    for asked in comparison.tests:
-        if asked.name in ("wilcoxon", "sign"):
-            title = asked.title.removesuffix(" test")
-            message = f"the {title} test is not about the mean; its null hypothesis: {asked.null}"
+    for significance_test in comparison.tests:
+        if significance_test.name in ("wilcoxon", "sign"):
+            title = significance_test.title.removesuffix(" test")
+            message = f"the {title} test is not about the mean; its null hypothesis: {significance_test.null}"
             yield Finding("other-null", "tests", message)
 
 
@@ -118,15 +118,15 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
     topics, first = len(panel.topics), comparison.tests[0]
     if topics >= FEW_TOPICS:
         return
-    told = [f"{topics} topics are few"]
+    remarks = [f"{topics} topics are few"]
     if comparison.by_rule:
-        told[0] += ": the exact randomisation test decides, as t is fragile"
+        remarks[0] += ": the exact randomisation test decides, as t is fragile"
     elif first.name in FRAGILE:
-        told[0] += f": {first.named} is fragile, and decides because it was asked for"
-        told += _disagreement(comparison, panel, names)
+        remarks[0] += f": {first.named} is fragile, and decides because it was asked for"
+        remarks += _disagreement(comparison, panel, names)
     reachable = 2.0 ** (1 - topics)  # the least p of all flips
     if panel.decided.by_randomisation.any() and reachable >= comparison.level:
-        told.append(
+        remarks.append(
             f"{topics} topics cannot decide anything at level {comparison.level:.2g}, as no randomisation p is below "
             f"{reachable:.2g}"
         )
@@ -134,11 +134,11 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
         finite = panel.effects.detectable[np.isfinite(panel.effects.detectable) & (panel.effects.detectable > 0)]
         if len(finite):
             corrected = " after correction" if comparison.comparisons > 1 else ""
-            told.append(
+            remarks.append(
                 f"only differences of about {finite.max():.3f} would be found{corrected} with a chance of "
                 f"{comparison.power:.0%}"
             )
-    yield Finding("few-topics", panel.label, "; ".join(told))
+    yield Finding("few-topics", panel.label, "; ".join(remarks))
 
 
 def _disagreement(comparison: Comparison, panel: Panel, names: list[str]) -> list[str]:

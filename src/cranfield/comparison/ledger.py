@@ -50,10 +50,10 @@ def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")
     if not before:
         return []
-    asked = sum(session.comparisons for session in before)
+    made = sum(session.comparisons for session in before)
     significant = sum(session.significant for session in before)
     message = (
-        f"{plural(asked, 'comparison')} {'was' if asked == 1 else 'were'} made on these judgements before, in "
+        f"{plural(made, 'comparison')} {'was' if made == 1 else 'were'} made on these judgements before, in "
         f"{plural(len(before), 'session')}; "
         f"{significant:,} significant. p-values are corrected for this session alone: report the others too"
     )

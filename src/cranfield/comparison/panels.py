@@ -55,7 +55,7 @@ def tested_panel(
     measure: Measure,
     pairs: Integers,
     tests: tuple[SignificanceTest, ...],
-    asked: Question,
+    question: Question,
 ) -> Panel:
     """The pairs of one measure on one collection with their p-values; `corrected` does what takes all panels."""
     results, groups = evaluated.results, list(evaluated.runs_of.values())
@@ -64,15 +64,15 @@ def tested_panel(
     kept = _kept_topics(results, of_run, measure, tests)
     by_seed = [of_run[[results.runs.index(name) for name in group]][:, kept] for group in groups]
     scores = np.stack([runs.mean(axis=0) for runs in by_seed])
-    tested = _over_seeds(by_seed, scores, pairs) if several else _tested(scores, pairs, tests, asked)
-    by_rule = asked.by_rule and not several
-    decision = decide(scores, pairs, tested.outcomes, asked.sampling, by_rule=by_rule, kind=tests[0].kind)
+    tested = _over_seeds(by_seed, scores, pairs) if several else _tested(scores, pairs, tests, question)
+    by_rule = question.by_rule and not several
+    decision = decide(scores, pairs, tested.outcomes, question.sampling, by_rule=by_rule, kind=tests[0].kind)
     differing = tested.effects
     if measure.sign < 0:  # the lower value wins a topic
         differing = differing._replace(wins=differing.losses, losses=differing.wins)
     topics = tuple(results.topics[t] for t in np.flatnonzero(kept))
     unknown = np.full(len(pairs), np.nan)
-    margin, weight = asked.details.margin, asked.details.risk
+    margin, weight = question.details.margin, question.details.risk
     return Panel(
         collection=collection,
         measure=measure,
@@ -90,7 +90,7 @@ def tested_panel(
         notes=tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
         equivalence=None if margin is None else within(margin, differing.mean, tested.error, tested.freedom).p,
         spreads=tuple(seed_spread(runs) for runs in by_seed) if several else None,
-        folds=_folds(scores, topics, pairs, asked),
+        folds=_folds(scores, topics, pairs, question),
         risk=None if weight is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=weight),
     )
 
@@ -119,36 +119,36 @@ def _kept_topics(results: Results, scores: Floats, measure: Measure, tests: tupl
     return kept
 
 
-def _tested(scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], asked: Question) -> _Tested:
+def _tested(scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], question: Question) -> _Tested:
     """One run of each system."""
     if any(test.kind == "independent" for test in tests):
-        return _on_different_topics(scores, pairs, tests, asked)
+        return _on_different_topics(scores, pairs, tests, question)
     return _Tested(
         effects(scores, pairs),
-        {test.name: test.function(scores, pairs, asked.sampling) for test in tests},
+        {test.name: test.function(scores, pairs, question.sampling) for test in tests},
         np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
         np.full(len(pairs), scores.shape[1] - 1.0),
     )
 
 
 def corrected(
-    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question
+    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, question: Question
 ) -> tuple[list[Panel], float]:
     """The panels with p-values corrected for everything compared, and with intervals; and the level of these.
 
     A family test has seen to its own pairs: only the panels are left to correct for.
     """
-    correction, size = find_correction(asked.correction), len(pairs) * int(in_family(panels).sum())
-    adjusted, level = _as_family(panels, asked, by_test=test.kind == "family")
+    correction, size = find_correction(question.correction), len(pairs) * int(in_family(panels).sum())
+    adjusted, level = _as_family(panels, question, by_test=test.kind == "family")
     with_intervals = []
     for panel, row in zip(panels, adjusted, strict=True):
-        low, high = _interval(panel, pairs, level, row < asked.alpha, test, asked)
+        low, high = _interval(panel, pairs, level, row < question.alpha, test, question)
         together = Ends(low, high)  # which those of a family test are
         if test.kind != "family":
-            alone = min(asked.alpha / size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
-            together = _interval(panel, pairs, alone, panel.decided.p < alone, test, asked)
-        planned = correction.level(asked.alpha, size)
-        least = detectable(panel.standard_error, panel.freedom, power=asked.details.power, alpha=planned)
+            alone = min(question.alpha / size, level)  # Bonferroni; Benjamini and Yekutieli may be stricter
+            together = _interval(panel, pairs, alone, panel.decided.p < alone, test, question)
+        planned = correction.level(question.alpha, size)
+        least = detectable(panel.standard_error, panel.freedom, power=question.details.power, alpha=planned)
         # What no flip of so few topics can reach is not found, however large it is.
         out_of_reach = panel.decided.by_randomisation & (2.0 ** (1 - len(panel.topics)) >= planned)
         least = np.where(out_of_reach, np.inf, least)
@@ -165,26 +165,26 @@ def in_family(parts: Sequence[Panel | Macro]) -> Booleans:
     return directed if directed.any() else ~directed
 
 
-def _as_family(parts: Sequence[Panel | Macro], asked: Question, *, by_test: bool = False) -> tuple[Floats, float]:
+def _as_family(parts: Sequence[Panel | Macro], question: Question, *, by_test: bool = False) -> tuple[Floats, float]:
     """p-values corrected as one family, a row a part, and the level that they are then compared with.
 
     `by_test`: a family test has corrected the rows. Parts outside the family are read at the level of the others.
     """
-    correction, members = find_correction(asked.correction), in_family(parts)
+    correction, members = find_correction(question.correction), in_family(parts)
     p = np.array([part.decided.p for part in parts])
     family = p[members]
     if by_test:
-        corrected_family, level = np.minimum(family * len(family), 1.0), asked.alpha / len(family)
+        corrected_family, level = np.minimum(family * len(family), 1.0), question.alpha / len(family)
     else:
         corrected_family = correction(family)
-        level = correction.level(asked.alpha, family.size, int(np.sum(corrected_family < asked.alpha)))
-    adjusted = np.minimum(p * asked.alpha / level, 1.0)
+        level = correction.level(question.alpha, family.size, int(np.sum(corrected_family < question.alpha)))
+    adjusted = np.minimum(p * question.alpha / level, 1.0)
     adjusted[members] = corrected_family
     return adjusted, level
 
 
 def _interval(
-    panel: Panel, pairs: Integers, level: float, significant: Booleans, test: SignificanceTest, asked: Question
+    panel: Panel, pairs: Integers, level: float, significant: Booleans, test: SignificanceTest, question: Question
 ) -> Ends:
     """For each pair the differences that what decides it does not reject at a level."""
     if test.kind == "independent":
@@ -193,12 +193,12 @@ def _interval(
     if test.kind == "family" and panel.decided.by_randomisation.all():  # undefined, and each pair by itself instead
         level = level / len(pairs)
     if test != SEED_TEST:
-        return decided(panel.scores, pairs, panel.decided, level, significant, asked.sampling)
+        return decided(panel.scores, pairs, panel.decided, level, significant, question.sampling)
     ends = of_t(panel.effects.mean, panel.standard_error, panel.freedom, level)
     instead = panel.decided.by_randomisation
     if instead.any():
         ends.low[instead], ends.high[instead] = flipped(
-            differences(panel.scores, pairs[instead]), level, asked.sampling
+            differences(panel.scores, pairs[instead]), level, question.sampling
         )
     return agreeing(ends, panel.effects.mean, significant)
 
@@ -215,7 +215,7 @@ def _over_seeds(by_seed: list[Floats], scores: Floats, pairs: Integers) -> _Test
 
 
 def _on_different_topics(
-    scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], asked: Question
+    scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], question: Question
 ) -> _Tested:
     """Systems that were run on topics of their own: there are no differences on a topic."""
     paired = [test.name for test in tests if test.kind != "independent"]
@@ -225,14 +225,14 @@ def _on_different_topics(
             f"{paired[0]} is for systems that share topics, {unpaired} for systems that do not: ask for tests of one "
             "kind"
         )
-    for what, wanted in (
-        ("equivalence", asked.details.margin),
-        ("risk", asked.details.risk),
-        ("a comparison by folds", asked.details.splits),
+    for request, wanted in (
+        ("equivalence", question.details.margin),
+        ("risk", question.details.risk),
+        ("a comparison by folds", question.details.splits),
     ):
         if wanted is not None:
-            raise UsageError(f"{what} needs systems that answer the same topics; {tests[0].name} is for others")
-    outcomes = {test.name: test.function(scores, pairs, asked.sampling) for test in tests}
+            raise UsageError(f"{request} needs systems that answer the same topics; {tests[0].name} is for others")
+    outcomes = {test.name: test.function(scores, pairs, question.sampling) for test in tests}
     unknown, none = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
     means, sizes = np.nanmean(scores, axis=1), (~np.isnan(scores)).sum(axis=1)
     unpaired_effects = Effects(
@@ -245,15 +245,17 @@ def _on_different_topics(
 
 
 def macro_summary(
-    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question
+    panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, question: Question
 ) -> tuple[Macro, ...]:
     """Each measure over all collections, which count the same however many topics they have; corrected as a family.
 
     The collections are those at hand, not a sample of all there could be: only topics are taken to vary.
     """
     measures = list(dict.fromkeys(panel.measure for panel in panels))
-    made = [_macro([panel for panel in panels if panel.measure == measure], pairs, test, asked) for measure in measures]
-    adjusted, level = _as_family(made, asked)
+    made = [
+        _macro([panel for panel in panels if panel.measure == measure], pairs, test, question) for measure in measures
+    ]
+    adjusted, level = _as_family(made, question)
     summaries = []
     for macro, row in zip(made, adjusted, strict=True):
         of_measure = [panel for panel in panels if panel.measure == macro.measure]
@@ -262,13 +264,13 @@ def macro_summary(
         if instead.any():
             difference = np.concatenate([differences(panel.scores, pairs[instead]) for panel in of_measure], axis=1)
             weights = np.concatenate([np.full(len(panel.topics), 1 / len(panel.topics)) for panel in of_measure])
-            ends.low[instead], ends.high[instead] = flipped(difference, level, asked.sampling, weights)
-        ends = agreeing(ends, macro.difference, row < asked.alpha)
+            ends.low[instead], ends.high[instead] = flipped(difference, level, question.sampling, weights)
+        ends = agreeing(ends, macro.difference, row < question.alpha)
         summaries.append(macro._replace(low=ends.low, high=ends.high, adjusted=row, level=level))
     return tuple(summaries)
 
 
-def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, asked: Question) -> Macro:
+def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, question: Question) -> Macro:
     """One measure: t of the mean of the collections' differences, with Satterthwaite's degrees of freedom."""
     from scipy.special import stdtr
 
@@ -286,15 +288,15 @@ def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, ask
     if test.kind == "independent":
         decision = Decision(p, np.zeros(len(pairs)), (T,) * len(pairs))
     else:
-        decision = decide(scores, pairs, outcomes, asked.sampling, by_rule=asked.by_rule and test != SEED_TEST)
+        decision = decide(scores, pairs, outcomes, question.sampling, by_rule=question.by_rule and test != SEED_TEST)
     return Macro(panels[0].measure, means, difference, error, freedom, decision, p, p, p, np.nan)
 
 
-def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, asked: Question) -> tuple[Folds, ...] | None:
-    if asked.details.splits is None:
+def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, question: Question) -> tuple[Folds, ...] | None:
+    if question.details.splits is None:
         return None
     place = {topic: number for number, topic in enumerate(topics)}
-    parts = asked.details.splits.folds
+    parts = question.details.splits.folds
     tested = [[place[topic] for topic in part.test if topic in place] for part in parts]
     tuned = [sum(topic in place for topic in part.train) for part in parts]
     if not all(tested) or not all(tuned):
@@ -303,21 +305,21 @@ def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, asked: Ques
             remedy="Are they of this collection?",
         )
     if len(parts) == 1:
-        return _held_out(scores[:, tested[0]], pairs, asked)
+        return _held_out(scores[:, tested[0]], pairs, question)
     means = np.array([scores[:, part].mean(axis=1) for part in tested])
     train, test = float(np.mean(tuned)), float(np.mean([len(part) for part in tested]))
     out = []
     for i, j in pairs.tolist():
         differences = tuple((means[:, i] - means[:, j]).tolist())
-        out.append(Folds(differences, corrected_resampled_t(differences, train, test, confidence=1 - asked.alpha)))
+        out.append(Folds(differences, corrected_resampled_t(differences, train, test, confidence=1 - question.alpha)))
     return tuple(out)
 
 
-def _held_out(scores: Floats, pairs: Integers, asked: Question) -> tuple[Folds, ...]:
+def _held_out(scores: Floats, pairs: Integers, question: Question) -> tuple[Folds, ...]:
     """One split has nothing that overlaps: the paired t test on the topics that were held out."""
     if scores.shape[1] < 2:
         raise DataError("one topic to test on is among those compared, and a comparison needs 2")
-    effect, outcome = effects(scores, pairs, alpha=asked.alpha), paired_t(scores, pairs, asked.sampling)
+    effect, outcome = effects(scores, pairs, alpha=question.alpha), paired_t(scores, pairs, question.sampling)
     error = np.sqrt(moments(scores, pairs).variance / scores.shape[1])
     low, high = (np.where(np.isnan(outcome.p), np.nan, end) for end in (effect.low, effect.high))
     columns = (effect.mean, error, outcome.statistic, outcome.p, low, high)

@@ -27,8 +27,8 @@ def judged_systems(
     """Judgements and systems of each collection: those of a file, or one collection without a name."""
     if collections is not None:
         if qrels is not None or seeds:
-            given = "QRELS and RUNS" if qrels is not None else "--seeds"
-            raise UsageError(f"give --collections or {given}, not both; a system's runs may be a list in the file")
+            other = "QRELS and RUNS" if qrels is not None else "--seeds"
+            raise UsageError(f"give --collections or {other}, not both; a system's runs may be a list in the file")
         return {**listed_collections(collections)}
     if qrels is None or not (runs or seeds):
         raise UsageError("what is to be compared? Give QRELS and two RUNS or more, or --collections FILE")
@@ -58,7 +58,7 @@ def listed_collections(path: str) -> dict[str, tuple[str, Systems]]:
 def _is_collection(entry: object) -> TypeGuard[_Entry]:
     if not isinstance(entry, dict) or set(entry) != {"qrels", "runs"} or not isinstance(entry["runs"], dict):
         return False
-    files = [file for given in entry["runs"].values() for file in (given if isinstance(given, list) else [given])]
+    files = [file for runs in entry["runs"].values() for file in (runs if isinstance(runs, list) else [runs])]
     return all(isinstance(file, str) for file in [entry["qrels"], *files])
 
 

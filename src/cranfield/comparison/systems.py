@@ -98,23 +98,23 @@ def compare_collections(
 
 
 def compared(
-    collections: Mapping[str, Experiment], measures: str | Measure | Iterable[str | Measure], asked: Question
+    collections: Mapping[str, Experiment], measures: str | Measure | Iterable[str | Measure], question: Question
 ) -> Comparison:
     """What is asked of experiments on several collections, or of one."""
     wanted = as_measures(measures)
     check_comparable(wanted)
-    for measure in wanted if asked.details.risk is not None else ():
+    for measure in wanted if question.details.risk is not None else ():
         measure.check_direction("take another measure", reason="risk weighs losses")
     if not collections:
         raise UsageError("no collection given")
-    if asked.details.splits is not None and len(collections) > 1:
+    if question.details.splits is not None and len(collections) > 1:
         raise UsageError("splits belong to one collection")
     evaluated: dict[str, Evaluated] = {}
     expected: list[str] = []
     for name, experiment in collections.items():
         systems, sources = _seeded(experiment.runs)
         seeded = experiment if systems is None else replace(experiment, runs=sources)
-        results = seeded.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=asked.details.figures)
+        results = seeded.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=question.details.figures)
         runs_of = _runs_of(results, systems)
         expected = expected or list(runs_of)
         if sorted(runs_of) != sorted(expected):
@@ -123,72 +123,72 @@ def compared(
                 f"{some(expected)}, {name} has {some(list(runs_of))}"
             )
         evaluated[name] = Evaluated(results, {system: runs_of[system] for system in expected})
-    made = compare_results(evaluated, wanted, asked)
+    made = compare_results(evaluated, wanted, question)
     return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
 
 
 def _one_seed_each(made: Comparison, collections: Mapping[str, Experiment]) -> list[Finding]:
     """Asked for seeds where no system has two: the guard of systems with several runs does not see that."""
-    asked = any(_seeded(experiment.runs)[0] is not None for experiment in collections.values())
-    if not asked or made.tests == (SEED_TEST,):
+    seeded = any(_seeded(experiment.runs)[0] is not None for experiment in collections.values())
+    if not seeded or made.tests == (SEED_TEST,):
         return []
     message = f"one run of each system ({some(made.systems)}): the result is about these runs, not the methods"
     return [Finding("one-seed", "seeds", message)]
 
 
-def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measure], asked: Question) -> Comparison:
+def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measure], question: Question) -> Comparison:
     """Compares what has been evaluated, collection by collection."""
     systems = tuple(next(iter(evaluated.values())).runs_of)
     if len(systems) < 2:
         raise UsageError("a comparison needs two systems or more; `cranfield evaluate` looks at one")
-    if asked.baseline is None:
+    if question.baseline is None:
         pairs = all_pairs(len(systems))
-    elif asked.baseline in systems:
-        pairs = against(systems.index(asked.baseline), len(systems))
+    elif question.baseline in systems:
+        pairs = against(systems.index(question.baseline), len(systems))
     else:
-        raise UsageError(f"no run '{asked.baseline}' to be the baseline; there are {some(systems, 20)}")
-    tests = tuple(find_test(name) for name in dict.fromkeys(asked.tests or BY_RULE))
+        raise UsageError(f"no run '{question.baseline}' to be the baseline; there are {some(systems, 20)}")
+    tests = tuple(find_test(name) for name in dict.fromkeys(question.tests or BY_RULE))
     if any(len(names) > 1 for evaluation in evaluated.values() for names in evaluation.runs_of.values()):
-        if not asked.by_rule:
+        if not question.by_rule:
             raise UsageError(f"several runs of a system have a test of their own ({SEED_TEST.title}): name no other")
         tests = (SEED_TEST,)
-    if tests[0].kind == "family" and asked.correction != corrections.DEFAULT:
+    if tests[0].kind == "family" and question.correction != corrections.DEFAULT:
         raise UsageError(f"{tests[0].name} corrects for all pairs itself: name no correction")
     tested = [
-        tested_panel(name, evaluation, measure, pairs, tests, asked)
+        tested_panel(name, evaluation, measure, pairs, tests, question)
         for name, evaluation in evaluated.items()
         for measure in measures
     ]
-    panels, level = corrected(tested, pairs, tests[0], asked)
+    panels, level = corrected(tested, pairs, tests[0], question)
     results = [evaluation.results for evaluation in evaluated.values()]
     made = Comparison(
         systems=systems,
         panels=tuple(panels),
         pairs=pairs,
-        baseline=asked.baseline,
+        baseline=question.baseline,
         tests=tests,
-        by_rule=asked.by_rule and tests[0] != SEED_TEST,
-        correction=corrections.find_correction(asked.correction),
+        by_rule=question.by_rule and tests[0] != SEED_TEST,
+        correction=corrections.find_correction(question.correction),
         comparisons=len(pairs) * int(in_family(panels).sum()),
         level=level,
-        alpha=asked.alpha,
-        power=asked.details.power,
-        margin=asked.details.margin,
-        sampling=asked.sampling,
+        alpha=question.alpha,
+        power=question.details.power,
+        margin=question.details.margin,
+        sampling=question.sampling,
         policy=results[0].policy,
         inputs=tuple(source for of_collection in results for source in of_collection.inputs),
         judgements=tuple(of_collection.inputs[0] for of_collection in results),
         warnings=tuple(warning for of_collection in results for warning in of_collection.warnings),
-        macro=macro_summary(panels, pairs, tests[0], asked) if len(evaluated) > 1 else (),
+        macro=macro_summary(panels, pairs, tests[0], question) if len(evaluated) > 1 else (),
         figures=tuple(column for name, evaluation in evaluated.items() for column in _figures(name, evaluation)),
     )
-    doubts = (*_tuning(made, asked), *_split_topics(made, asked), *_twice(made), *guards.of_comparison(made))
+    doubts = (*_tuning(made, question), *_split_topics(made, question), *_twice(made), *guards.of_comparison(made))
     return replace(made, warnings=(*made.warnings, *doubts))
 
 
-def _tuning(made: Comparison, asked: Question) -> list[Finding]:
+def _tuning(made: Comparison, question: Question) -> list[Finding]:
     """Topics that systems were tuned on prove nothing when they are tested on."""
-    tuned = set(asked.details.tuned_on)
+    tuned = set(question.details.tuned_on)
     shared = list(dict.fromkeys(topic for panel in made.panels for topic in panel.topics if topic in tuned))
     if not shared:
         return []
@@ -208,20 +208,22 @@ def _twice(made: Comparison) -> list[Finding]:
             for a, b in zip(scores[name], scores[other], strict=True)
         )
         if same_scores or (digests[name] is not None and digests[name] == digests[other]):
-            what = "the same topics and scores" if same_scores else "the same judgements"
-            message = f"{name} and {other} have {what}: one collection entered twice counts twice. Leave one out"
+            same = "the same topics and scores" if same_scores else "the same judgements"
+            message = f"{name} and {other} have {same}: one collection entered twice counts twice. Leave one out"
             warnings.append(Finding("twice", "collections", message))
     return warnings
 
 
-def _split_topics(made: Comparison, asked: Question) -> list[Finding]:
+def _split_topics(made: Comparison, question: Question) -> list[Finding]:
     """Topics of the splits that are not compared, and the reverse: are these the splits of this collection?"""
-    if asked.details.splits is None:
+    if question.details.splits is None:
         return []
-    given = list(dict.fromkeys(topic for fold in asked.details.splits.folds for part in fold for topic in part))
+    dealt_topics = list(
+        dict.fromkeys(topic for fold in question.details.splits.folds for part in fold for topic in part)
+    )
     there = made.panels[0].topics
-    known, dealt = set(there), set(given)
-    foreign = [topic for topic in given if topic not in known]
+    known, dealt = set(there), set(dealt_topics)
+    foreign = [topic for topic in dealt_topics if topic not in known]
     alone = [topic for topic in there if topic not in dealt]
     warnings = []
     if foreign:
@@ -266,8 +268,8 @@ def _seeded(runs: GivenRuns) -> tuple[dict[str, int] | None, GivenRuns]:
     if empty:
         raise UsageError(f"no run of {some(empty)}")
     flat: dict[str, Given] = {}
-    for name, given in runs.items():
-        for number, run in enumerate(given if isinstance(given, list) else [given], start=1):
+    for name, seeds in runs.items():
+        for number, run in enumerate(seeds if isinstance(seeds, list) else [seeds], start=1):
             flat[f"{name}#{number}"] = run
     return systems, flat
 

@@ -55,13 +55,13 @@ def gate(
     >>> gate(Experiment(qrels, [run, run]), Thresholds({"RR": Rule(minimum=0.9)})).passed
     True
     """
-    asked, sampling = thresholds or Thresholds(), sampling or Sampling()
-    measures = as_measures(list(asked.rules))
+    required, sampling = thresholds or Thresholds(), sampling or Sampling()
+    measures = as_measures(list(required.rules))
     check_comparable(measures)
     check_one_sided(test)
-    if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in asked.rules.values()):
+    if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in required.rules.values()):
         raise UsageError(f"a margin is about the mean, and {test} is not: take {' or '.join(ABOUT_THE_MEAN)}")
-    for measure, rule in zip(measures, asked.rules.values(), strict=True):
+    for measure, rule in zip(measures, required.rules.values(), strict=True):
         if rule.margin is not None:
             Margin.of(rule.margin).check_for(measure)
     runs = [run for _, run in named_runs(experiment.runs)]
@@ -72,24 +72,24 @@ def gate(
     compared = [_both(results, measure) for measure in measures]
     checks = [
         check
-        for both, rule in zip(compared, asked.rules.values(), strict=True)
-        for check in measure_checks(both, rule, asked.alpha, test, sampling)
+        for both, rule in zip(compared, required.rules.values(), strict=True)
+        for check in measure_checks(both, rule, required.alpha, test, sampling)
     ]
-    checks += _topic_checks(compared, asked.topics)
+    checks += _topic_checks(compared, required.topics)
     means = tuple(both.means() for both in compared)
     verdict = Verdict(
         checks=tuple(checks),
         means=means,
-        thresholds=asked,
+        thresholds=required,
         test=test,
         sampling=sampling,
         results=results,
         warnings=results.warnings,
     )
     doubts = (
-        *_undecided(compared, asked),
-        *_turned_limits(compared, asked),
-        *_doubts(checks, asked.alpha, sampling),
+        *_undecided(compared, required),
+        *_turned_limits(compared, required),
+        *_doubts(checks, required.alpha, sampling),
         *_uneven_judging(verdict),
     )
     return replace(verdict, warnings=(*results.warnings, *doubts))
@@ -212,13 +212,13 @@ def _tested(both: Both, rule: Rule, alpha: float, test: str, sampling: Sampling)
     counts = counted(after, before)
     margin = Margin.of(rule.margin).size_for(both.mean[0]) if rule.margin is not None else None
     if rule.require == "no-evidence-of-harm":
-        first, second, what = before, after, f"{both.measure} does not {both.harm} significantly"
+        first, second, claim = before, after, f"{both.measure} does not {both.harm} significantly"
     elif margin is None:
-        first, second, what = after, before, f"{both.measure} {both.benefit}s significantly"
+        first, second, claim = after, before, f"{both.measure} {both.benefit}s significantly"
     else:
         size = f" ({margin:.4g})" if Margin.of(rule.margin).percent else ""
         first, second = after + margin, before
-        what = f"{both.measure} {both.harm}s by less than {Margin.of(rule.margin)}{size}, surely"
+        claim = f"{both.measure} {both.harm}s by less than {Margin.of(rule.margin)}{size}, surely"
     outcome, leads = one_sided(first, second, test, sampling), counted(first, second)
     ahead = _is_ahead(outcome.p, leads, alpha)
     if margin is not None and not counts.changed:
@@ -243,9 +243,11 @@ def _tested(both: Both, rule: Rule, alpha: float, test: str, sampling: Sampling)
         needed=topics_needed(alpha),
         margin=margin,
     )
-    detail = f"{both.moved}, {_said(evidence, test)}" + "".join(f"; {why}" for why in _reasons(answer, evidence, alpha))
+    detail = f"{both.moved}, {_evidence_in_words(evidence, test)}" + "".join(
+        f"; {why}" for why in _reasons(answer, evidence, alpha)
+    )
     return Check(
-        measure=str(both.measure), rule=rule.require, what=what, answer=answer, detail=detail, evidence=evidence
+        measure=str(both.measure), rule=rule.require, what=claim, answer=answer, detail=detail, evidence=evidence
     )
 
 
@@ -272,12 +274,12 @@ def _interval(least: float, *, has_end: bool) -> tuple[float | None, float | Non
     return (-inf, 0.0 - least) if has_end else (least, inf)
 
 
-def _said(evidence: Evidence, asked: str) -> str:
+def _evidence_in_words(evidence: Evidence, chosen: str) -> str:
     """The p-value in words."""
     p = "p<0.0001" if evidence.p < 0.0001 else f"p={evidence.p:.4f}"
     test = "exact randomisation" if evidence.method == "exact" else evidence.test
     drawn = f" ± {evidence.error:.1g}" if evidence.method == "drawn" and evidence.p >= 0.0001 else ""
-    instead = f", for {asked} has no answer here" if evidence.test != asked else ""
+    instead = f", for {chosen} has no answer here" if evidence.test != chosen else ""
     return f"{p}{drawn} ({test}{instead}), {evidence.changed} of {plural(evidence.topics, 'topic')} changed"
 
 
@@ -321,9 +323,9 @@ def _topic_checks(compared: list[Both], topics: Mapping[str, float]) -> Iterator
             )
 
 
-def _undecided(compared: list[Both], asked: Thresholds) -> Iterator[Finding]:
+def _undecided(compared: list[Both], thresholds: Thresholds) -> Iterator[Finding]:
     """Measures that are shown only."""
-    for both, rule in zip(compared, asked.rules.values(), strict=True):
+    for both, rule in zip(compared, thresholds.rules.values(), strict=True):
         if both.measure.sign == 0 and not rule.has_limit:
             message = "no value is better than another: it is shown and decides nothing without a minimum or a maximum"
             yield Finding("no-direction", str(both.measure), message, doubtful=False)
@@ -335,9 +337,9 @@ def _uneven_judging(verdict: Verdict) -> Iterator[Finding]:
     yield from (warning for warning in (made.warnings if made else ()) if warning.code == "uneven-judging")
 
 
-def _turned_limits(compared: list[Both], asked: Thresholds) -> Iterator[Finding]:
+def _turned_limits(compared: list[Both], thresholds: Thresholds) -> Iterator[Finding]:
     """Limits on the side where a measure is good: they let what is worse pass."""
-    for both, rule in zip(compared, asked.rules.values(), strict=True):
+    for both, rule in zip(compared, thresholds.rules.values(), strict=True):
         sign = both.measure.sign
         for name, limit, good in (("minimum", rule.minimum, sign < 0), ("maximum", rule.maximum, sign > 0)):
             if limit is not None and good:

@@ -106,8 +106,8 @@ def _junit(verdict: Verdict) -> str:
     suite = ElementTree.SubElement(suites, "testsuite", {"name": named, **totals})
     for check, kind in zip(verdict.checks, kinds, strict=True):
         _add_case(suite, check, kind)
-    said = f"{verdict.headline} {verdict.promise}".strip()
-    ElementTree.SubElement(suite, "system-out").text = _xml_text(said)
+    sentences = f"{verdict.headline} {verdict.promise}".strip()
+    ElementTree.SubElement(suite, "system-out").text = _xml_text(sentences)
     ElementTree.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
 
@@ -128,8 +128,8 @@ def _add_case(suite: Element, check: Check, kind: str | None) -> None:
     if kind is None:
         SubElement(case, "system-out").text = detail
         return
-    said = {"message": f"{check.answer}: {detail}"} | ({} if kind == "skipped" else {"type": check.rule})
-    SubElement(case, kind, said).text = None if kind == "skipped" else f"{_xml_text(check.what)}: {detail}"
+    attributes = {"message": f"{check.answer}: {detail}"} | ({} if kind == "skipped" else {"type": check.rule})
+    SubElement(case, kind, attributes).text = None if kind == "skipped" else f"{_xml_text(check.what)}: {detail}"
 
 
 def _xml_text(text: str) -> str:
@@ -152,15 +152,15 @@ def to_document(verdict: Verdict) -> dict[str, Json]:
     from cranfield.evaluation.result_json import provenance, warnings
     from cranfield.render.json_form import finite
 
-    asked = verdict.thresholds
+    thresholds = verdict.thresholds
     return finite(
         {
             "schema": SCHEMA,
             **provenance(verdict.results),
             "answer": verdict.answer,
             "passed": verdict.passed,
-            "alpha": asked.alpha,
-            "cannot_tell": asked.cannot_tell,
+            "alpha": thresholds.alpha,
+            "cannot_tell": thresholds.cannot_tell,
             "test": verdict.test,
             "resamples": verdict.sampling.resamples,
             "seed": verdict.sampling.seed,

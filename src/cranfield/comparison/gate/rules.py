@@ -36,8 +36,8 @@ class Margin(NamedTuple):
     def of(cls, given: Json) -> Margin:
         """A margin from 0.01 or "2%"."""
         if isinstance(given, str):
-            found = _MARGIN.fullmatch(given)
-            number = float(given.rstrip(" %")) if found else 0.0
+            match = _MARGIN.fullmatch(given)
+            number = float(given.rstrip(" %")) if match else 0.0
             made = cls(number, given.endswith("%"))
         else:
             made = cls(_number(given, "margin"), percent=False)
@@ -185,20 +185,22 @@ class Thresholds:
         unknown = [key for key in document if key not in known]
         if unknown:
             raise UsageError(f"{source}: unknown key '{unknown[0]}'; there are {', '.join(known)}")
-        given = {key: document.get(key, {}) for key in ("measures", "topics")}
-        for key, table in given.items():
+        tables = {key: document.get(key, {}) for key in ("measures", "topics")}
+        for key, table in tables.items():
             if not isinstance(table, Mapping):
                 raise UsageError(f"{source}: {key} must be a table, [{key}], not {table!r}")
         common = {key: document[key] for key in ("require", "margin") if key in document}
         rules: dict[str, Rule] = {}
-        for name, entry in given["measures"].items():
+        for name, entry in tables["measures"].items():
             measure = parse_measure(name)
             if str(measure) in rules:
                 raise UsageError(f"{source}: {measure} has two rules, one of them under the name {name}")
             rules[str(measure)] = _rule(entry, measure, common, f'{source}: [measures."{name}"]')
         if not rules:
             rules[DEFAULT_MEASURE] = _rule({}, parse_measure(DEFAULT_MEASURE), common, source)
-        topics = {str(topic): checked_fall(fall, f"{source}: topic {topic}") for topic, fall in given["topics"].items()}
+        topics = {
+            str(topic): checked_fall(fall, f"{source}: topic {topic}") for topic, fall in tables["topics"].items()
+        }
         alpha = _number(document.get("alpha", 0.05), f"{source}: alpha")
         try:
             return cls(rules, topics, alpha, document.get("cannot-tell", "cannot tell"))
@@ -229,20 +231,20 @@ def _rule(entry: Any, measure: Measure, common: Mapping[str, Any], where: str) -
         raise UsageError(f"{where}: {error}") from None
 
 
-def checked_fall(value: Json, what: str) -> float:
+def checked_fall(value: Json, name: str) -> float:
     """How far a score may get worse: a number from 0.
 
     >>> checked_fall(-1, "tolerance")
     Traceback (most recent call last):
     cranfield.errors.UsageError: tolerance must be 0 or more, not -1: it is how much worse a score may get
     """
-    fall = _number(value, what)
+    fall = _number(value, name)
     if fall < 0:
-        raise UsageError(f"{what} must be 0 or more, not {fall:g}: it is how much worse a score may get")
+        raise UsageError(f"{name} must be 0 or more, not {fall:g}: it is how much worse a score may get")
     return fall
 
 
-def _number(value: Json, what: str) -> float:
+def _number(value: Json, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise UsageError(f"{what} must be a number, not {value!r}")
+        raise UsageError(f"{name} must be a number, not {value!r}")
     return float(value)

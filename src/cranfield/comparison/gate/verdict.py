@@ -125,7 +125,7 @@ class Verdict:
             return f"The candidate fails {'the check' if count == 1 else f'{failed} of {count} checks'}{_also(open_)}."
         if not open_:
             return f"The candidate passes {'the check' if count == 1 else f'{count} of {count} checks'}."
-        said = (
+        answer = (
             f"{open_} of {plural(count, 'check')} cannot tell, the others pass"
             if open_ < count
             else ("The check cannot tell" if count == 1 else f"None of the {count} checks can tell")
@@ -133,25 +133,25 @@ class Verdict:
         counts = {"pass": "; that counts as passed", "fail": "; that counts as failed"}.get(
             self.thresholds.cannot_tell, ""
         )
-        return f"{said[0].upper()}{said[1:]}{counts}."
+        return f"{answer[0].upper()}{answer[1:]}{counts}."
 
     @property
     def promise(self) -> str:
         """How often chance alone makes this gate err, in words; empty if nothing was tested."""
         tested = [check for check in self.checks if check.evidence is not None]
-        asked = [check.evidence for check in tested if check.rule == "no-evidence-of-harm" and check.evidence]
-        harm = sum(evidence.topics >= evidence.needed for evidence in asked)
+        about_harm = [check.evidence for check in tested if check.rule == "no-evidence-of-harm" and check.evidence]
+        harm = sum(evidence.topics >= evidence.needed for evidence in about_harm)
         others = list(dict.fromkeys(check.rule for check in tested if check.rule != "no-evidence-of-harm"))
         alpha = self.thresholds.alpha
-        sentences = ["With so few topics nothing can fail for harm by chance."] if asked and not harm else []
+        sentences = ["With so few topics nothing can fail for harm by chance."] if about_harm and not harm else []
         most = "about" if any(check.evidence.method == "formula" for check in tested if check.evidence) else "at most"
         if harm:
             together, apart = min(1.0, harm * alpha), 1 - (1 - alpha) ** harm
-            each = f"{harm} measures are tested at {alpha:g} each, and none weakens another: " if harm > 1 else ""
+            preamble = f"{harm} measures are tested at {alpha:g} each, and none weakens another: " if harm > 1 else ""
             likely = f" ({_percent(apart)} if the measures were independent)" if harm > 1 else ""
             chance = f"in {most} {_percent(together)} of all cases{likely}"
-            said = f"{each}a candidate that does no harm fails by chance {chance}"
-            sentences.append(said[0].upper() + said[1:] + ".")
+            sentence = f"{preamble}a candidate that does no harm fails by chance {chance}"
+            sentences.append(sentence[0].upper() + sentence[1:] + ".")
         if "better" in others:
             sentences.append(
                 f"A candidate that is no better on one of the measures passes by chance in {most} {_percent(alpha)} of "
