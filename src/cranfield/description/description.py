@@ -176,9 +176,9 @@ def _of_topics(collection: Collection, qrels: Qrels) -> list[Finding]:
         warnings.append(Finding("few-topics", collection.name, message, doubtful=False))
     if collection.topics is None or other_ids(collection.topics, qrels.topics) is not None:
         return warnings
-    asked, judged = set(collection.topics.ids), set(qrels.topics)
+    known, judged = set(collection.topics.ids), set(qrels.topics)
     unjudged = [id for id in collection.topics.ids if id not in judged]
-    unknown = [id for id in qrels.topics if id not in asked]
+    unknown = [id for id in qrels.topics if id not in known]
     return [
         *warnings,
         *_about(unjudged, "unjudged-topics", "topic", "without judgements", collection.name, doubtful=False),
@@ -201,8 +201,8 @@ def _of_documents(collection: Collection, qrels: Qrels) -> list[Finding]:
     ]
 
 
-def _about(ids: Sequence[str], code: str, noun: str, what: str, name: str, *, doubtful: bool = True) -> list[Finding]:
-    return [Finding(code, name, f"{plural(len(ids), noun)} {what}: {some(ids)}", doubtful)] if ids else []
+def _about(ids: Sequence[str], code: str, noun: str, fault: str, name: str, *, doubtful: bool = True) -> list[Finding]:
+    return [Finding(code, name, f"{plural(len(ids), noun)} {fault}: {some(ids)}", doubtful)] if ids else []
 
 
 def _of_depth(cutoffs: Sequence[Cutoff], judgements: JudgementSummary, name: str) -> list[Finding]:

@@ -77,9 +77,9 @@ def _written(format: str) -> Callable[[Description], str]:
         blocks: list[Block] = [Title(description.name, level=1)]
         for title, grid in _sections(description):
             blocks += [Title(title, level=2), grid]
-        told = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]
-        blocks += [Title("Beware", level=2)] if told else []
-        return written([*blocks, *map(Bullet, told)], format)
+        remarks = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]
+        blocks += [Title("Beware", level=2)] if remarks else []
+        return written([*blocks, *map(Bullet, remarks)], format)
 
     return write
 

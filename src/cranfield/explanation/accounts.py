@@ -204,7 +204,7 @@ def _lines(
     ties: tuple[Integers, Integers],
 ) -> tuple[ExplainedRank, ...]:
     rel = measure.parameters.get("rel", 1)
-    found, relevant = np.cumsum(trace.relevant(rel)), trace.n_relevant(rel)
+    relevant_so_far, relevant = np.cumsum(trace.relevant(rel)), trace.n_relevant(rel)
     added = working.contribution
     totals = None if added is None else np.cumsum(added)
     lines = []
@@ -217,8 +217,8 @@ def _lines(
                 documents[i],
                 float(trace.grade[i]) if is_judged else None,
                 bool(working.counts[i]),
-                float(found[i] / (i + 1)),
-                float(found[i] / relevant) if relevant else None,
+                float(relevant_so_far[i] / (i + 1)),
+                float(relevant_so_far[i] / relevant) if relevant else None,
                 tuple(None if np.isnan(column[i]) else float(column[i]) for column in working.columns.values()),
                 None if added is None else float(added[i]),
                 None if totals is None else float(totals[i]),
@@ -262,10 +262,10 @@ def _bounds(measure: Measure, judged: Judged) -> tuple[tuple[float, float] | Non
 
 
 def _pair(
-    topic: str, grades: Mapping[str, float], one: tuple[Account, _Places], other: tuple[Account, _Places]
+    topic: str, grades: Mapping[str, float], ours: tuple[Account, _Places], theirs: tuple[Account, _Places]
 ) -> SideBySide:
     """The documents that either account shows, wherever they stand in the other."""
-    (first, places), (second, other_places) = one, other
+    (first, places), (second, other_places) = ours, theirs
     placed = []
     for document in dict.fromkeys(line.document for account in (first, second) for line in account.lines):
         rank, contribution = places.get(document, (None, None))

@@ -88,17 +88,17 @@ def sentences(account: Account) -> list[str]:
         retrieved += f", {account.found} of the {plural(account.relevant, 'relevant one')}."
     else:
         retrieved += f", all of the relevant ones ({account.relevant}) among them."
-    told = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), retrieved]
+    lines = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), retrieved]
     if account.missed:
         missed = some([f"{missing.document} (grade {missing.grade:g})" for missing in account.missed], SHOWN_MISSED)
-        told.append(f"Relevant and not retrieved: {missed}.")
-    told += _below(account)
+        lines.append(f"Relevant and not retrieved: {missed}.")
+    lines += _below(account)
     if not account.adds_up:
-        told.append(
+        lines.append(
             "This score is no sum over documents. What a document is worth is the score less what it would be if it "
             "were not relevant."
         )
-    return told + _unjudged(account)
+    return lines + _unjudged(account)
 
 
 def _below(account: Account) -> list[str]:
@@ -112,14 +112,14 @@ def _below(account: Account) -> list[str]:
 def _unjudged(account: Account) -> list[str]:
     if not account.unjudged:
         return ["Every document retrieved is judged."] if account.retrieved else []
-    told = f"{plural(account.unjudged, 'document')} retrieved {_are(account.unjudged)} not judged."
+    sentence = f"{plural(account.unjudged, 'document')} retrieved {_are(account.unjudged)} not judged."
     if any(line.if_relevant is not None for line in account.lines):
-        told += (
+        sentence += (
             f" The last column has the score if that document alone were relevant (grade {account.supposed_grade:g})."
         )
     if account.bounds is None:
-        return [told, *(f"{note[0].upper()}{note[1:]}." for note in account.notes)]
-    return [told, _bounds(account, *account.bounds)]
+        return [sentence, *(f"{note[0].upper()}{note[1:]}." for note in account.notes)]
+    return [sentence, _bounds(account, *account.bounds)]
 
 
 def _bounds(account: Account, low: float, high: float) -> str:
@@ -130,8 +130,8 @@ def _bounds(account: Account, low: float, high: float) -> str:
         beyond = f"{outside[0]:.4f}" if len(outside) == 1 else f"{min(outside):.4f} to {max(outside):.4f}"
         return f"Bounds that were searched for, {between}, do not hold: the last column has {beyond} outside of them."
     if account.measure.definition.bounds is None:
-        taken = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
-        return f"{taken}, {account.measure} is {between}."
+        supposition = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
+        return f"{supposition}, {account.measure} is {between}."
     return f"Whatever unjudged documents retrieved may be, {account.measure} is {between}."
 
 

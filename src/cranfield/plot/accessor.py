@@ -83,15 +83,15 @@ class Plots:
                 **chosen,
             )
         )
-        given = chart.to_dict()
-        shown = drawable(given)
-        if shown == given:
+        specification = chart.to_dict()
+        shown = drawable(specification)
+        if shown == specification:
             return chart
         import altair as alt
 
         return alt.Chart.from_dict(shown)
 
 
-def _names(given: Names) -> tuple[str, ...]:
+def _names(names: Names) -> tuple[str, ...]:
     """One measure or topic, or several of them, as text."""
-    return (given,) if isinstance(given, str) else tuple(str(name) for name in given or ())
+    return (names,) if isinstance(names, str) else tuple(str(name) for name in names or ())

@@ -68,14 +68,14 @@ def by_cutoff(
     at = parsed.definition.at
     if at is None:
         raise UsageError(f"{parsed} has no cutoff to make a curve of")
-    given = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(experiment) + 1)))
+    places = list(cutoffs or (LEVELS if at == "recall" else range(1, _longest(experiment) + 1)))
     values_of: dict[tuple[str, str], list[float]] = {
         (run, topic): [] for run in experiment.names for topic in topics or [""]
     }
     # Some cutoffs at a time: the scores of all topics at all of them may be more than there is memory for.
     step = max(1, MOST_SCORES // (len(experiment.tables()) * len(experiment.judgements().qrels.topics)))
-    for start in range(0, len(given), step):
-        wanted = [parsed @ cutoff for cutoff in given[start : start + step]]
+    for start in range(0, len(places), step):
+        wanted = [parsed @ cutoff for cutoff in places[start : start + step]]
         results = experiment.evaluate(wanted)
         _check_topics(topics, results.topics)
         number = {topic: t for t, topic in enumerate(results.topics)}
@@ -86,7 +86,7 @@ def by_cutoff(
     points = [
         Point(run, topic, series, float(x), y)
         for (run, topic), values in values_of.items()
-        for x, y in zip(given, values, strict=True)
+        for x, y in zip(places, values, strict=True)
     ]
     return Curves("recall" if at == "recall" else "rank", str(parsed), tuple(points))
 

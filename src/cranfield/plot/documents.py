@@ -25,7 +25,7 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Chart:
 
     look = find_theme(theme)
     runs = list(dict.fromkeys(row.run for row in rows))
-    told = "" if len(runs) <= MOST else f"the first {MOST} of {len(runs)} runs"
+    title = "" if len(runs) <= MOST else f"the first {MOST} of {len(runs)} runs"
     runs = runs[:MOST]
     rows = [row for row in rows if row.run in runs]
     grades = sorted({row.grade for row in rows if row.grade is not None})
@@ -49,5 +49,5 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Chart:
         )
     )
     made = chart.facet(row=alt.Row("run:N", title=None, sort=runs, header=alt.Header(labelAngle=0, labelAlign="left")))
-    made = made.properties(title=told) if told else made
+    made = made.properties(title=title) if title else made
     return styled(made.resolve_scale(y="independent"), look)

@@ -153,12 +153,12 @@ def near_points(
     """
     points = [frame.pixels(x, y) for _, x, y in named] + [frame.pixels(x, y) for x, y in others]
     radius = look.font * 0.35
-    taken = np.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
+    boxes = np.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
     names = []
     for (label, x, y), point in zip(named, points, strict=False):
         size = len(label) * look.font * LETTER, look.font * 1.1
-        box = _free_place(point, size, taken, frame, radius)
-        taken = np.vstack([taken, box])
+        box = _free_place(point, size, boxes, frame, radius)
+        boxes = np.vstack([boxes, box])
         text_x, text_y = frame.units(box[0], (box[1] + box[3]) / 2)
         edge = min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
         apart = abs(edge[0] - point[0]) + abs(edge[1] - point[1]) > 2 * radius
@@ -171,7 +171,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _free_place(
-    point: tuple[float, float], size: tuple[float, float], taken: Floats, frame: Frame, radius: float
+    point: tuple[float, float], size: tuple[float, float], boxes: Floats, frame: Frame, radius: float
 ) -> Box:
     """The nearest box around a point that covers nothing; where there is none, that which covers least."""
     (x, y), (width, height) = point, size
@@ -180,7 +180,7 @@ def _free_place(
         gap = radius * (1 + away)
         left, top = x + right * (gap + width / 2) - width / 2, y + down * (gap + height / 2) - height / 2
         box = (left, top, left + width, top + height)
-        over = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
+        over = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
         covered = float(np.prod(np.maximum(over, 0), axis=1).sum())
         outside = max(0.0, -left, -top, box[2] - frame.width, box[3] - frame.height)
         if covered + outside * height < least:

@@ -77,8 +77,8 @@ def lines(
         layers.append(reference.transform_filter(alt.datum.part == SHARED))
     ends = _ends(curves, names)
     ends += [_end(_label(points[0]._replace(run=series)), points, INK, DOTS) for series, points in shared.items()]
-    told = "; ".join(filter(None, (title, more)))
-    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, told)
+    caption = "; ".join(filter(None, (title, more)))
+    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, caption)
 
 
 def highest(curves: Curves, names: Sequence[str]) -> tuple[list[str], str]:
@@ -144,8 +144,10 @@ def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", 
         levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 3, opacity=1, clip=False),
         *end_labels(_ends(over, names), look, (0.0, 1.0)),
     ]
-    told = "points: after each relevant document; squares: interpolated"
-    return _finished(layers, names, look, [title, told] if look.column else f"{title}; {told}" if title else told)
+    caption = "points: after each relevant document; squares: interpolated"
+    return _finished(
+        layers, names, look, [title, caption] if look.column else f"{title}; {caption}" if title else caption
+    )
 
 
 def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Chart:

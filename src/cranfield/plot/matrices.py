@@ -199,7 +199,7 @@ def rank_shares(scores: Floats) -> Floats:
            [0., 1.]])
     """
     count, ranks = len(scores), np.arange(len(scores))
-    taken, topics = np.zeros((count, count)), scores.shape[1]
+    times_at_rank, topics = np.zeros((count, count)), scores.shape[1]
     draws = topic_draws(topics, Sampling(resamples=RESAMPLES))
     # How often each topic is drawn says it all: means of many draws are one product, however many topics there are.
     while times := [np.bincount(draw, minlength=topics) for draw in islice(draws, AT_ONCE)]:
@@ -208,8 +208,8 @@ def rank_shares(scores: Floats) -> Floats:
             ordered = np.sort(-mean)
             first, end = np.searchsorted(ordered, -mean, "left"), np.searchsorted(ordered, -mean, "right")
             tied = (ranks >= first[:, None]) & (ranks < end[:, None])
-            taken += tied / (end - first)[:, None]
-    return taken / RESAMPLES
+            times_at_rank += tied / (end - first)[:, None]
+    return times_at_rank / RESAMPLES
 
 
 def _square(rows: list[Row], order: list[str], look: Theme, *, title: str, colour: alt.Color) -> Chart:

@@ -25,8 +25,8 @@ def pooling(subject: Subject) -> Chart:
     part = topics[:: -(-len(topics) // MOST_REPLAYED)]
     qrels = judged if len(part) == len(topics) else read_qrels({topic: judged.of(topic) for topic in part})
     made = simulate(Experiment(qrels, list(experiment.tables())), budgets=[budget])
-    told = "" if len(part) == len(topics) else f" on {len(part):,} of {len(topics):,} topics"
-    return lines(curves(made), theme=subject.theme, title=f"{TITLE}{told}")
+    sample = "" if len(part) == len(topics) else f" on {len(part):,} of {len(topics):,} topics"
+    return lines(curves(made), theme=subject.theme, title=f"{TITLE}{sample}")
 
 
 def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Chart:

@@ -56,5 +56,5 @@ def means(scores: Floats, made: Sequence[TopicColumn]) -> Floats:
 
 def axis_title(count: int, made: Sequence[TopicColumn], order: str, mark: str) -> str | list[str]:
     """What stands under the columns where there is no room for the names of topics."""
-    told = f"{count:,} topics{order}"
-    return told if size_of(made) == 1 else [told, f"each {mark} is the mean of {size_of(made)} neighbours"]
+    title = f"{count:,} topics{order}"
+    return title if size_of(made) == 1 else [title, f"each {mark} is the mean of {size_of(made)} neighbours"]

@@ -113,12 +113,12 @@ class Markup:
         >>> str(Markup.element("p", "a", class_="note", data_n=1, id=None)), str(Markup.element("path", d="M0 0"))
         ('<p class="note" data-n="1">a</p>', '<path d="M0 0"/>')
         """
-        given = "".join(
+        written = "".join(
             f' {name.rstrip("_").replace("_", "-")}="{cls.text(str(value))}"'
             for name, value in attributes.items()
             if value is not None
         )
-        return cls._of(f"<{tag}{given}>{cls.of(*content)}</{tag}>" if content else f"<{tag}{given}/>")
+        return cls._of(f"<{tag}{written}>{cls.of(*content)}</{tag}>" if content else f"<{tag}{written}/>")
 
     @classmethod
     def of(cls, *parts: str | Markup) -> Markup:

@@ -127,15 +127,15 @@ def gather(
     >>> report.verdict(report.results.measures[0])
     'a has the highest RR, 1.0000 on 8 topics, and is significantly better than the other.'
     """
-    asked, wanted = question or Question(), as_measures(measures)
+    chosen, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
     experiment = experiment.suited(wanted)
-    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=asked.details.figures)
+    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=chosen.details.figures)
     comparison = None
     if len(evaluated.runs) > 1:
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
-        comparison = compare_results({"": of_runs}, wanted, asked)
-    told = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment)]
+        comparison = compare_results({"": of_runs}, wanted, chosen)
+    findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment)]
     tables = experiment.tables()
     longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
@@ -147,7 +147,7 @@ def gather(
         precision_recall=interpolated(experiment),
         by_cutoff=by_cutoff(experiment, "nDCG", [cutoff for cutoff in CUTOFFS if cutoff <= longest]),
         rankings=rankings(experiment, evaluated.topics),
-        findings=tuple(sorted(told, key=lambda finding: not finding.doubtful)),
+        findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
     )
 
 

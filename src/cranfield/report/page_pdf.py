@@ -37,6 +37,6 @@ def printed(page: bytes) -> bytes:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise DataError(f"could not print the page: {error}", source=browser) from None
         if not target.is_file():
-            said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            raise DataError(f"could not print the page: {said}", source=browser)
+            complaint = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise DataError(f"could not print the page: {complaint}", source=browser)
         return target.read_bytes()

@@ -158,7 +158,8 @@ def policy_grid(report: Report) -> Grid:
     """Every decision that changes a number."""
     policy = asdict(report.results.policy)
     rows = [
-        [DECIDES[setting.name], setting.name, _said(policy[setting.name])] for setting in fields(report.results.policy)
+        [DECIDES[setting.name], setting.name, _answer(policy[setting.name])]
+        for setting in fields(report.results.policy)
     ]
     rows.append(["documents nobody judged", "unjudged", "not relevant"])
     rows.append(["documents of a negative grade", "negative grades", "in the pool, but unjudged"])
@@ -210,7 +211,7 @@ def tested(report: Report) -> list[str]:
     return [*lines, decided]
 
 
-def _said(value: str | float | None) -> str:
+def _answer(value: str | float | None) -> str:
     return "no" if value is False or value is None else "yes" if value is True else str(value)
 
 

@@ -128,19 +128,19 @@ def _carried(report: Report, carried: list[Explained]) -> str:
         return f"{documents}. It explains how every score arises."
     pairs = [f"{report.results.measures[part.measure]} of {report.systems[part.system]}" for part in carried]
     explained = f" It explains how these arise: {some(pairs, 12)}." if pairs else ""
-    asked = " For other scores it gives the command that explains them." if commands(report) else ""
-    return f"{documents}.{explained}{asked}"
+    others = " For other scores it gives the command that explains them." if commands(report) else ""
+    return f"{documents}.{explained}{others}"
 
 
 def _quality(report: Report) -> Markup:
     if not report.findings:
         return Markup.element("p", "Nothing odd was found.")
     doubtful = sum(finding.doubtful for finding in report.findings)
-    said = (
+    sentence = (
         f"{doubtful} of {plural(len(report.findings), 'finding')} put a number in doubt; the others are good to know."
     )
     table = as_table(report_tables.findings_grid(report), "What was found", "sortable findings")
-    return Markup.of(_paragraphs([said]), table)
+    return Markup.of(_paragraphs([sentence]), table)
 
 
 def _made(report: Report) -> Markup:
