@@ -485,11 +485,11 @@ def relstring(*rankings: str) -> Judged:
     for ranking in rankings:
         ranked, _, missed = ranking.partition("/")
         ranks = [i for i, c in enumerate(ranked, start=1) if c != "-"]
-        given = [float(c) for c in ranked + missed if c != "-"]
-        best_first = sorted(range(len(given)), key=lambda i: -given[i])
+        of_ranking = [float(c) for c in ranked + missed if c != "-"]
+        best_first = sorted(range(len(of_ranking)), key=lambda i: -of_ranking[i])
         rank += ranks
         row += [len(grades) + best_first.index(i) for i in range(len(ranks))]
-        grades += [given[i] for i in best_first]
+        grades += [of_ranking[i] for i in best_first]
         counts.append(len(rank))
         pool_counts.append(len(grades))
         retrieved.append(len(ranked))

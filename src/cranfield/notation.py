@@ -69,15 +69,15 @@ def parse(text: str) -> Written:
         at, node = node.right, node.left
     if isinstance(node, ast.Call):
         if node.args:
-            told = f"'{shorten(text)}': parameters are given by name, as in name(parameter=value)"
-            raise NotationError(told, "position")
+            message = f"'{shorten(text)}': parameters are given by name, as in name(parameter=value)"
+            raise NotationError(message, "position")
         keywords, node = node.keywords, node.func
     if not isinstance(node, ast.Name):
         several = isinstance(node, ast.Tuple)
-        told = f"'{shorten(text)}' is not written as name(parameter=value)"
-        raise NotationError(told, "several" if several else "form")
-    given = tuple((keyword.arg or "**", _read(keyword.value, code, text)) for keyword in keywords)
-    return Written(head[0], given, None if at is None else _read(at, code, text), at is not None)
+        message = f"'{shorten(text)}' is not written as name(parameter=value)"
+        raise NotationError(message, "several" if several else "form")
+    values = tuple((keyword.arg or "**", _read(keyword.value, code, text)) for keyword in keywords)
+    return Written(head[0], values, None if at is None else _read(at, code, text), at is not None)
 
 
 def _read(node: ast.expr, code: str, text: str) -> Value:
@@ -86,8 +86,8 @@ def _read(node: ast.expr, code: str, text: str) -> Value:
     except NotPlainError as error:
         raise UsageError(f"'{text}': {error}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        told = f"'{shorten(text)}': a parameter is a number, a text in quotes, or a list or table of them"
-        raise NotationError(told, "value") from None
+        message = f"'{shorten(text)}': a parameter is a number, a text in quotes, or a list or table of them"
+        raise NotationError(message, "value") from None
 
 
 def notation(name: str, given: Given) -> str:
@@ -115,8 +115,8 @@ def reference(text: str) -> tuple[str, str] | None:
     >>> reference("mine.measures:Half@10"), reference("nDCG(gain={1: 3})@10")
     (('mine.measures', 'Half'), None)
     """
-    found = re.match(_REFERENCE, text)
-    return (found[1], found[2]) if found else None
+    match = re.match(_REFERENCE, text)
+    return (match[1], match[2]) if match else None
 
 
 def check_no_reference(text: str) -> None:

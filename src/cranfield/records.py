@@ -28,15 +28,15 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        hints = [vars(each).get("__annotations__", {}) for each in reversed(cls.__mro__)]
-        names = [name for each in hints for name, hint in each.items() if not str(hint).startswith("ClassVar")]
+        hints = [vars(owner).get("__annotations__", {}) for owner in reversed(cls.__mro__)]
+        names = [name for own in hints for name, hint in own.items() if not str(hint).startswith("ClassVar")]
         cls._fields = tuple(dict.fromkeys(names))
 
     def __init__(self, **given: Any) -> None:
         values = {name: given[name] if name in given else getattr(type(self), name, _MISSING) for name in self._fields}
         if len(given.keys() | values.keys()) > len(values) or any(value is _MISSING for value in values.values()):
-            told = f"{type(self).__name__} takes {', '.join(self._fields)}, and was given {', '.join(given)}"
-            raise TypeError(told)
+            message = f"{type(self).__name__} takes {', '.join(self._fields)}, and was given {', '.join(given)}"
+            raise TypeError(message)
         vars(self).update(values)
 
     def __setattr__(self, name: str, value: Any) -> None:

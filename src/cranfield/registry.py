@@ -365,9 +365,11 @@ class Registry(Mapping[str, E]):
         """What is said of a name that there is not."""
         from difflib import get_close_matches
 
-        told = self.unknown.format(noun=self.noun, name=shorten(name, 80), names=", ".join(e.name for e in self.all()))
+        message = self.unknown.format(
+            noun=self.noun, name=shorten(name, 80), names=", ".join(e.name for e in self.all())
+        )
         near = get_close_matches(name.lower(), self._called, n=1, cutoff=0.76)
-        return f"{told}; did you mean {near[0]}?" if near else told
+        return f"{message}; did you mean {near[0]}?" if near else message
 
     def all(self) -> tuple[E, ...]:
         """Everything of this kind, in the order of the modules, plug-ins last."""
