@@ -19,18 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    Generic,
-    NamedTuple,
-    Self,
-    TypeAlias,
-    TypeGuard,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeAlias, TypeGuard, TypeVar
 
 from cranfield.errors import UsageError, shorten
 from cranfield.notation import Given, NotationError, Value, Written, notation, parse, plain_value, spelt
