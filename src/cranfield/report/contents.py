@@ -127,14 +127,14 @@ def gather(
     >>> report.verdict(report.results.measures[0])
     'a has the highest RR, 1.0000 on 8 topics, and is significantly better than the other.'
     """
-    chosen, wanted = question or Question(), as_measures(measures)
+    question, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
     experiment = experiment.suited(wanted)
-    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=chosen.details.figures)
+    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=question.details.figures)
     comparison = None
     if len(evaluated.runs) > 1:
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
-        comparison = compare_results({"": of_runs}, wanted, chosen)
+        comparison = compare_results({"": of_runs}, wanted, question)
     findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment)]
     tables = experiment.tables()
     longest = max(int(run.table.counts().max()) for run in tables)

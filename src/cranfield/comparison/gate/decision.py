@@ -55,13 +55,13 @@ def gate(
     >>> gate(Experiment(qrels, [run, run]), Thresholds({"RR": Rule(minimum=0.9)})).passed
     True
     """
-    required, sampling = thresholds or Thresholds(), sampling or Sampling()
-    measures = as_measures(list(required.rules))
+    thresholds, sampling = thresholds or Thresholds(), sampling or Sampling()
+    measures = as_measures(list(thresholds.rules))
     check_comparable(measures)
     check_one_sided(test)
-    if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in required.rules.values()):
+    if test not in ABOUT_THE_MEAN and any(rule.require == "non-inferior" for rule in thresholds.rules.values()):
         raise UsageError(f"a margin is about the mean, and {test} is not: take {' or '.join(ABOUT_THE_MEAN)}")
-    for measure, rule in zip(measures, required.rules.values(), strict=True):
+    for measure, rule in zip(measures, thresholds.rules.values(), strict=True):
         if rule.margin is not None:
             Margin.of(rule.margin).check_for(measure)
     runs = [run for _, run in named_runs(experiment.runs)]
@@ -72,24 +72,24 @@ def gate(
     compared = [_both(results, measure) for measure in measures]
     checks = [
         check
-        for both, rule in zip(compared, required.rules.values(), strict=True)
-        for check in measure_checks(both, rule, required.alpha, test, sampling)
+        for both, rule in zip(compared, thresholds.rules.values(), strict=True)
+        for check in measure_checks(both, rule, thresholds.alpha, test, sampling)
     ]
-    checks += _topic_checks(compared, required.topics)
+    checks += _topic_checks(compared, thresholds.topics)
     means = tuple(both.means() for both in compared)
     verdict = Verdict(
         checks=tuple(checks),
         means=means,
-        thresholds=required,
+        thresholds=thresholds,
         test=test,
         sampling=sampling,
         results=results,
         warnings=results.warnings,
     )
     doubts = (
-        *_undecided(compared, required),
-        *_turned_limits(compared, required),
-        *_doubts(checks, required.alpha, sampling),
+        *_undecided(compared, thresholds),
+        *_turned_limits(compared, thresholds),
+        *_doubts(checks, thresholds.alpha, sampling),
         *_uneven_judging(verdict),
     )
     return replace(verdict, warnings=(*results.warnings, *doubts))
@@ -274,12 +274,12 @@ def _interval(least: float, *, has_end: bool) -> tuple[float | None, float | Non
     return (-inf, 0.0 - least) if has_end else (least, inf)
 
 
-def _evidence_in_words(evidence: Evidence, chosen: str) -> str:
+def _evidence_in_words(evidence: Evidence, chosen_test: str) -> str:
     """The p-value in words."""
     p = "p<0.0001" if evidence.p < 0.0001 else f"p={evidence.p:.4f}"
     test = "exact randomisation" if evidence.method == "exact" else evidence.test
     drawn = f" ± {evidence.error:.1g}" if evidence.method == "drawn" and evidence.p >= 0.0001 else ""
-    instead = f", for {chosen} has no answer here" if evidence.test != chosen else ""
+    instead = f", for {chosen_test} has no answer here" if evidence.test != chosen_test else ""
     return f"{p}{drawn} ({test}{instead}), {evidence.changed} of {plural(evidence.topics, 'topic')} changed"
 
 
