@@ -41,7 +41,7 @@ class Graded:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The assessors of whom two judged the same document."""
+        """The pairs of assessors who have judged a document in common, as places in `judges`."""
         return [pair for pair in combinations(range(len(self.judges)), 2) if self.judged_by(pair).any()]
 
     def judged_by(self, judges: Sequence[int]) -> Mask:

@@ -124,7 +124,7 @@ def _by_drawing(
 
 
 def _worlds(pool: Pool, policy: Policy, uncertain: Mask, few: Mask, turns: Integers) -> Iterator[tuple[Floats, Floats]]:
-    """What is relevant: in topics with few ways each of these, and how likely it is; in the others what chance draws.
+    """What is relevant: in topics with few ways, every one of them and how likely it is; in others, what chance draws.
 
     The ways of a topic are numbered, and the digits of the number say which of its uncertain documents are relevant;
     each of them comes as many times in turn as the topic's ties have orders.

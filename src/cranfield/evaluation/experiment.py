@@ -54,7 +54,7 @@ class Judgements(NamedTuple):
 
 
 class _Fingerprint(NamedTuple):
-    """By which a file is known to be the same."""
+    """What tells whether a file is still the same."""
 
     size: int
     time: int
@@ -186,7 +186,7 @@ class Experiment:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the runs, each one its own."""
+        """What the runs are called; no two have the same name."""
         return tuple(run.name for run in self.tables())
 
     def tables(self) -> tuple[Run, ...]:
