@@ -56,8 +56,8 @@ def variance_components(scores: Floats) -> Components:
     σ²_s = (MS_s - MS_e) / n_q, σ²_q = (MS_q - MS_e) / n_s, σ²_e = MS_e
 
     >>> components = variance_components(np.array([[0.1, 0.4, 0.5], [0.3, 0.5, 0.9]]))
-    >>> [round(x, 4) for x in (components.systems_variance, components.topics_variance, components.residual_variance)]
-    (0.0233, 0.0567, 0.0117)
+    >>> np.round([components.systems_variance, components.topics_variance, components.residual_variance], 4)
+    array([0.0233, 0.0567, 0.0117])
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or min(scores.shape) < 2:
