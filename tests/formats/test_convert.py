@@ -282,6 +282,9 @@ def test_what_a_format_of_runs_cannot_hold_is_refused(tmp_path: Path) -> None:
     assert write_run(ranks_only, out, format="msmarco") == ()
     with pytest.raises(DataError, match="blanks in the tag become _"):
         write_run(run, out, format="trec", tag="my system")
+    for tag, written in (("my system", "my_system"), ("  ", "run")):
+        write_run(run, out, format="trec", tag=tag, lossy=True)
+        assert read_run(out).origin.tag == written
     tagged = read_run(io.StringIO("q Q0 a 1 2.5 bm25\n"))
     assert write_run(tagged, out, format="json") == ("the tag 'bm25' is not written: json has no place for it",)
     subtopics = read_qrels({"q": {"d": {"1": 1, "2": 0}}}, reading=Reading(judgements="subtopics"))

@@ -182,7 +182,9 @@ def shown_by(cell: Any) -> list[dict[str, Any]]:
 def test_the_notebook_shows_what_it_gives(tmp_path: Path) -> None:
     # In a process of its own: what runs notebooks leaves sockets open, which other tests would be blamed for.
     out = tmp_path / "executed.ipynb"
-    subprocess.run([sys.executable, __file__, str(out)], check=True, capture_output=True, text=True)
+    path = os.pathsep.join(filter(None, (str(ROOT / "tests" / "common"), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PYTHONPATH": path}
+    subprocess.run([sys.executable, __file__, str(out)], check=True, capture_output=True, text=True, env=environment)
     stored, fresh = read_notebook(), read_notebook(out)
     kinds: set[str] = set()
     for before, after in zip(stored.cells, fresh.cells, strict=True):
