@@ -17,10 +17,11 @@ from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.method import Method, Normalisation, find_method, find_normalisation
 from cranfield.notation import Value
+from cranfield.render.json_form import Json, plain
 from cranfield.tables import Origin, Run, side_by_side, thread_count
 
 if TYPE_CHECKING:
-    from cranfield.formats.given import Given, GivenRuns, Json
+    from cranfield.formats.given import Given, GivenRuns
 
 DEPTH = 1000
 HARMLESS = (*EXPECTED_NOTES, "train-topics")  # notes that put no number in doubt
@@ -200,7 +201,8 @@ def fusion_metadata(
     >>> fusion_metadata("rrf", ["a.run", "b.run"], "rrf", parameters={"k": 30})["method"]["fusion"]
     [{'name': 'rrf', 'k': 30, 'depth': 1000}]
     """
-    named = {"normalisation": norm, **(parameters or {}), "depth": depth, "learnt from": learnt_from}
-    fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
-    described = {"automatic": True, "fusion": [fusion]}
+    own = {name: plain(value) for name, value in (parameters or {}).items()}
+    settings = {"normalisation": norm, **own, "depth": depth, "learnt from": learnt_from}
+    fusion = {"name": method, **{name: value for name, value in settings.items() if value is not None}}
+    described: dict[str, Json] = {"automatic": True, "fusion": [fusion]}
     return run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)
