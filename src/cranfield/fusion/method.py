@@ -228,7 +228,7 @@ def all_methods() -> tuple[Method, ...]:
 def all_normalisations() -> tuple[Normalisation, ...]:
     """Every normalisation, by name.
 
-    >>> [one.name for one in all_normalisations()]
+    >>> [normalisation.name for normalisation in all_normalisations()]
     ['borda', 'max', 'min-max', 'min-max-inverted', 'none', 'rank', 'sum', 'z']
     """
     return NORMALISATIONS.all()

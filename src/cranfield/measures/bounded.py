@@ -249,7 +249,7 @@ def of_growing(judged: Judged, evaluate: Callable[[Judged], Floats], most: float
 
 
 def by_search(judged: Judged, evaluate: Callable[[Judged], Floats], most: float) -> Bounds:
-    """Any other measure: evaluated with the m highest and with the m lowest unjudged documents relevant, for every m.
+    """All other measures: evaluated with the m highest and with the m lowest unjudged documents relevant, for every m.
 
     The rest counts as judged and not relevant. Losses have their extremes at the other end, so both are looked at.
     """
