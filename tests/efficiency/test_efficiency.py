@@ -21,6 +21,7 @@ from cranfield.efficiency.metadata import figures_of, header, metadata_path, run
 from cranfield.efficiency.resources import FIGURES
 from cranfield.efficiency.timing import Indexing, machine, peak_memory, queries_of, timed_answers, tracking
 from cranfield.evaluation.experiment import Experiment
+from cranfield.render.json_form import Json
 from cranfield.texts.texts import Topics
 from places import EXAMPLES
 
@@ -160,7 +161,7 @@ def test_tracking_without_the_library_says_what_to_install(monkeypatch: pytest.M
 # Metadata
 
 
-ODD = {
+ODD: dict[str, Json] = {
     "tag": "a",
     "words": ["- dash", "#hash", "colon: here", "true", "1 2 3 4 5 6", "", "Ünï", 'quote " and \\', "two\nlines"],
     "row": "Q0 1 2.5 tag",
@@ -184,7 +185,12 @@ def test_no_comment_is_taken_for_a_row(tmp_path: Path) -> None:
     """A comment of six words, with numbers where a row has rank and score, would be a row of a topic named #."""
     run = tmp_path / "a.run"
     lists = [f"{a} {b} {c} {d} {e} {f}" for a, b, c, d, e, f in [("1",) * 6, ("x", "1", "2", "y", "z", "w")]]
-    told = {"a": lists, "b": "x 1 2.5 tag more", "c d": "1 2 3 4", "e": {"f g h": "1 2 3", "1 2 3 4": "x"}}
+    told: dict[str, Json] = {
+        "a": lists,
+        "b": "x 1 2.5 tag more",
+        "c d": "1 2 3 4",
+        "e": {"f g h": "1 2 3", "1 2 3 4": "x"},
+    }
     run.write_text(header(told) + "1 Q0 d1 1 2.5 a\n")
     assert cranfield.read_run(run).to_dict() == {"1": {"d1": 2.5}}
     assert read_metadata(run) == told

@@ -22,6 +22,7 @@ import pytest
 from commands import Outcome, command_line
 from cranfield import DataError, UsageError, evaluate, read_run
 from cranfield.evaluation.experiment import Experiment
+from cranfield.formats.given import Given
 from cranfield.formats.reading import Reading
 from cranfield.fusion import Training, all_methods, all_normalisations, find_method, fuse, train_fusion
 from cranfield.fusion.probabilities import LEVELS, SEGMENTS
@@ -575,7 +576,8 @@ def test_what_is_odd_about_a_run_is_said_of_the_fused_one(tmp_path: Path) -> Non
     assert "cranfield: warning: rrf: far: 1 " in done.stderr
     fused = fuse([tmp_path / "far.run", tmp_path / "near.run"])
     assert ("rank-disagreement", told) in fused.origin.notes
-    again = fuse({"once": fused, "more": PAIR[0]})
+    mixed: dict[str, Given] = {"once": fused, "more": PAIR[0]}
+    again = fuse(mixed)
     assert ("rank-disagreement", f"once: {told}") in again.origin.notes
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cranfield.comparison.question import Details, Question
 from cranfield.demo.embedded import NAME, demo_collection, judged_again, shipped_note
@@ -19,6 +19,7 @@ from cranfield.errors import DataError, UsageError
 from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.output import save, so_far
 from cranfield.formats.reading import Reading
+from cranfield.notation import Value
 from cranfield.report.contents import Report, gather
 from cranfield.report.report_files import write
 from cranfield.search import Index, Timing, build_index, retrieve
@@ -42,7 +43,7 @@ class DemoSystem:
     name: str
     says: str
     model: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     query: tuple[str, ...] = ("title",)
     fields: tuple[str, ...] = ("title", "text")
 
@@ -135,7 +136,7 @@ def _searched(collection: Collection, folder: Path, say: Callable[[str], None]) 
         with _timed(say) as done:
             if system.fields not in indexes:
                 indexes[system.fields] = build_index(collection.documents, fields=system.fields)
-            found = retrieve(
+            retrieved = retrieve(
                 indexes[system.fields],
                 collection.topics,
                 system.model,
@@ -146,8 +147,8 @@ def _searched(collection: Collection, folder: Path, say: Callable[[str], None]) 
                 timing=Timing(warm_up=5, repeats=1),
             )
             path = folder / f"{system.name}.run"
-            write_run(found.run, path, format="trec")
-            write_metadata(path, found.metadata)
+            write_run(retrieved.run, path, format="trec")
+            write_metadata(path, retrieved.metadata)
             done(f"{system.name}: {system.says}")
         yield path
 

@@ -65,21 +65,22 @@ def standard_library() -> Documents:
     """
     if sys.flags.optimize >= 2:
         raise UsageError("Python runs without docstrings, which are the documents: leave out -OO and PYTHONOPTIMIZE=2")
-    found: dict[str, Docstring] = {}
+    docstrings: dict[str, Docstring] = {}
     for module in sorted(sys.stdlib_module_names - LEFT_OUT):
         if not module.startswith("_"):
-            found |= _tree(module)
+            docstrings |= _tree(module)
     for module, known_as in _MOVED.items():
-        found = {f"{known_as}.{name}": docstring for name, docstring in _defined(module).items() if name} | found
-    found |= _compiled(os.path.__name__, "os.path")
-    if len(found) < FEWEST:
+        defined = {f"{known_as}.{name}": docstring for name, docstring in _defined(module).items() if name}
+        docstrings = defined | docstrings
+    docstrings |= _compiled(os.path.__name__, "os.path")
+    if len(docstrings) < FEWEST:
         raise DataError(
-            f"has only {len(found):,} docstrings",
+            f"has only {len(docstrings):,} docstrings",
             source=f"the standard library of Python {sys.version.split()[0]}",
             remedy="Its sources seem to be missing: use an installation of Python that has them.",
         )
-    ids = sorted(found)
-    fields = {"title": [id + found[id].signature for id in ids], "text": [found[id].text for id in ids]}
+    ids = sorted(docstrings)
+    fields = {"title": [id + docstrings[id].signature for id in ids], "text": [docstrings[id].text for id in ids]}
     return Documents(tuple(ids), fields, NAME)
 
 
@@ -88,13 +89,13 @@ def _tree(module: str) -> dict[str, Docstring]:
     if module in _ALWAYS_LOADED or not _is_python(module):
         return _compiled(module, module)
     prefix = f"{module}."
-    found = {prefix + name if name else prefix[:-1]: docstring for name, docstring in _defined(module).items()}
+    docstrings = {prefix + name if name else prefix[:-1]: docstring for name, docstring in _defined(module).items()}
     spec = _spec(module)
     for inner in pkgutil.iter_modules((spec and spec.submodule_search_locations) or ()):
         name = f"{module}.{inner.name}"
         if not inner.name.startswith("_") and inner.name not in ("test", "tests") and name not in LEFT_OUT:
-            found |= _tree(name)
-    return found
+            docstrings |= _tree(name)
+    return docstrings
 
 
 def _compiled(module: str, known_as: str) -> dict[str, Docstring]:
@@ -108,20 +109,20 @@ def _compiled(module: str, known_as: str) -> dict[str, Docstring]:
 
 def _members(module: ModuleType) -> dict[str, Docstring]:
     """Docstrings of a loaded module by name in it; the module's own is at ''."""
-    found = {"": Docstring("", _clean(module.__doc__))}
+    docstrings = {"": Docstring("", _clean(module.__doc__))}
     exported = getattr(module, "__all__", ())
     for name, value in vars(module).items():
         original = vars(module).get(f"__{name}__")  # sys.__excepthook__, should a program have set another
         value = original if inspect.isroutine(original) else value
         own = getattr(value, "__name__", None) == name or (name in exported and inspect.isroutine(value))
         if _is_public(name) and own and (name in exported or not exported) and not inspect.ismodule(value):
-            found[name] = Docstring(_signature(value), _clean(value.__doc__))
+            docstrings[name] = Docstring(_signature(value), _clean(value.__doc__))
             if inspect.isclass(value):
                 for inner in vars(value):
                     member = getattr(value, inner, None)
                     if _is_public(inner) and member.__doc__ != type(member).__doc__:  # of its own, not of its class
-                        found[f"{name}.{inner}"] = Docstring(_signature(member), _clean(member.__doc__))
-    return {name: docstring for name, docstring in found.items() if docstring.text}
+                        docstrings[f"{name}.{inner}"] = Docstring(_signature(member), _clean(member.__doc__))
+    return {name: docstring for name, docstring in docstrings.items() if docstring.text}
 
 
 @cache
@@ -133,16 +134,16 @@ def _defined(module: str, within: tuple[str, ...] = ()) -> Mapping[str, Docstrin
     tree = _parsed(module)
     if tree is None:
         return {}
-    found = {"": Docstring("", _module_docstring(tree))}
+    docstrings = {"": Docstring("", _module_docstring(tree))}
     exported = _exported(tree)
     for definition in _definitions(tree):
         if exported is None or definition.name in exported:
-            found |= _of_definition(definition)
+            docstrings |= _of_definition(definition)
     for node in _top_level(tree):
         if isinstance(node, ast.ImportFrom):
-            taken = _taken(node, exported, (*within, module))
-            found = taken | found if node.module in _SECOND_CHOICE else found | taken
-    return {name: docstring for name, docstring in found.items() if docstring.text}
+            imported = _taken(node, exported, (*within, module))
+            docstrings = imported | docstrings if node.module in _SECOND_CHOICE else docstrings | imported
+    return {name: docstring for name, docstring in docstrings.items() if docstring.text}
 
 
 def _module_docstring(tree: ast.Module) -> str:
@@ -161,15 +162,15 @@ def _of_definition(
     name, text = prefix + node.name, _clean(ast.get_docstring(node))
     if not isinstance(node, ast.ClassDef):
         return {name: Docstring(f"({_arguments(node)})", text)}
-    found: dict[str, Docstring] = {}
+    docstrings: dict[str, Docstring] = {}
     signature = ""
     for inner in _definitions(node):
         if inner.name == "__init__" and not isinstance(inner, ast.ClassDef):
             signature = f"({_arguments(inner)})"
             text = f"{text}\n\n{_clean(ast.get_docstring(inner))}".strip()
         elif _is_public(inner.name):
-            found |= _of_definition(inner, f"{name}.")
-    return {name: Docstring(signature, text)} | found
+            docstrings |= _of_definition(inner, f"{name}.")
+    return {name: Docstring(signature, text)} | docstrings
 
 
 def _definitions(body: ast.AST) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -199,26 +200,26 @@ def _taken(node: ast.ImportFrom, exported: frozenset[str] | None, within: tuple[
     else:
         loaded = _loaded(origin)
         there = {} if loaded is None else _members_and_private(loaded, node)
-    found: dict[str, Docstring] = {}
+    docstrings: dict[str, Docstring] = {}
     for alias in node.names:
         for name, docstring in there.items():
             top, dot, rest = name.partition(".")
             own = (top if alias.name == "*" else alias.asname or alias.name) if alias.name in ("*", top) else ""
             if alias.name == "__doc__" and not name:
-                found[""] = docstring
+                docstrings[""] = docstring
             if _is_public(own) and (exported is None or own in exported):
-                found[own + dot + rest] = docstring
-    return found
+                docstrings[own + dot + rest] = docstring
+    return docstrings
 
 
 def _members_and_private(module: ModuleType, node: ast.ImportFrom) -> dict[str, Docstring]:
     """A module's public members, and the functions that are private in it but public where they are imported."""
-    found = _members(module)
+    docstrings = _members(module)
     for alias in node.names:
         value = getattr(module, alias.name, None)
         if alias.asname and inspect.isbuiltin(value):
-            found[alias.name] = Docstring(_signature(value), _clean(value.__doc__))
-    return found
+            docstrings[alias.name] = Docstring(_signature(value), _clean(value.__doc__))
+    return docstrings
 
 
 def _origin(node: ast.ImportFrom, module: str) -> str:
@@ -246,8 +247,10 @@ def _exported(tree: ast.Module) -> frozenset[str] | None:
 
 def _parsed(module: str) -> ast.Module | None:
     spec = _spec(module)
-    loader: Any = spec.loader if spec is not None else None
-    source: str | None = loader.get_source(module) if hasattr(loader, "get_source") else None
+    loader = spec.loader if spec is not None else None
+    source: str | None = None
+    if loader is not None and hasattr(loader, "get_source"):
+        source = loader.get_source(module)
     if source is None:
         return None
     with warnings.catch_warnings():  # what the compiler has to say of the library is not the user's business
@@ -293,7 +296,7 @@ def _is_public(name: str) -> bool:
     return bool(name) and not name.startswith("_")
 
 
-def _clean(text: Any) -> str:
+def _clean(text: str | None) -> str:
     """A docstring without the indentation of its source."""
     return inspect.cleandoc(text).strip() if isinstance(text, str) else ""
 

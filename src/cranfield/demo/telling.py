@@ -52,7 +52,7 @@ def _where(demo: Demo) -> str:
         AGAIN: "some of the documents judged a second time",
         "runs/": f"{len(demo.runs)} runs, and what each took",
     }
-    lines = [f"  {name:16} {what}" for name, what in contents.items()]
+    lines = [f"  {name:16} {content}" for name, content in contents.items()]
     return f"The report is {demo.page.resolve()}\nIn {demo.folder}:\n" + "\n".join(lines) + "\n"
 
 

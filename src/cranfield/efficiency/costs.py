@@ -35,7 +35,7 @@ def read_costs(path: str) -> Costs:
     for run, values in table.items():
         cost = decimal(values[label])
         if cost is None:
-            told = f"column '{label}': '{shorten(values[label], 60)}' of {run} is not a number that can be drawn"
-            raise DataError(told, source=path, remedy="Leave the run out.")
+            problem = f"column '{label}': '{shorten(values[label], 60)}' of {run} is not a number that can be drawn"
+            raise DataError(problem, source=path, remedy="Leave the run out.")
         costs[run] = cost
     return Costs(label, costs)

@@ -10,7 +10,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from cranfield.formats.heads import END, START, metadata_lines
 from cranfield.formats.json_text import parse
 from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
+from cranfield.render.json_form import Json
 from cranfield.tables import Run
 
 SCHEMA = "0.1"
@@ -35,15 +36,15 @@ def run_metadata(
     tag: str,
     efficiency: Efficiency | None = None,
     *,
-    method: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
+    method: Mapping[str, Json] | None = None,
+    data: Mapping[str, Json] | None = None,
     command: Iterable[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """A run's metadata in the order of the schema: platform, implementation, method, data, then resources; platform and
     resources are those of the `efficiency`, if that was measured.
 
-    >>> found = run_metadata("bm25", Efficiency({"1": 0.002}, 0.002, 0, 1), method={"automatic": True})
-    >>> list(found), found["resources"]["searching"]["latency ms"]["p50"]
+    >>> metadata = run_metadata("bm25", Efficiency({"1": 0.002}, 0.002, 0, 1), method={"automatic": True})
+    >>> list(metadata), metadata["resources"]["searching"]["latency ms"]["p50"]
     (['schema-version', 'run-version', 'tag', 'method', 'resources'], 2.0)
     """
     parts = {
@@ -56,7 +57,7 @@ def run_metadata(
     return with_command(head | {name: part for name, part in parts.items() if part}, command)
 
 
-def with_command(metadata: Mapping[str, Any], command: Iterable[str]) -> dict[str, Any]:
+def with_command(metadata: Mapping[str, Json], command: Iterable[str]) -> dict[str, Json]:
     """The same with the command that made the run, if there is one, in its place: behind the platform.
 
     >>> list(with_command({"tag": "a", "platform": {}, "method": {}}, ["cranfield", "search"]))
@@ -70,7 +71,7 @@ def with_command(metadata: Mapping[str, Any], command: Iterable[str]) -> dict[st
     return {**before, "implementation": implementation, **metadata}
 
 
-def header(metadata: Mapping[str, Any]) -> str:
+def header(metadata: Mapping[str, Json]) -> str:
     """Metadata as comment lines for the head of a run: YAML between two marks.
 
     >>> print(header({"tag": "bm25", "method": {"retrieval": [{"name": "bm25", "k1": 0.9}]}}), end="")
@@ -95,7 +96,7 @@ def metadata_path(run: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(run)}.metadata.json")
 
 
-def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Any]) -> Path:
+def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Json]) -> Path:
     """Writes metadata beside a run, and says where.
 
     >>> import tempfile
@@ -110,7 +111,7 @@ def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Any]) -> 
 
 
 def write_described(
-    run: Run, place: str, metadata: Mapping[str, Any], *, head: bool = False, more: Mapping[str, Any] | None = None
+    run: Run, place: str, metadata: Mapping[str, Json], *, head: bool = False, more: Mapping[str, Json] | None = None
 ) -> None:
     """Writes a run in the format that its name calls for, with metadata beside it if it is a file.
 
@@ -140,7 +141,7 @@ def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:
     beside = metadata_path(run)
     if beside.exists():
         source = str(beside)
-        found = parse(decode(bytes(open_source(source).data)), source, None)
+        metadata = parse(decode(bytes(open_source(source).data)), source, None)
     else:
         source = os.fspath(run)
         lines = metadata_lines(open_source(source).data)
@@ -148,10 +149,10 @@ def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:
             return None
         if lines[-1] != END:
             raise DataError(f"has metadata that do not end: no line {END}", source=source)
-        found = _read_yaml("\n".join(line[2:] for line in lines[1:-1]), source)
-    if not isinstance(found, dict):
+        metadata = _read_yaml("\n".join(line[2:] for line in lines[1:-1]), source)
+    if not isinstance(metadata, dict):
         raise DataError("has metadata that are not a mapping of names to values", source=source)
-    return found
+    return metadata
 
 
 def figures_of(
@@ -168,8 +169,8 @@ def figures_of(
     {'p99': (4.0, None), 'index': (None, None)}
     """
     wanted = check_figures(figures)
-    told = [{} if run is None or os.fspath(run) == "-" else read_metadata(run) or {} for run in runs]
-    return {name: tuple(_number_at(each.get("resources"), FIGURES[name].place) for each in told) for name in wanted}
+    metadata = [{} if run is None or os.fspath(run) == "-" else read_metadata(run) or {} for run in runs]
+    return {name: tuple(_number_at(part.get("resources"), FIGURES[name].place) for part in metadata) for name in wanted}
 
 
 def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> dict[str, float]:
@@ -188,11 +189,11 @@ def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> d
         raise UsageError(f"no cost '{cost}'; there are {', '.join(costs)}")
     paths = [os.fspath(run) for run in runs]
     names = distinct_names([(stem(path), path) for path in paths])
-    found = dict(zip(names, figures_of(paths, [cost])[cost], strict=True))
-    missing = [run for run, value in found.items() if value is None]
+    values = dict(zip(names, figures_of(paths, [cost])[cost], strict=True))
+    missing = [run for run, value in values.items() if value is None]
     if missing:
         raise no_figure(cost, missing, "for others give a table of run and cost")
-    return {run: value for run, value in found.items() if value is not None}
+    return {run: value for run, value in values.items() if value is not None}
 
 
 def no_figure(
@@ -207,14 +208,14 @@ def no_figure(
     )
 
 
-def _number_at(resources: Any, place: Iterable[str]) -> float | None:
+def _number_at(resources: Json, place: Iterable[str]) -> float | None:
     value = resources
     for name in place:
         value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _yaml(value: Any) -> list[str]:
+def _yaml(value: Mapping[str, Json] | Sequence[Json]) -> list[str]:
     """Nested mappings and lists as lines of YAML."""
     if isinstance(value, Mapping):
         items = [(f"{name if PLAIN_KEY.fullmatch(name) else _scalar(name)}:", part) for name, part in value.items()]
@@ -233,7 +234,7 @@ def _yaml(value: Any) -> list[str]:
     return lines
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: Json) -> str:
     """Text in double quotes, as in JSON; numbers with a point before an exponent, without which YAML reads text."""
     text = json.dumps(value, ensure_ascii=False)
     return re.sub(r"^(-?\d+)e", r"\1.0e", text) if isinstance(value, float) else text
@@ -249,7 +250,7 @@ def _no_row(line: str) -> str:
     return line
 
 
-def _read_yaml(text: str, source: str) -> Any:
+def _read_yaml(text: str, source: str) -> Json:
     try:
         import yaml
     except ModuleNotFoundError:
@@ -257,7 +258,8 @@ def _read_yaml(text: str, source: str) -> Any:
             f"{source} has its metadata in comments; to read them PyYAML is needed: pip install 'cranfield[search]'"
         ) from None
     try:
-        return yaml.safe_load(text)
+        value: Json = yaml.safe_load(text)
+        return value
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that there is not
-        told = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise DataError(f"has metadata that are not YAML: {told}", source=source) from None
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(f"has metadata that are not YAML: {reason}", source=source) from None

@@ -10,13 +10,16 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import metadata
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.texts.texts import Topics
 from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 Query = TypeVar("Query")
 Answer = TypeVar("Answer")
@@ -33,7 +36,7 @@ class Indexing:
     index_bytes: int
     saved: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The documented form."""
         return {
             "documents": self.documents,
@@ -59,8 +62,8 @@ class Efficiency:
     repeats: int
     peak_memory: int | None = None
     indexing: Indexing | None = None
-    machine: Mapping[str, Any] = field(default_factory=dict)
-    tracked: Mapping[str, Any] = field(default_factory=dict)
+    machine: Mapping[str, Json] = field(default_factory=dict)
+    tracked: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def queries_per_second(self) -> float | None:
@@ -102,7 +105,7 @@ class Efficiency:
 
 
 def measure_system(
-    system: Callable[[str], Any],
+    system: Callable[[str], Answer],
     topics: Topics | Mapping[str, str] | Iterable[str],
     *,
     warm_up: int = 10,
@@ -118,12 +121,14 @@ def measure_system(
     `indexing` what building the index took, as you measured it.
 
     >>> ticks = iter(range(100))
-    >>> found = measure_system(str.split, {"1": "ducks", "2": "geese"}, repeats=2, clock=lambda: next(ticks))
-    >>> dict(found.latencies)
+    >>> efficiency = measure_system(str.split, {"1": "ducks", "2": "geese"}, repeats=2, clock=lambda: next(ticks))
+    >>> dict(efficiency.latencies)
     {'1': 1.0, '2': 1.0}
     """
-    found = timed_answers(system, queries_of(topics), warm_up=warm_up, repeats=repeats, track=track, clock=clock)[1]
-    return replace(found, indexing=indexing)
+    efficiency = timed_answers(system, queries_of(topics), warm_up=warm_up, repeats=repeats, track=track, clock=clock)[
+        1
+    ]
+    return replace(efficiency, indexing=indexing)
 
 
 def timed_answers(
@@ -138,8 +143,8 @@ def timed_answers(
 ) -> tuple[dict[str, Answer], Efficiency]:
     """The answer to each query, and how fast they came; `step` is called after each.
 
-    >>> answers, found = timed_answers(str.split, {"1": "ducks swim"})
-    >>> answers, found.repeats
+    >>> answers, efficiency = timed_answers(str.split, {"1": "ducks swim"})
+    >>> answers, efficiency.repeats
     ({'1': ['ducks', 'swim']}, 3)
     """
     if repeats < 1 or warm_up < 0:
@@ -149,24 +154,24 @@ def timed_answers(
     for query in list(queries.values())[:warm_up]:
         system(query)
     answers: dict[str, Answer] = {}
-    taken = np.empty((repeats, len(queries)))
+    seconds = np.empty((repeats, len(queries)))
     passes = np.empty(repeats)
     with tracking(track) as tracked:
         for repeat in range(repeats):
             for place, (topic, query) in enumerate(queries.items()):
                 start = clock()
                 answers[topic] = system(query)
-                taken[repeat, place] = clock() - start
+                seconds[repeat, place] = clock() - start
                 _check_whole(answers[topic])
                 step()
-            passes[repeat] = taken[repeat].sum()
-    latencies = dict(zip(queries, np.median(taken, axis=0).tolist(), strict=True))
+            passes[repeat] = seconds[repeat].sum()
+    latencies = dict(zip(queries, np.median(seconds, axis=0).tolist(), strict=True))
     warmed = min(warm_up, len(queries))
     peak, used = peak_memory(), machine()
     return answers, Efficiency(latencies, float(np.median(passes)), warmed, repeats, peak, None, used, tracked)
 
 
-def _check_whole(answer: object) -> None:
+def _check_whole(answer: Answer) -> None:
     """That the system has searched when it answers: timing a generator or a coroutine would time nothing."""
     if isinstance(answer, Iterator | Awaitable):
         raise UsageError(
@@ -235,7 +240,7 @@ def machine() -> dict[str, Any]:
 
 
 @contextmanager
-def tracking(wanted: bool) -> Iterator[dict[str, Any]]:
+def tracking(wanted: bool) -> Iterator[dict[str, Json]]:
     """Lets tirex-tracker watch a block, if wanted, and gives what it saw: CPU, memory, GPU and energy.
 
     >>> with tracking(False) as seen:
@@ -243,7 +248,7 @@ def tracking(wanted: bool) -> Iterator[dict[str, Any]]:
     >>> seen
     {}
     """
-    seen: dict[str, Any] = {}
+    seen: dict[str, Json] = {}
     if not wanted:
         yield seen
         return
@@ -266,11 +271,11 @@ def tracking(wanted: bool) -> Iterator[dict[str, Any]]:
             seen[tirex_tracker.Measure(measure).name.replace("_", " ").lower()] = value
 
 
-def _tracked_value(value: Any) -> Any:
+def _tracked_value(value: str | bytes) -> Json:
     """A number, or the least, mean and greatest of a series; None for what the machine does not tell."""
     import json
 
-    decoded = json.loads(value)
+    decoded: Json = json.loads(value)
     if isinstance(decoded, dict):
         return {name: number for name, number in decoded.items() if name != "timeseries"}
     return decoded

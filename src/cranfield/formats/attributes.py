@@ -27,8 +27,8 @@ def read_attributes(source: str) -> dict[str, dict[str, str]]:
         if not row:
             continue
         if len(row) != len(header):
-            what = f"{len(row)} fields where the header has {len(header)}"
-            raise DataError(what, source=opened.label, line=number, text=delimiter.join(row))
+            problem = f"{len(row)} fields where the header has {len(header)}"
+            raise DataError(problem, source=opened.label, line=number, text=delimiter.join(row))
         if row[key] in table:
             raise DataError(f"topic '{row[key]}' is there twice", source=opened.label, line=number, text=row[key])
         table[row[key]] = {

@@ -330,7 +330,7 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     entry = decode(fault["field"])
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
     where = entry if fault["column"] == "dict" else in_table
-    what = {
+    problem = {
         "null": "missing value",
         "nan": f"{kind} is NaN",
         "infinite": f"{kind} is infinite",
@@ -339,7 +339,7 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
         "empty-id": "empty id",
         "rank": f"rank {entry} is not a whole number",
     }[code]
-    return DataError(f"{where}: {what}", source=source)
+    return DataError(f"{where}: {problem}", source=source)
 
 
 def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:

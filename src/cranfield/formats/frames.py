@@ -45,8 +45,8 @@ def noted(parsed: Parsed) -> Parsed:
         import numpy as np
 
         counts = np.zeros((2, len(table.topics())), dtype=np.uint32)
-        for row, said in enumerate((luggage.collapsed, luggage.rank_disagreements)):
-            for topic, count in said:
+        for row, pairs in enumerate((luggage.collapsed, luggage.rank_disagreements)):
+            for topic, count in pairs:
                 counts[row, topic] = count
         table.note(counts[0], counts[1])
     return parsed

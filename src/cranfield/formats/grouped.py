@@ -20,7 +20,7 @@ from cranfield.formats.delimited import header
 from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, rows_of_text
 from cranfield.formats.given import is_file, is_frame, is_pandas
 from cranfield.formats.json_text import parse as parse_json
-from cranfield.formats.layout import NOTHING, Told, no_column, require_columns
+from cranfield.formats.layout import NOTHING, ColumnNames, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
 from cranfield.formats.sources import Buffer, open_source
@@ -56,9 +56,9 @@ class Rows(NamedTuple):
 class Grouping(NamedTuple):
     """What a group is, what its column may be called, and what columns are said to be called."""
 
-    what: str
+    noun: str
     names: tuple[str, ...]
-    columns: Told = NOTHING
+    columns: ColumnNames = NOTHING
 
 
 class Line(NamedTuple):
@@ -88,7 +88,7 @@ def read_rows(source: Given, name: str | None, wanted: Grouping) -> Rows:
     else:
         label = name or "the qrels"
         judgements = _read_memory(source, label, wanted)
-    rows, repeated = _each_once(judgements, label, wanted.what)
+    rows, repeated = _each_once(judgements, label, wanted.noun)
     if not rows:
         raise DataError("has no rows", source=label)
     if repeated:
@@ -106,9 +106,9 @@ def trec_lines(data: bytes, source: str, fields: int, notes: Notes) -> Iterator[
     for number, line in rows_of_text(data, lambda line: len(_parts(line)) == fields, notes):
         parts, text = [decode(part) for part in _parts(line)], decode(line)
         if len(parts) != fields:
-            what = f"{len(parts)} fields where there must be {fields}"
+            problem = f"{len(parts)} fields where there must be {fields}"
             pool = UNJUDGED.format("a grade at the end of each line") if len(parts) == 3 and parts[1] == "0" else None
-            raise DataError(what, source=source, line=number, text=text, remedy=pool)
+            raise DataError(problem, source=source, line=number, text=text, remedy=pool)
         grade = _number(parts[-1])
         if not _is_grade(grade):
             raise DataError(_no_number(grade), source=source, line=number, text=text)
@@ -214,14 +214,14 @@ def _read_delimited(
             yield _row((topic, group, document, _number(grade)), source, number, text)
 
 
-def _columns(given: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
+def _columns(header: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
     """Where topic, group, document and grade stand."""
-    columns = require_columns(given, "grade", wanted.columns, source)
-    known = [name.strip().lower() for name in given]
-    names = [name.strip().lower() for name in wanted.columns.get(wanted.what, wanted.names)]
+    columns = require_columns(header, "grade", wanted.columns, source)
+    known = [name.strip().lower() for name in header]
+    names = [name.strip().lower() for name in wanted.columns.get(wanted.noun, wanted.names)]
     group = next((known.index(name) for name in names if name in known), None)
     if group is None:
-        raise no_column({wanted.what: wanted.names}, given, columns[:3], wanted.columns, source)
+        raise no_column({wanted.noun: wanted.names}, header, columns[:3], wanted.columns, source)
     return columns.topic, group, columns.document, columns.value
 
 
@@ -254,7 +254,7 @@ def _number(text: str) -> float | str:
     return float(text) if _NUMBER.fullmatch(text.strip()) else text
 
 
-def _each_once(rows: Iterable[GroupedJudgement], source: str, what: str) -> tuple[list[GroupedJudgement], int]:
+def _each_once(rows: Iterable[GroupedJudgement], source: str, noun: str) -> tuple[list[GroupedJudgement], int]:
     """The judgements without those that repeat another, and how many did."""
     seen: dict[tuple[str, str, str], GroupedJudgement] = {}
     repeated = 0
@@ -264,12 +264,12 @@ def _each_once(rows: Iterable[GroupedJudgement], source: str, what: str) -> tupl
         if first.grade != row.grade:
             other = f"Line {first.line} has another: {shorten(first.text)}\n    " if first.text else ""
             raise DuplicateError(
-                f"document '{shorten(row.document)}' is given a second grade for the same topic and {what}, "
+                f"document '{shorten(row.document)}' is given a second grade for the same topic and {noun}, "
                 f"{row.group}: {first.grade:g} and {row.grade:g}",
                 source=source,
                 line=row.line,
                 text=row.text,
-                remedy=f"{other}Each document may appear once for each topic and {what}: decide which is right.",
+                remedy=f"{other}Each document may appear once for each topic and {noun}: decide which is right.",
             )
     return list(seen.values()), repeated
 

@@ -132,9 +132,9 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
 
 def _fault(row: list[Json], request: Request) -> str | None:
     topic, document, value = row
-    for what, id in (("topic", topic), ("document", document)):
+    for role, id in (("topic", topic), ("document", document)):
         if not isinstance(id, str | int) or isinstance(id, bool):
-            return f"{what} id {id!r} is neither a string nor an integer"
+            return f"{role} id {id!r} is neither a string nor an integer"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return f"{request.kind} {value!r} is not a number"
     return None

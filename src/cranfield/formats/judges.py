@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, Told
+from cranfield.formats.layout import NOTHING, ColumnNames
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator
 
 
 @kind_of_judgements("judges")
-def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qrels:
     """Judgements with the column `judges`, in which a judge is the same in all topics.
 
     >>> qrels = read({"q1": {"d1": {"ann": 1, "bob": 0}}, "q2": {"d1": {"bob": 2}}}, None)
@@ -39,7 +39,7 @@ def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
 def _mean(grades: Floats) -> Floats:
     import numpy as np
 
-    given = grades >= 0
-    total = np.sum(np.where(given, grades, 0.0), axis=1)
-    means: Floats = np.where(given.any(axis=1), total / np.maximum(given.sum(axis=1), 1), np.nanmax(grades, axis=1))
+    judged = grades >= 0
+    total = np.sum(np.where(judged, grades, 0.0), axis=1)
+    means: Floats = np.where(judged.any(axis=1), total / np.maximum(judged.sum(axis=1), 1), np.nanmax(grades, axis=1))
     return means

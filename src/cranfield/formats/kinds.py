@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import Told
+from cranfield.formats.layout import ColumnNames
 from cranfield.formats.reading import Reading
 from cranfield.formats.sources import open_source
 from cranfield.registry import Entry, Registry
@@ -22,7 +22,7 @@ from cranfield.tables import Qrels
 if TYPE_CHECKING:
     from cranfield.formats.given import Given
 
-ReadsKind = Callable[["Given", str | None, Told], Qrels]
+ReadsKind = Callable[["Given", str | None, ColumnNames], Qrels]
 
 
 class KindOfJudgements(Entry[ReadsKind]):

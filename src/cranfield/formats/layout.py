@@ -23,8 +23,8 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "tag": ("tag", "run_id", "runid", "run", "system"),
 }  # fmt: skip
 ROLES = (*ACCEPTED, "subtopic", "judge")  # the last two are those of some kinds of judgements
-Told: TypeAlias = Mapping[str, tuple[str, ...]]  # what columns are called, by what they are
-NOTHING: Told = {}
+ColumnNames: TypeAlias = Mapping[str, tuple[str, ...]]  # what columns are called, by what they are
+NOTHING: ColumnNames = {}
 
 
 class Columns(NamedTuple):
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
         return [role for role, place in needed.items() if place < 0]
 
 
-def find_columns(names: Sequence[str], kind: Kind, given: Told) -> Columns:
+def find_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames) -> Columns:
     """The columns, by their names; -1 for those that are not there.
 
     >>> find_columns(["query-id", "corpus-id", "score"], "grade", {})
@@ -52,7 +52,7 @@ def find_columns(names: Sequence[str], kind: Kind, given: Told) -> Columns:
     known = [name.strip().lower() for name in names]
 
     def find(role: str) -> int:
-        accepted = [name.strip().lower() for name in given[role]] if role in given else ACCEPTED[role]
+        accepted = [name.strip().lower() for name in aliases[role]] if role in aliases else ACCEPTED[role]
         return next((known.index(name) for name in accepted if name in known), -1)
 
     value = find(kind)
@@ -62,25 +62,25 @@ def find_columns(names: Sequence[str], kind: Kind, given: Told) -> Columns:
     return Columns(find("topic"), find("document"), value, rank, tag, kind)
 
 
-def is_header(names: Sequence[str], kind: Kind, given: Told) -> bool:
+def is_header(names: Sequence[str], kind: Kind, aliases: ColumnNames) -> bool:
     """Whether names are those of columns: all that are needed, or all but one, and no number among them.
 
     >>> is_header(["qid", "mydoc", "score"], "score", {}), is_header(["qid", "0", "doc", "1"], "grade", {})
     (True, False)
     """
-    missing = find_columns(names, kind, given).missing()
+    missing = find_columns(names, kind, aliases).missing()
     return not missing or (len(missing) == 1 and not any(map(is_number, names)))
 
 
-def require_columns(names: Sequence[str], kind: Kind, given: Told, source: str) -> Columns:
+def require_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames, source: str) -> Columns:
     """As find_columns, but an error that says which is missing, and what it may be called."""
-    columns = find_columns(names, kind, given)
+    columns = find_columns(names, kind, aliases)
     missing = columns.missing()
     if missing == ["grade"] and len(names) == 2:
         remedy = UNJUDGED.format("a column grade")
         raise DataError("topics and documents, but no grades", source=source, remedy=remedy)
     if missing:
-        raise no_column({role: ACCEPTED[role] for role in missing}, names, columns[:5], given, source)
+        raise no_column({role: ACCEPTED[role] for role in missing}, names, columns[:5], aliases, source)
     known = [name.strip().lower() for name in names]
     places = [place for place in (columns.topic, columns.document, columns.value, columns.rank) if place >= 0]
     twice = next((place for place in places if places.count(place) > 1), None)
@@ -98,25 +98,25 @@ def require_columns(names: Sequence[str], kind: Kind, given: Told, source: str) 
 
 
 def no_column(
-    missing: Mapping[str, Sequence[str]], names: Sequence[str], taken: Sequence[int], told: Told, source: str
+    missing: Mapping[str, Sequence[str]], names: Sequence[str], used: Sequence[int], aliases: ColumnNames, source: str
 ) -> DataError:
-    """The error for columns that are missing, with their known names; for one, the likeliest of those not `taken`."""
+    """The error for columns that are missing, with their known names; for one, the likeliest of those not `used`."""
     import shlex
 
     if len(names) == 1 and ";" in names[0]:
         remedy = "Write it with commas between columns, or with tabs (.tsv)."
         return DataError("the header has no comma, but semicolons", source=source, text=names[0], line=1, remedy=remedy)
-    if not told and any(is_number(name) for name in names):
+    if not aliases and any(is_number(name) for name in names):
         message = f"the first line names no columns, but has values: {some([repr(name) for name in names], 12)}"
         return DataError(
             message, source=source, remedy="Write a line above it with their names, as topic,document,score."
         )
-    free = [name for place, name in enumerate(names) if place not in taken]
+    free = [name for place, name in enumerate(names) if place not in used]
     likely = {role: _likeliest(free, known) if len(missing) == 1 else "NAME" for role, known in missing.items()}
-    sought = [f"{role} (not {' nor '.join(map(repr, told[role]))})" if role in told else role for role in missing]
+    sought = [f"{role} (not {' nor '.join(map(repr, aliases[role]))})" if role in aliases else role for role in missing]
     *others, last = sought
     which = f"columns for {', '.join(others)} and {last}" if others else f"column for the {last}"
-    unsaid = {role: ", ".join(known) for role, known in missing.items() if role not in told}
+    unsaid = {role: ", ".join(known) for role, known in missing.items() if role not in aliases}
     known = "".join(f"\n    Names known for the {role}: {listed}." for role, listed in unsaid.items())
     typed = " ".join(f"--columns {shlex.quote(f'{role}={name}')}" for role, name in likely.items())
     again = "; where files differ, --columns is given once for each name" if len(unsaid) < len(missing) else ""

@@ -77,11 +77,11 @@ def _is_header(fields: list[str]) -> bool:
 
 def _checked(entries: Iterable[Entry], source: str, lines: list[str]) -> dict[str, float]:
     lengths: dict[str, float] = {}
-    for name, given, number in entries:
-        document, length = str(name), _number(given)
+    for name, value, number in entries:
+        document, length = str(name), _number(value)
         text = lines[number - 1] if number else None
         if length is None:
-            shown = shorten(given, 60) if isinstance(given, str) else describe_type(given)
+            shown = shorten(value, 60) if isinstance(value, str) else describe_type(value)
             raise DataError(
                 f"the length of document '{shorten(document, 60)}' is {shown}: it must be a number from 0",
                 source=source,
@@ -97,11 +97,11 @@ def _checked(entries: Iterable[Entry], source: str, lines: list[str]) -> dict[st
     return lengths
 
 
-def _number(given: Value) -> float | None:
+def _number(value: Value) -> float | None:
     """A length as a number, or None if it is not one."""
-    if isinstance(given, bool):
+    if isinstance(value, bool):
         return None
-    number = decimal(given.strip()) if isinstance(given, str) else given
+    number = decimal(value.strip()) if isinstance(value, str) else value
     try:
         length = float(number)  # type: ignore[arg-type]  # what is no number is refused below
     except (TypeError, ValueError, OverflowError):

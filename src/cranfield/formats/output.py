@@ -13,7 +13,7 @@ from typing import IO, Any, TypeAlias, cast
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import touched
 
-Where: TypeAlias = "str | os.PathLike[str] | IO[Any]"
+Where: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
 
 def _plain(path: str) -> io.BufferedIOBase:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
 from cranfield.formats.format import Parsed, Request, Rows, Writer, table_format, tagged
@@ -13,6 +13,9 @@ from cranfield.formats.rows import column_names
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
+if TYPE_CHECKING:
+    import pyarrow
+
 
 def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     table = parquet_table(data, source)
@@ -21,7 +24,7 @@ def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     return tagged(reading, table.column(columns.tag).to_pylist()) if columns.tag >= 0 else reading
 
 
-def parquet_table(data: Buffer, source: str) -> Any:
+def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
     """The file as a table of pyarrow."""
     try:
         import pyarrow

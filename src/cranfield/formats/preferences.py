@@ -22,7 +22,7 @@ from cranfield.formats.format import decode, is_number, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.grouped import Notes, trec_lines
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, Told
+from cranfield.formats.layout import NOTHING, ColumnNames
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -57,7 +57,7 @@ class Statement(NamedTuple):
 
 
 @kind_of_judgements("preferences")
-def read(source: Given, name: str | None = None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None = None, columns: ColumnNames = NOTHING) -> Qrels:
     """Reads preference judgements; they have no columns that could be called otherwise.
 
     >>> qrels = read({"q1": [("d1", "d2"), ("d2", "d3"), ("d1", "d4")]})
@@ -138,14 +138,14 @@ def _of_text(data: bytes, label: str, notes: Notes) -> Iterator[Statement]:
         parts = line.split()
         text = decode(line)
         if len(parts) != fields or fields not in (3, 4):
-            what = f"{len(parts)} fields where preferences have {fields if fields in (3, 4) else '3, 4 or 5'}"
+            problem = f"{len(parts)} fields where preferences have {fields if fields in (3, 4) else '3, 4 or 5'}"
             remedy = "topic, better, worse and perhaps judge; or topic, judge, sub-group, document, level."
-            raise DataError(what, source=label, line=number, text=text, remedy=remedy)
+            raise DataError(problem, source=label, line=number, text=text, remedy=remedy)
         topic, better, worse, judge = map(decode, (*parts, b"")[:4])
         if is_number(judge):
-            what = f"the fourth field, the judge, is the number '{judge}'"
+            problem = f"the fourth field, the judge, is the number '{judge}'"
             remedy = "Plain judgements are not preferences. If these are, give judges names that are no numbers."
-            raise DataError(what, source=label, line=number, text=text, remedy=remedy)
+            raise DataError(problem, source=label, line=number, text=text, remedy=remedy)
         if better == worse:
             raise DataError(_to_itself(topic, better), source=label, line=number, text=text)
         yield Statement(topic, judge, {better: 1.0, worse: 0.0})
@@ -179,8 +179,8 @@ def _of_levels(lines: Iterable[Judgement], label: str) -> Iterator[Statement]:
     for line in lines:
         levels = groups.setdefault((line.topic, line.group, line.subgroup), {})
         if levels.setdefault(line.document, line.level) != line.level:
-            what = f"topic '{line.topic}': document '{line.document}' has two levels in sub-group '{line.subgroup}'"
-            raise DataError(what, source=label)
+            problem = f"topic '{line.topic}': document '{line.document}' has two levels in sub-group '{line.subgroup}'"
+            raise DataError(problem, source=label)
     return (Statement(topic, judge, levels) for (topic, judge, _), levels in groups.items())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import ROLES, Told
+from cranfield.formats.layout import ROLES, ColumnNames
 from cranfield.tables import thread_count
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Reading:
         thread_count(self.threads)
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ColumnNames:
         """What columns are called, by what they are: always several names."""
         return {role: (names,) if isinstance(names, str) else tuple(names) for role, names in self.columns.items()}
 

@@ -29,7 +29,7 @@ from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, Told, require_columns
+from cranfield.formats.layout import NOTHING, ColumnNames, require_columns
 from cranfield.formats.sources import open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -72,7 +72,7 @@ class SampledJudgement(NamedTuple):
 
 
 @kind_of_judgements("sampled")
-def read(source: Given, name: str | None, columns: Told = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qrels:
     """Judgements with the columns `sampled`, each document's chance, and, where strata are given, `stratum`.
 
     >>> import io
@@ -164,9 +164,9 @@ def _chance(chance: float, by_lot: bool, place: Place) -> float:
 def _of_mapping(source: Nested, label: str) -> Iterator[SampledJudgement]:
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
-            given = describe_type(documents)
+            kind = describe_type(documents)
             raise ArgumentError(
-                f"{label}: expected {{topic: {{document: (grade, chance)}}}}, but topic {topic!r} has {given}"
+                f"{label}: expected {{topic: {{document: (grade, chance)}}}}, but topic {topic!r} has {kind}"
             )
         for document, pair in documents.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -174,7 +174,7 @@ def _of_mapping(source: Nested, label: str) -> Iterator[SampledJudgement]:
             yield _of_values(topic, document, pair[0], {"chance": pair[1]}, label)
 
 
-def _of_records(source: Given, label: str, told: Told) -> Iterator[SampledJudgement]:
+def _of_records(source: Given, label: str, aliases: ColumnNames) -> Iterator[SampledJudgement]:
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise ArgumentError(
             f"{label}: expected a path, a file, a dict of dicts or records, not {describe_type(source)}"
@@ -184,7 +184,7 @@ def _of_records(source: Given, label: str, told: Told) -> Iterator[SampledJudgem
         if values is None:
             raise ArgumentError(f"{label}: a record is a named tuple or a dict, not {describe_type(record)}")
         names = list(values)
-        columns = require_columns(names, "grade", told, label)
+        columns = require_columns(names, "grade", aliases, label)
         topic, document, grade = (values[names[i]] for i in (columns.topic, columns.document, columns.value))
         yield _of_values(topic, document, grade, values, label)
 
@@ -199,11 +199,11 @@ def _of_values(
     names = (str(topic), str(document), _real("grade", grade, place))
     if "stratum" in values:
         return SampledJudgement(*names, str(values["stratum"]), None, True, place)
-    given = [values[name] for name in CHANCES if name in values]
-    if not given:
+    chances = [values[name] for name in CHANCES if name in values]
+    if not chances:
         raise place.fault(f"a record has neither a stratum nor a chance, but {', '.join(values)}")
     by_lot = _real("method", values.get("method", 1), place) not in WITHOUT_LOTS
-    drawn = None if given[0] in (None, NO_CHANCE) else _chance(_real("chance", given[0], place), by_lot, place)
+    drawn = None if chances[0] in (None, NO_CHANCE) else _chance(_real("chance", chances[0], place), by_lot, place)
     return SampledJudgement(*names, None, drawn, by_lot, place)
 
 

@@ -224,8 +224,8 @@ def read_toml(path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        told = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise DataError(f"is not TOML: {told}", source=path) from None
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(f"is not TOML: {reason}", source=path) from None
 
 
 def _decompressed(stored: Buffer, label: str) -> Buffer:
@@ -250,7 +250,7 @@ def unpacked(pieces: Iterable[bytes | memoryview], label: str) -> Iterator[bytes
 
     A text that grows beyond reason is refused as soon as it does: see `most_unpacked`.
     """
-    stored = given = 0
+    stored = size = 0
     compression: Compression | None = None
     decoder: Decoder | None = None
     rest = b""
@@ -268,9 +268,9 @@ def unpacked(pieces: Iterable[bytes | memoryview], label: str) -> Iterator[bytes
                         break
                     decoder = compression.decoder()
                 out = decoder.decompress(data, _MOST_AT_ONCE)
-                given += len(out)
-                if given > LEAST_LIMIT and given > most_unpacked(stored):
-                    raise _beyond_reason(label, given)
+                size += len(out)
+                if size > LEAST_LIMIT and size > most_unpacked(stored):
+                    raise _beyond_reason(label, size)
                 yield out
                 data = b""
                 if decoder.eof:  # concatenated streams are one text
@@ -297,12 +297,12 @@ def most_unpacked(stored: int) -> float:
     Runs shrink to a twentieth, the most regular tables that programs write to a hundredth; what shrinks to less than
     a five hundredth was made to fill a memory. The environment variable CRANFIELD_EXPANSION sets another factor.
     """
-    given = os.environ.get(VARIABLE)
-    if given is None:
+    factor = os.environ.get(VARIABLE)
+    if factor is None:
         return max(LEAST_LIMIT, EXPANSION * stored)
-    if not (given.isascii() and given.isdigit()):
-        raise UsageError(f"{VARIABLE} must be a whole number, not '{shorten(given, 60)}'")
-    return max(LEAST_LIMIT, int(given) * stored)
+    if not (factor.isascii() and factor.isdigit()):
+        raise UsageError(f"{VARIABLE} must be a whole number, not '{shorten(factor, 60)}'")
+    return max(LEAST_LIMIT, int(factor) * stored)
 
 
 def _beyond_reason(label: str, size: int) -> DataError:

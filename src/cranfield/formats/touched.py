@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TextIO, TypeAlias
 
 from cranfield.errors import UsageError, shorten
 
@@ -127,9 +127,9 @@ def _identity(place: str) -> Identity:
     return status.st_dev, status.st_ino
 
 
-def _of_stream(stream: object) -> Identity | None:
+def _of_stream(stream: TextIO) -> Identity | None:
     try:
-        status = os.fstat(stream.fileno())  # type: ignore[attr-defined]
+        status = os.fstat(stream.fileno())
     except (AttributeError, OSError, ValueError):  # closed, or no file behind it
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

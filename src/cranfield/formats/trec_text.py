@@ -56,8 +56,8 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout)
         raise text_error(error, source, request, name) from None
     notes = collapsed_note(table)
     if comments:
-        told = metadata_lines(data)
-        comments -= len(told) if END in told[-1:] else 0  # no surprise
+        metadata = metadata_lines(data)
+        comments -= len(metadata) if END in metadata[-1:] else 0  # no surprise
     notes += comments_note(comments)
     if several_tags:
         notes += several_tags_note()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,12 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
 from cranfield.fusion.method import Method, Normalisation, find_method, find_normalisation
+from cranfield.notation import Value
+from cranfield.render.json_form import Json, plain
 from cranfield.tables import Origin, Run, side_by_side, thread_count
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, GivenRuns
 
 DEPTH = 1000
 HARMLESS = (*EXPECTED_NOTES, "train-topics")  # notes that put no number in doubt
@@ -24,11 +29,11 @@ ROWS_AT_ONCE = 200_000  # of the lists of all runs: what is computed with stays 
 
 
 def fuse(
-    runs: Any,
+    runs: GivenRuns,
     method: str = "rrf",
     *,
     norm: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
     reading: Reading = DEFAULT,
@@ -69,18 +74,18 @@ class Sources(NamedTuple):
     oddities: tuple[tuple[str, str], ...]
 
     @classmethod
-    def read(cls, runs: Any, reading: Reading) -> Sources:
+    def read(cls, runs: GivenRuns, reading: Reading) -> Sources:
         """Reads one run a thread."""
-        given = named_runs(runs)
-        if len(given) < 2:
+        named = named_runs(runs)
+        if len(named) < 2:
             raise UsageError("one run alone has nothing to be fused with: give two runs or more")
         threads = thread_count(reading.threads)
-        each = max(1, threads // len(given))
+        threads_each = max(1, threads // len(named))
 
-        def read(source: tuple[str | None, Any]) -> Run:
-            return read_run(source[1], name=source[0], reading=reading.in_threads(each))
+        def read(source: tuple[str | None, Given]) -> Run:
+            return read_run(source[1], name=source[0], reading=reading.in_threads(threads_each))
 
-        read_runs = side_by_side(read, given, threads)
+        read_runs = side_by_side(read, named, threads)
         answered: dict[str, int] = {}
         for run in read_runs:
             for topic in run.topics:
@@ -102,18 +107,18 @@ class Sources(NamedTuple):
         partial = [topic for topic in topics if self.answered[topic] < len(self.tables)]
         if not partial:
             return self.oddities
-        said = f"{plural(len(partial), 'topic')} not in every run, fused from those that have them: {some(partial)}"
-        return (*self.oddities, ("partial-topics", said))
+        note = f"{plural(len(partial), 'topic')} not in every run, fused from those that have them: {some(partial)}"
+        return (*self.oddities, ("partial-topics", note))
 
 
 def _oddities(run: Run, name: str) -> Iterator[tuple[str, str]]:
-    for code, said in run.origin.notes:
+    for code, note in run.origin.notes:
         if code not in HARMLESS:
-            yield code, f"{name}: {said}"
+            yield code, f"{name}: {note}"
     disagree = int(run.table.rank_disagreements().sum())
     if disagree:  # as where low scores are the good ones: the run is then fused upside down
-        said = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
-        yield "rank-disagreement", f"{name}: {said}"
+        note = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
+        yield "rank-disagreement", f"{name}: {note}"
 
 
 class Recipe(NamedTuple):
@@ -125,19 +130,20 @@ class Recipe(NamedTuple):
 
     @classmethod
     def of(cls, method: str, norm: str | None, depth: int) -> Recipe:
-        found = find_method(method)
-        if norm is not None and found.by_rank:
-            raise UsageError(f"{found.name} looks at ranks alone, which no normalisation changes: leave '{norm}' out")
-        chosen = find_normalisation(norm or ("none" if found.by_rank else "min-max"))
-        if found.with_ranks and not chosen.keeps_ranks:
-            raise UsageError(f"{found.name} looks at ranks too, which {chosen.name} does not keep: choose another")
+        chosen = find_method(method)
+        if norm is not None and chosen.by_rank:
+            raise UsageError(f"{chosen.name} looks at ranks alone, which no normalisation changes: leave '{norm}' out")
+        normalisation = find_normalisation(norm or ("none" if chosen.by_rank else "min-max"))
+        if chosen.with_ranks and not normalisation.keeps_ranks:
+            problem = f"looks at ranks too, which {normalisation.name} does not keep: choose another"
+            raise UsageError(f"{chosen.name} {problem}")
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise UsageError(f"depth must be a whole number from 1, not {depth!r}")
-        return cls(found, chosen, depth)
+        return cls(chosen, normalisation, depth)
 
 
 def fused_parts(
-    sources: Sources, topics: Sequence[str], recipe: Recipe, parameters: Mapping[str, Any], threads: int
+    sources: Sources, topics: Sequence[str], recipe: Recipe, parameters: Mapping[str, Value], threads: int
 ) -> list[_core.Ranked]:
     """The fused rankings of some topics, a part for every few of them: memory is that of a few topics at a time."""
     rows = sum(table.row_count for table in sources.tables)
@@ -151,7 +157,7 @@ def fused_parts(
     return side_by_side(fused, [topics[i : i + at_once] for i in range(0, len(topics), at_once)], threads)
 
 
-def fused_scores(lists: Lists, recipe: Recipe, parameters: Mapping[str, Any]) -> Floats:
+def fused_scores(lists: Lists, recipe: Recipe, parameters: Mapping[str, Value]) -> Floats:
     """A finite score for each document of the lists."""
     if not recipe.method.by_rank:
         remedy = "Fuse by ranks, as with rrf, or take such scores out of the run."
@@ -176,7 +182,7 @@ def fused_run(parts: list[_core.Ranked], sources: Sources, name: str, threads: i
 
 def findings(run: Run) -> tuple[Finding, ...]:
     """What must be said of a fused run."""
-    return tuple(Finding(code, run.name, said, doubtful=code not in HARMLESS) for code, said in run.origin.notes)
+    return tuple(Finding(code, run.name, note, doubtful=code not in HARMLESS) for code, note in run.origin.notes)
 
 
 def fusion_metadata(
@@ -185,17 +191,18 @@ def fusion_metadata(
     method: str,
     *,
     norm: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     depth: int = DEPTH,
     learnt_from: str | None = None,
     command: Iterable[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """What was done to runs, as their fused run's metadata have it.
 
     >>> fusion_metadata("rrf", ["a.run", "b.run"], "rrf", parameters={"k": 30})["method"]["fusion"]
     [{'name': 'rrf', 'k': 30, 'depth': 1000}]
     """
-    named = {"normalisation": norm, **(parameters or {}), "depth": depth, "learnt from": learnt_from}
-    fusion = {"name": method, **{name: value for name, value in named.items() if value is not None}}
-    described = {"automatic": True, "fusion": [fusion]}
+    own = {name: plain(value) for name, value in (parameters or {}).items()}
+    settings = {"normalisation": norm, **own, "depth": depth, "learnt from": learnt_from}
+    fusion = {"name": method, **{name: value for name, value in settings.items() if value is not None}}
+    described: dict[str, Json] = {"automatic": True, "fusion": [fusion]}
     return run_metadata(tag, method=described, data={"runs": list(runs)}, command=command)

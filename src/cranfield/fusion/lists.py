@@ -126,16 +126,16 @@ class Lists:
 def gathered(runs: tuple[str, ...], tables: tuple[_core.Table, ...], topics: tuple[str, ...]) -> Lists:
     """The lists of runs for some topics; errors call the runs what `runs` does."""
     ids = tuple(topic.encode("utf-8", "surrogateescape") for topic in topics)
-    found = _core.gather(tables, ids)
+    lists = _core.gather(tables, ids)
     return Lists(
         runs,
         topics,
-        found.list_run,
-        found.list_topic,
-        found.list_offsets,
-        found.score,
-        found.document,
-        found.found,
-        found.document_offsets,
-        found,
+        lists.list_run,
+        lists.list_topic,
+        lists.list_offsets,
+        lists.score,
+        lists.document,
+        lists.found,
+        lists.document_offsets,
+        lists,
     )

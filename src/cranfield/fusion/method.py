@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from cranfield.errors import UsageError
 from cranfield.fusion.lists import Floats, Lists
@@ -69,7 +69,7 @@ class Method(Entry[Fuses]):
     @property
     def tuned(self) -> tuple[str, ...]:
         """The parameters that training chooses values for."""
-        return tuple(name for name, one in self.parameters.items() if one.grid or name == "weights")
+        return tuple(name for name, parameter in self.parameters.items() if parameter.grid or name == "weights")
 
     def fixed(self, parameters: Mapping[str, Value]) -> dict[str, Value]:
         """What was given, in the notation or beside it."""
@@ -80,12 +80,12 @@ class Method(Entry[Fuses]):
 
     def checked(self, parameters: Mapping[str, Value], runs: int, *, learning: bool = False) -> dict[str, Value]:
         """The values given with the defaults of the others; `learning` allows that what is learnt is missing."""
-        given = self.fixed(parameters)
-        self.check_names(list(given))
+        fixed = self.fixed(parameters)
+        self.check_names(list(fixed))
         values: dict[str, Value] = {}
         for name, parameter in self.parameters.items():
-            if name in given:
-                values[name] = self._accepted(name, given[name], runs)
+            if name in fixed:
+                values[name] = self._accepted(name, fixed[name], runs)
             elif not isinstance(parameter.default, Required):
                 values[name] = parameter.default
             elif name == "weights":
@@ -97,18 +97,17 @@ class Method(Entry[Fuses]):
                 )
         return values
 
-    def _accepted(self, name: str, value: Any, runs: int) -> Value:
-        value = value.tolist() if hasattr(value, "tolist") else value  # an array, or a number of NumPy's
-        if self.parameters[name].for_each_run and (
-            not isinstance(value, Sequence) or isinstance(value, str) or len(value) != runs
-        ):
-            told = f"must be a list with an entry for each of the {runs} runs, not {reprlib.repr(value)}"
-            raise UsageError(f"{self.name}: {name} {told}")
-        self.check_values({name: value})
-        if name == "weights" and not any(value):
+    def _accepted(self, name: str, value: Value, runs: int) -> Value:
+        own = getattr(value, "tolist", None)  # an array, or a number of NumPy's
+        plain: Value = value if own is None else own()
+        entries = plain if isinstance(plain, Sequence) and not isinstance(plain, str) else ()
+        if self.parameters[name].for_each_run and len(entries) != runs:
+            problem = f"must be a list with an entry for each of the {runs} runs, not {reprlib.repr(plain)}"
+            raise UsageError(f"{self.name}: {name} {problem}")
+        self.check_values({name: plain})
+        if name == "weights" and not any(entries):
             raise UsageError(f"{self.name}: one of the weights at least must be above 0")
-        accepted: Value = value
-        return accepted
+        return plain
 
 
 class Normalisation(Entry[Normalises]):
@@ -142,7 +141,7 @@ NORMALISATIONS: Registry[Normalisation] = ByName(
 
 def are_numbers(value: Value) -> bool:
     """Whether it is a list of finite numbers."""
-    return isinstance(value, Sequence) and not isinstance(value, str) and all(is_number(one) for one in value)
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(is_number(number) for number in value)
 
 
 WEIGHTS = Parameter(
@@ -229,7 +228,7 @@ def all_methods() -> tuple[Method, ...]:
 def all_normalisations() -> tuple[Normalisation, ...]:
     """Every normalisation, by name.
 
-    >>> [one.name for one in all_normalisations()]
+    >>> [normalisation.name for normalisation in all_normalisations()]
     ['borda', 'max', 'min-max', 'min-max-inverted', 'none', 'rank', 'sum', 'z']
     """
     return NORMALISATIONS.all()

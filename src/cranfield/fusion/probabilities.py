@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cranfield.fusion.lists import Floats, Integers, Lists
 from cranfield.fusion.method import Learning, are_numbers, method
 from cranfield.judged import Judged
 from cranfield.measures import AP
+from cranfield.notation import Value
 from cranfield.registry import Parameter, is_number, is_whole
 
 ASLAM = 'Aslam and Montague, "Models for metasearch", SIGIR 2001'
@@ -38,7 +38,7 @@ def hit_ranks(judged: Judged) -> Integers:
     return judged.rank[judged.hits(RELEVANT)]
 
 
-def at_positions(judged: Judged, **_: Any) -> Floats:
+def at_positions(judged: Judged, **_: Value) -> Floats:
     """For each rank, the share of lists reaching it that have a relevant document there."""
     deepest = int(judged.retrieved.max(initial=0))
     relevant = np.bincount(hit_ranks(judged) - 1, minlength=deepest)
@@ -48,16 +48,16 @@ def at_positions(judged: Judged, **_: Any) -> Floats:
 
 def padded(table: Sequence[Sequence[float]], beyond: float = 0.0) -> Floats:
     """The numbers of each run as a row; rows that end early, and all of them in one more column, have `beyond`."""
-    rows = np.full((len(table), max(len(one) for one in table) + 1), beyond)
-    for run, one in enumerate(table):
-        rows[run, : len(one)] = one
+    rows = np.full((len(table), max(len(numbers) for numbers in table) + 1), beyond)
+    for run, numbers in enumerate(table):
+        rows[run, : len(numbers)] = numbers
     return rows
 
 
 def looked_up(lists: Lists, rows: Floats, place: Integers) -> Floats:
     """For each row of the lists what its run has at a place from 0; the last column where there is no such place."""
-    found: Floats = rows[lists.each(lists.run), np.minimum(place, rows.shape[1] - 1)]
-    return found
+    numbers: Floats = rows[lists.each(lists.run), np.minimum(place, rows.shape[1] - 1)]
+    return numbers
 
 
 @method(
@@ -99,7 +99,7 @@ def slide_fuse(lists: Lists, *, w: int = 5, probabilities: Sequence[Sequence[flo
     return lists.total(total / (end - first))
 
 
-def in_equal_segments(judged: Judged, *, segments: int, **_: Any) -> Floats:
+def in_equal_segments(judged: Judged, *, segments: int, **_: Value) -> Floats:
     """For each of the segments a list is cut into, the mean share of relevant documents in it, over the topics."""
     size = np.maximum(-(-judged.retrieved // segments), 1)
     hit = judged.hits(RELEVANT)
@@ -129,14 +129,14 @@ def in_equal_segments(judged: Judged, *, segments: int, **_: Any) -> Floats:
 )
 def prob_fuse(lists: Lists, *, segments: int = 25, probabilities: Sequence[Sequence[float]]) -> Floats:
     """The chance of relevance in the segments where the document stands, each divided by the segment's number."""
-    if any(len(one) != segments for one in probabilities):
+    if any(len(chances) != segments for chances in probabilities):
         raise UsageError(f"probfuse: probabilities must have an entry for each of the {segments} segments")
     size = -(-lists.length // segments)
     segment = (lists.rank - 1) // lists.each(size)
     return lists.total(looked_up(lists, padded(probabilities), segment) / (segment + 1))
 
 
-def in_growing_segments(judged: Judged, **_: Any) -> Floats:
+def in_growing_segments(judged: Judged, **_: Value) -> Floats:
     """For each segment of SegFuse the relevant documents in it over its size, mean over the topics."""
     segment = np.searchsorted(SEGMENTS, hit_ranks(judged)) - 1
     within = segment[segment < len(SEGMENTS) - 1]
@@ -159,7 +159,7 @@ def seg_fuse(lists: Lists, *, probabilities: Sequence[Sequence[float]]) -> Float
     return lists.total(looked_up(lists, padded(probabilities), segment) * (lists.score + 1))
 
 
-def log_odds(judged: Judged, **_: Any) -> Floats:
+def log_odds(judged: Judged, **_: Value) -> Floats:
     """For each level of ranks, the logarithm of the odds that a document there is relevant."""
     level = np.searchsorted(LEVELS, hit_ranks(judged)) - 1
     relevant = np.bincount(level[level < len(LEVELS) - 1], minlength=len(LEVELS) - 1)
@@ -199,7 +199,7 @@ def bayes_fuse(lists: Lists, *, log_odds: Sequence[Sequence[float]]) -> Floats:
     return lists.total_or(odds, np.full(len(lists.run), absent))
 
 
-def mean_average_precision(judged: Judged, **_: Any) -> Floats:
+def mean_average_precision(judged: Judged, **_: Value) -> Floats:
     """The mean of AP over the topics."""
     return np.array(AP.per_topic(judged).mean())
 

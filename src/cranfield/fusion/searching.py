@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import comb
-from typing import Any
+from typing import TypeAlias
 
 from cranfield.fusion.method import Method
+from cranfield.notation import Value
 
 STEPS = 10  # a weight is a number of tenths
 MOST_POINTS = 300  # of a grid of weights: beyond, coordinates are searched one by one
@@ -15,10 +16,13 @@ FACTORS = (0.0, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # what a weight is multiplied b
 MOST_ROUNDS = 20
 BETTER = 1e-12  # gains below are rounding
 
-Score = Callable[[dict[str, Any]], float]
+# A value for each parameter, and what it scores.
+Point: TypeAlias = dict[str, Value]
+Scored: TypeAlias = tuple[Point, float]
+Score: TypeAlias = Callable[[Point], float]
 
 
-def best_parameters(method: Method, runs: int, fixed: Mapping[str, Any], score: Score) -> tuple[dict[str, Any], float]:
+def best_parameters(method: Method, runs: int, fixed: Mapping[str, Value], score: Score) -> Scored:
     """The values of the parameters that are not fixed with which `score` is highest, and that score.
 
     Of equally good values the first of a grid are taken, and of weights those nearest to equal ones.
@@ -34,7 +38,7 @@ def best_parameters(method: Method, runs: int, fixed: Mapping[str, Any], score: 
     return first_best_of([coordinates(point, runs, score) for point in points])
 
 
-def first_best(points: Iterable[dict[str, Any]], score: Score) -> tuple[dict[str, Any], float]:
+def first_best(points: Iterable[Point], score: Score) -> Scored:
     """The first of the best points.
 
     >>> first_best([{"k": 1}, {"k": 2}, {"k": 3}], lambda point: -abs(point["k"] - 2.5))
@@ -43,7 +47,7 @@ def first_best(points: Iterable[dict[str, Any]], score: Score) -> tuple[dict[str
     return first_best_of([(point, score(point)) for point in points])
 
 
-def first_best_of(scored: Sequence[tuple[dict[str, Any], float]]) -> tuple[dict[str, Any], float]:
+def first_best_of(scored: Sequence[Scored]) -> Scored:
     """The first of the best among points with their scores."""
     best = scored[0]
     for point, value in scored[1:]:
@@ -63,23 +67,23 @@ def simplex(runs: int) -> list[list[float]]:
     return [[part / STEPS for part in parts] for parts in tenths]
 
 
-def coordinates(point: dict[str, Any], runs: int, score: Score) -> tuple[dict[str, Any], float]:
+def coordinates(point: Point, runs: int, score: Score) -> Scored:
     """Starts with equal weights and changes one after another for as long as the score grows."""
-    best = point | {"weights": [round(1 / runs, 12)] * runs}
-    highest = score(best)
+    best = [round(1 / runs, 12)] * runs
+    highest = score(point | {"weights": best})
     for _ in range(MOST_ROUNDS):
         before = highest
         for run in range(runs):
             for factor in FACTORS:
-                weights = scaled(best["weights"], run, factor)
+                weights = scaled(best, run, factor)
                 if weights is None:
                     continue
                 value = score(point | {"weights": weights})
                 if value > highest + BETTER:
-                    best, highest = point | {"weights": weights}, value
+                    best, highest = weights, value
         if highest <= before + BETTER:
             break
-    return best, highest
+    return point | {"weights": best}, highest
 
 
 def scaled(weights: Sequence[float], run: int, factor: float) -> list[float] | None:

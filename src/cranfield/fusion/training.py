@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,17 @@ from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.formats.reading import Reading
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
-from cranfield.fusion.searching import best_parameters
+from cranfield.fusion.searching import Point, Scored, best_parameters
 from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
+from cranfield.notation import Value
 from cranfield.planning.splits import Splits, read_splits, split
 from cranfield.policy import Policy
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 SCHEMA = "cranfield.fusion/1"
 TUNED_ON_TEST = ("tuned-on-test", "was tuned on the topics it is given for: its scores there are a fit, and no test")
@@ -35,7 +39,7 @@ class Learnt(NamedTuple):
 
     train: tuple[str, ...]
     test: tuple[str, ...]
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # numbers, lists of them or lists of lists: the method decides
     score: float
 
 
@@ -52,7 +56,7 @@ class TrainedFusion:
     folds: tuple[Learnt, ...]
     warnings: tuple[Finding, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The documented JSON form."""
         folds = [fold._asdict() | {"train": list(fold.train), "test": list(fold.test)} for fold in self.folds]
         return {
@@ -91,7 +95,7 @@ class Training:
     """
 
     measure: str | Measure = "nDCG@10"
-    splits: Splits | Mapping[str, Any] | str | os.PathLike[str] | None = None
+    splits: Splits | Mapping[str, Json] | str | os.PathLike[str] | None = None
     folds: int = 5
     seed: int = 0
     same_topics: bool = False
@@ -133,7 +137,7 @@ def train_fusion(
     training: Training | None = None,
     *,
     norm: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     depth: int = DEPTH,
     name: str | None = None,
     tried: Callable[[], None] = lambda: None,
@@ -183,7 +187,7 @@ def train_fusion(
     )
 
 
-def _fixed(recipe: Recipe, parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
+def _fixed(recipe: Recipe, parameters: Mapping[str, Value], sources: Sources) -> Point:
     """The parameters that are not learnt, where others are."""
     method = recipe.method
     values = method.checked(parameters, len(sources.tables), learning=True)
@@ -227,7 +231,7 @@ class Trainer:
     """Learns parameters on one set of topics after another. What a trial scores on each topic is computed once."""
 
     def __init__(
-        self, sources: Sources, qrels: Qrels, recipe: Recipe, fixed: Mapping[str, Any], measure: Measure, threads: int
+        self, sources: Sources, qrels: Qrels, recipe: Recipe, fixed: Mapping[str, Value], measure: Measure, threads: int
     ) -> None:
         self.sources, self.qrels, self.recipe, self.fixed = sources, qrels, recipe, fixed
         self.measure, self.threads = measure, threads
@@ -236,13 +240,13 @@ class Trainer:
         runs = zip(sources.names, sources.tables, strict=True)
         self.judged = [judge(Run(table, Origin(name)), qrels) for name, table in runs] if recipe.method.learnt else []
 
-    def learn(self, topics: Sequence[str], tried: Callable[[], None]) -> tuple[dict[str, Any], float]:
+    def learn(self, topics: Sequence[str], tried: Callable[[], None]) -> Scored:
         """The best parameters on these topics, and the measure's average with them."""
         chosen = np.array([self.place[topic] for topic in topics], dtype=np.int64)
         seen = [judged.select(chosen) for judged in self.judged]
         whole = partial(self._completed, seen)
 
-        def score(point: dict[str, Any]) -> float:
+        def score(point: Point) -> float:
             scores = self._scores(whole(point))[chosen]
             tried()
             return self.measure.sign * self.measure.aggregate(scores)
@@ -250,14 +254,14 @@ class Trainer:
         point, best = best_parameters(self.recipe.method, len(self.sources.tables), self.fixed, score)
         return whole(point), self.measure.sign * best
 
-    def _completed(self, seen: Sequence[Judged], point: dict[str, Any]) -> dict[str, Any]:
+    def _completed(self, seen: Sequence[Judged], point: Point) -> Point:
         """The point with what is learnt of each run under it."""
         learning = self.recipe.method.learning
         if learning is None:
             return point
         return point | {learning.parameter: [learning.function(judged, **point).tolist() for judged in seen]}
 
-    def _scores(self, values: dict[str, Any]) -> Floats:
+    def _scores(self, values: Point) -> Floats:
         """The measure on every judged topic. What is learnt anew for each fold is not tried twice, nor kept."""
         key = repr(sorted(values.items())) if self.recipe.method.learnt is None else ""
         if key in self.trials:
@@ -271,10 +275,10 @@ class Trainer:
         return scores
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     """Numbers as they are; of what is learnt for every rank, how much there is."""
     if not isinstance(value, list):
         return f"{value:g}"
-    if any(isinstance(one, list) for one in value):
+    if any(isinstance(entry, list) for entry in value):
         return f"of {plural(len(value), 'run')}"
-    return ", ".join(f"{one:.3g}" for one in value)
+    return ", ".join(f"{number:.3g}" for number in value)

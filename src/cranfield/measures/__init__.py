@@ -1,7 +1,7 @@
 """Every measure, by family. To add one, write one decorated function in the module of its family.
 
-Families load when one of their measures is first asked for, so that starting up stays quick. Any registered name can be
-imported from here; `__all__` has them all.
+Families load when one of their measures is first asked for, so that starting up stays quick. Every registered name can
+be imported from here; `__all__` has them all.
 """
 
 from __future__ import annotations

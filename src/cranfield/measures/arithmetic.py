@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cranfield.judged import Floats, Integers, Judged
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def ratio(numerator: Any, denominator: Any) -> Floats:
+    from cranfield.notation import Value
+
+
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     """numerator / denominator, and 0 where the denominator is 0.
 
     >>> ratio([1.0, 2.0], [2.0, 0.0])
@@ -39,6 +44,6 @@ def reciprocal_rank(judged: Judged, rel: float, cutoff: int | None) -> Floats:
     return judged.total(hit * (judged.running(hit) == 1) / judged.rank)
 
 
-def number_relevant(judged: Judged, *, rel: float, **_: Any) -> Floats:
+def number_relevant(judged: Judged, *, rel: float, **_: Value) -> Floats:
     """How many relevant documents each topic has: what recall, AP and R-precision divide by."""
     return judged.n_relevant(rel)

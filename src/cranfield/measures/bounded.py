@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -35,21 +34,21 @@ def found_within(judged: Judged, rel: float, cutoff: int | None) -> tuple[Floats
 
 
 def of_precision(judged: Judged, *, rel: float, cutoff: int) -> Bounds:
-    found, above, _ = found_within(judged, rel, cutoff)
-    return found / cutoff, (found + above) / cutoff
+    hits, above, _ = found_within(judged, rel, cutoff)
+    return hits / cutoff, (hits + above) / cutoff
 
 
 def of_recall(judged: Judged, *, rel: float, cutoff: int | None = None) -> Bounds:
-    found, above, below = found_within(judged, rel, cutoff)
+    hits, above, below = found_within(judged, rel, cutoff)
     relevant = judged.n_relevant(rel)
-    return ratio(found, relevant + below), ratio(found + above, relevant + above)
+    return ratio(hits, relevant + below), ratio(hits + above, relevant + above)
 
 
 def of_f(judged: Judged, *, rel: float, beta: float, cutoff: int | None = None) -> Bounds:
-    found, above, below = found_within(judged, rel, cutoff)
+    hits, above, below = found_within(judged, rel, cutoff)
     relevant, length = judged.n_relevant(rel), judged.retrieved if cutoff is None else cutoff
-    lowest = f_beta(ratio(found, length), ratio(found, relevant + below), beta)
-    return lowest, f_beta(ratio(found + above, length), ratio(found + above, relevant + above), beta)
+    lowest = f_beta(ratio(hits, length), ratio(hits, relevant + below), beta)
+    return lowest, f_beta(ratio(hits + above, length), ratio(hits + above, relevant + above), beta)
 
 
 def of_e(judged: Judged, *, rel: float, b: float, cutoff: int) -> Bounds:
@@ -58,18 +57,18 @@ def of_e(judged: Judged, *, rel: float, b: float, cutoff: int) -> Bounds:
 
 
 def of_set_precision(judged: Judged, *, rel: float) -> Bounds:
-    found, above, _ = found_within(judged, rel, None)
-    return ratio(found, judged.retrieved), ratio(found + above, judged.retrieved)
+    hits, above, _ = found_within(judged, rel, None)
+    return ratio(hits, judged.retrieved), ratio(hits + above, judged.retrieved)
 
 
 def of_success(judged: Judged, *, rel: float, cutoff: int) -> Bounds:
-    found, above, _ = found_within(judged, rel, cutoff)
-    return (found > 0).astype(np.float64), (found + above > 0).astype(np.float64)
+    hits, above, _ = found_within(judged, rel, cutoff)
+    return (hits > 0).astype(np.float64), (hits + above > 0).astype(np.float64)
 
 
 def of_found(judged: Judged, *, rel: float, cutoff: int | None) -> Bounds:
-    found, above, _ = found_within(judged, rel, cutoff)
-    return found, found + above
+    hits, above, _ = found_within(judged, rel, cutoff)
+    return hits, hits + above
 
 
 def of_relevant(judged: Judged, *, rel: float) -> Bounds:
@@ -77,10 +76,10 @@ def of_relevant(judged: Judged, *, rel: float) -> Bounds:
 
 
 def of_reciprocal(judged: Judged, *, rel: float, cutoff: int | None) -> Bounds:
-    found = reciprocal_rank(judged, rel, cutoff)
+    known = reciprocal_rank(judged, rel, cutoff)
     open_ranks = judged.unjudged
     first = open_ranks.total((open_ranks.place == 1) * within(open_ranks.rank, cutoff) / open_ranks.rank)
-    return found, np.maximum(found, first)
+    return known, np.maximum(known, first)
 
 
 class _Relevant:
@@ -95,7 +94,7 @@ class _Relevant:
         self.inverse = _core.running_sum(self.offsets, 1.0 / judged.rank[hit])
         self.all_inverse = _core.segment_sum(self.offsets, 1.0 / judged.rank[hit])
 
-    def above(self, topic: Integers, rank: Any) -> Integers:
+    def above(self, topic: Integers, rank: Integers) -> Integers:
         """How many stand at the rank or above."""
         wanted = topic * self.width + np.minimum(rank, self.width - 1)
         number: Integers = np.searchsorted(self.keys, wanted, "right") - self.offsets[topic]
@@ -132,22 +131,22 @@ def of_ap(judged: Judged, *, rel: float, cutoff: int | None) -> Bounds:
     counted = within(open_ranks.rank, cutoff)
     known = _Relevant(judged, rel, cutoff)
     hit = judged.hits(rel, cutoff)
-    found = judged.total(judged.running(hit) / judged.rank * hit)
+    total = judged.total(judged.running(hit) / judged.rank * hit)
     above = known.above(open_ranks.topic, open_ranks.rank)
     pushed = known.inverse_below(open_ranks.topic, open_ranks.rank)  # what it adds to those below it
 
     place = open_ranks.place
     gained = open_ranks.running(counted * ((above + place) / open_ranks.rank + pushed))
-    useful = np.where(counted > 0, ratio(found[open_ranks.topic] + gained, relevant[open_ranks.topic] + place), 0.0)
-    highest = _largest(open_ranks, useful, ratio(found, relevant))
+    useful = np.where(counted > 0, ratio(total[open_ranks.topic] + gained, relevant[open_ranks.topic] + place), 0.0)
+    highest = _largest(open_ranks, useful, ratio(total, relevant))
 
     order = _from_below(open_ranks)
     inverse = counted / open_ranks.rank
     below = open_ranks.running(inverse[order]) - inverse[order]
     alone = (counted * ((above + 1) / open_ranks.rank + pushed))[order]
     gained = open_ranks.running(alone + (counted > 0)[order] * below)
-    harmful = ratio(found[open_ranks.topic] + gained, relevant[open_ranks.topic] + place)
-    return _least(open_ranks, harmful, ratio(found, relevant)), highest
+    harmful = ratio(total[open_ranks.topic] + gained, relevant[open_ranks.topic] + place)
+    return _least(open_ranks, harmful, ratio(total, relevant)), highest
 
 
 def of_rprec(judged: Judged, *, rel: float) -> Bounds:
@@ -158,11 +157,11 @@ def of_rprec(judged: Judged, *, rel: float) -> Bounds:
     keys = topic * known.width + open_ranks.rank
     reached = topic * known.width + np.minimum(more, known.width - 1)
     reach = np.searchsorted(keys, reached, "right") - open_ranks.offsets[topic]
-    found = known.above(topic, more)
+    hits = known.above(topic, more)
     plain = ratio(judged.total(judged.hits(rel) & (judged.rank <= relevant[judged.topic])), relevant)
-    highest = _largest(open_ranks, (found + np.minimum(reach, place)) / more, plain)
+    highest = _largest(open_ranks, (hits + np.minimum(reach, place)) / more, plain)
     low = np.maximum(reach - (open_ranks.counts[topic] - place), 0)
-    return _least(open_ranks, (found + low) / more, plain), highest
+    return _least(open_ranks, (hits + low) / more, plain), highest
 
 
 def of_sum(judged: Judged, base: Floats, most: float, weight: Floats) -> Bounds:
@@ -250,7 +249,7 @@ def of_growing(judged: Judged, evaluate: Callable[[Judged], Floats], most: float
 
 
 def by_search(judged: Judged, evaluate: Callable[[Judged], Floats], most: float) -> Bounds:
-    """Any other measure: evaluated with the m highest and with the m lowest unjudged documents relevant, for every m.
+    """All other measures: evaluated with the m highest and with the m lowest unjudged documents relevant, for every m.
 
     The rest counts as judged and not relevant. Losses have their extremes at the other end, so both are looked at.
     """

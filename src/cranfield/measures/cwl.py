@@ -74,7 +74,7 @@ def RR_CWL(
 
 @measure(
     Traits(range=(-1.0, float("inf")), may_hurt=True),
-    **{**MODEL, "explain": lambda trace, **given: explained_ap(trace, **given)},
+    **{**MODEL, "explain": lambda trace, **parameters: explained_ap(trace, **parameters)},
 )
 def AP_CWL(
     judged: Judged, *, min_grade: float = 0, max_grade: Grade = None, of: str = "EU", cutoff: int = 1000

@@ -179,12 +179,12 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
             for line in paragraph.split("\n"):
                 if line.startswith(f"{label}: "):
                     rest = paragraph[paragraph.index(line) + len(label) + 2 :].split("\n")
-                    taken = [rest[0]]
+                    lines = [rest[0]]
                     for more in rest[1:]:
                         if not more.startswith(" "):
                             break
-                        taken.append(more.strip())
-                    return " ".join(taken)
+                        lines.append(more.strip())
+                    return " ".join(lines)
         return ""
 
     @property

@@ -47,8 +47,8 @@ def subtopic_count(pool: Pool, rel: float) -> Floats:
 
     def compute() -> Floats:
         relevant = relevant_subtopics(pool, rel)
-        found = np.array([pool.total(column) > 0 for column in relevant.T], dtype=np.float64)
-        return np.asarray(found.reshape(relevant.shape[1], len(pool.topics)).sum(axis=0))
+        covered = np.array([pool.total(column) > 0 for column in relevant.T], dtype=np.float64)
+        return np.asarray(covered.reshape(relevant.shape[1], len(pool.topics)).sum(axis=0))
 
     return pool.once(("subtopic count", rel), compute)
 
@@ -156,22 +156,22 @@ def best_gain(documents: Mask, alpha: float, weight: Floats, at_least: float, to
     _check_work(len(kinds) * kinds.size, topic, ranks)
     covers = np.all(kinds[:, None] >= kinds[None], axis=2) & ~np.eye(len(kinds), dtype=bool)  # [more, less]
     numbers = kinds.astype(np.float64)
-    best, taken, gained = at_least, np.zeros((1, len(kinds)), dtype=np.int64), np.zeros(1)
+    best, used, gained = at_least, np.zeros((1, len(kinds)), dtype=np.int64), np.zeros(1)
     for rank in range(ranks):
-        left = taken < count
+        left = used < count
         state, kind = np.nonzero(left & ~(left.astype(np.int64) @ covers).astype(bool))
         _check_work(len(state) * max(len(kinds), kinds.shape[1] * (ranks - rank)), topic, ranks)
-        gain = (1 - alpha) ** (taken @ numbers) @ numbers.T
+        gain = (1 - alpha) ** (used @ numbers) @ numbers.T
         gained = gained[state] + weight[rank] * gain[state, kind]
-        taken = taken[state]
-        taken[np.arange(len(kind)), kind] += 1
+        used = used[state]
+        used[np.arange(len(kind)), kind] += 1
         best = max(best, float(gained.max()))
-        to_come = _most_to_come(taken, kinds, count, alpha, weight[rank + 1 : ranks])
+        to_come = _most_to_come(used, kinds, count, alpha, weight[rank + 1 : ranks])
         promising = gained + to_come > best * (1 + TOLERANCE)
         order = np.flatnonzero(promising)[np.argsort(-gained[promising], kind="stable")]
         if not len(order):
             break
-        taken, first = np.unique(taken[order], axis=0, return_index=True)
+        used, first = np.unique(used[order], axis=0, return_index=True)
         gained = gained[order][first]
     return best
 
@@ -184,19 +184,19 @@ def _check_work(numbers: int, topic: str, ranks: int) -> None:
         )
 
 
-def _most_to_come(taken: Integers, kinds: Mask, count: Integers, alpha: float, weight: Floats) -> Floats:
+def _most_to_come(used: Integers, kinds: Mask, count: Integers, alpha: float, weight: Floats) -> Floats:
     """For each set of documents taken, no less than the rest can gain.
 
     A subtopic that was met s times and has n documents left can gain (1 - alpha)^s, …, (1 - alpha)^(s + n - 1). The
     largest of all subtopics go to the first of the ranks left, as many to a rank as the widest document left has.
     """
     if not len(weight):
-        return np.zeros(len(taken))
-    left = count - taken
-    seen, more = taken @ kinds, left @ kinds
+        return np.zeros(len(used))
+    left = count - used
+    seen, more = used @ kinds, left @ kinds
     widest = np.max(np.where(left > 0, kinds.sum(axis=1), 1), axis=1)
     step = np.arange(min(len(weight), int(more.max(initial=0))))
-    gains = np.where(step < more[:, :, None], (1 - alpha) ** (seen[:, :, None] + step), 0.0).reshape(len(taken), -1)
+    gains = np.where(step < more[:, :, None], (1 - alpha) ** (seen[:, :, None] + step), 0.0).reshape(len(used), -1)
     gains[:, ::-1].sort(axis=1)
     rank = np.arange(gains.shape[1]) // widest[:, None]
     padded = np.append(weight, 0.0)

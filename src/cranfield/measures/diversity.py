@@ -70,7 +70,7 @@ def StRecall(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
     norm=NORM,
     cutoff=CUTOFF,
     aliases=("α_DCG",),
-    explain=lambda trace, **given: explained_novelty.of_perfect(trace, LOGARITHMIC, **given),
+    explain=lambda trace, **parameters: explained_novelty.of_perfect(trace, LOGARITHMIC, **parameters),
 )
 def alpha_DCG(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "perfect", cutoff: int) -> Floats:
     """DCG in which each further relevant document of a subtopic gains less.
@@ -96,7 +96,7 @@ def alpha_DCG(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str =
     alpha=ALPHA,
     ideal=IDEAL,
     aliases=("α_nDCG",),
-    explain=lambda trace, **given: explained_novelty.of_ideal(trace, LOGARITHMIC, **given),
+    explain=lambda trace, **parameters: explained_novelty.of_ideal(trace, LOGARITHMIC, **parameters),
 )
 def alpha_nDCG(
     judged: Judged, *, alpha: float = 0.5, rel: float = 1, ideal: str = "greedy", cutoff: int | None = None
@@ -120,7 +120,7 @@ def alpha_nDCG(
     alpha=ALPHA,
     norm=NORM,
     cutoff=CUTOFF,
-    explain=lambda trace, **given: explained_novelty.of_perfect(trace, RECIPROCAL, **given),
+    explain=lambda trace, **parameters: explained_novelty.of_perfect(trace, RECIPROCAL, **parameters),
 )
 def ERR_IA(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "perfect", cutoff: int) -> Floats:
     """Expected reciprocal rank, intent-aware: the mean over subtopics of ERR, as a share of what a perfect list has.
@@ -146,7 +146,7 @@ def ERR_IA(judged: Judged, *, alpha: float = 0.5, rel: float = 1, norm: str = "p
     Traits(needs="subtopics", range=(0, float("inf"))),
     alpha=ALPHA,
     ideal=IDEAL,
-    explain=lambda trace, **given: explained_novelty.of_ideal(trace, RECIPROCAL, **given),
+    explain=lambda trace, **parameters: explained_novelty.of_ideal(trace, RECIPROCAL, **parameters),
 )
 def nERR_IA(
     judged: Judged, *, alpha: float = 0.5, rel: float = 1, ideal: str = "greedy", cutoff: int | None = None
@@ -201,8 +201,8 @@ def NRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 
     alpha=ALPHA,
     beta=BETA,
     ideal=IDEAL,
-    explain=lambda trace, *, beta, **given: explained_novelty.of_ideal(
-        trace, Discount("geometric", beta), cutoff=None, **given
+    explain=lambda trace, *, beta, **parameters: explained_novelty.of_ideal(
+        trace, Discount("geometric", beta), cutoff=None, **parameters
     ),
 )
 def nNRBP(judged: Judged, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1, ideal: str = "greedy") -> Floats:
@@ -249,10 +249,10 @@ def P_IA(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return _mean_over_subtopics(judged, P, rel=rel, cutoff=cutoff)
 
 
-def _mean_over_subtopics(judged: Judged, one: Measure, *, rel: float, cutoff: int | None) -> Floats:
+def _mean_over_subtopics(judged: Judged, measure: Measure, *, rel: float, cutoff: int | None) -> Floats:
     """Mean of a measure that is 0 without a relevant document, over the subtopics that have one."""
     grades = judged.pool.columns["subtopics"].T
-    scores = [one.definition.function(judged.regraded(column), rel=rel, cutoff=cutoff) for column in grades]
+    scores = [measure.definition.function(judged.regraded(column), rel=rel, cutoff=cutoff) for column in grades]
     return ratio(np.sum(scores, axis=0), subtopic_count(judged.pool, rel))
 
 

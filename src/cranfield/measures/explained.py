@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cranfield.judged import Floats, Integers, Judged, Mask
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 LONGEST_SUM = 8  # terms that a sum is written with; longer ones are shortened in the middle
 KEPT_IN_FRONT, KEPT_AT_END = 5, 2
@@ -45,7 +48,7 @@ class Trace(NamedTuple):
         """NaN where nobody judged; a negative grade is no judgement."""
         return np.where(self.spread(self.judged.grade >= 0) > 0, self.spread(self.judged.grade), np.nan)
 
-    def spread(self, x: Any) -> Floats:
+    def spread(self, x: ArrayLike) -> Floats:
         """What each hit has, at its rank; 0 at the others.
 
         >>> from cranfield.judged import relstring

@@ -52,8 +52,8 @@ def f_measure(trace: Trace, *, rel: float, beta: float, cutoff: int | None = Non
 
 
 def e_measure(trace: Trace, *, rel: float, b: float, cutoff: int) -> Working:
-    one = f_measure(trace, rel=rel, beta=b, cutoff=cutoff)
-    return Working(one.counts, tuple(f"1 − {step}" for step in one.steps), because=one.because)
+    f = f_measure(trace, rel=rel, beta=b, cutoff=cutoff)
+    return Working(f.counts, tuple(f"1 − {step}" for step in f.steps), because=f.because)
 
 
 def success(trace: Trace, *, rel: float, cutoff: int) -> Working:
@@ -149,8 +149,8 @@ def accuracy(trace: Trace, *, rel: float, cutoff: int | None = None) -> Working:
 
 def search(trace: Trace, wanted: int, rel: float, parts: Callable[..., Sequence[Floats]]) -> Working:
     """ESL: j + i s / (r + 1), from j, i, s, r and whether the search ends well."""
-    j, i, s, r, found = (number(part[0]) for part in parts(trace.judged, wanted, rel))
+    j, i, s, r, ends_well = (number(part[0]) for part in parts(trace.judged, wanted, rel))
     counts = trace.relevant(rel)
-    if found == "0":
+    if ends_well == "0":
         return Working(counts, because=f"the list does not have {wanted} relevant documents")
     return Working(counts & (np.cumsum(counts) <= wanted), (f"{j} + {i} · {s} / ({r} + 1)",))

@@ -22,7 +22,7 @@ UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DC
     Traits(
         range=(0, float("inf")),
         exact_ties=True,
-        bounds=lambda judged, **given: bounds_of_dcg(judged, base=UNDISCOUNTED, **given),
+        bounds=lambda judged, **parameters: bounds_of_dcg(judged, base=UNDISCOUNTED, **parameters),
         linear=True,
     ),
     explain=explained_gains.cumulated,
@@ -43,7 +43,7 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
     Traits(
         range=(0, float("inf")),
         exact_ties=True,
-        bounds=lambda judged, **given: bounds_of_dcg(judged, **given),
+        bounds=lambda judged, **parameters: bounds_of_dcg(judged, **parameters),
         linear=True,
     ),
     trec="dcg",
@@ -82,12 +82,12 @@ def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
 @measure(
     Traits(
         exact_ties=True,
-        bounds=lambda judged, **given: bounds_of_ndcg(judged, **given),
-        denominator=lambda judged, **given: ideal_dcg(judged, **given),
+        bounds=lambda judged, **parameters: bounds_of_ndcg(judged, **parameters),
+        denominator=lambda judged, **parameters: ideal_dcg(judged, **parameters),
     ),
     aliases=("NDCG",),
     trec=Trec("ndcg", at="ndcg_cut", cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000)),
-    explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
+    explain=lambda trace, **parameters: explained_gains.cumulated(trace, normalised=True, **parameters),
 )
 def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """DCG divided by that of the ideal ranking, which has all judged documents, best first.
@@ -182,8 +182,8 @@ def bounds_of_dcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int
     """Every unjudged document can only add."""
     rank = judged.unjudged.rank
     added = judged.unjudged.total(within(rank, cutoff) / discount(rank, base))
-    found = dcg(judged, gain, base, cutoff)
-    return found, found + highest_gain(judged, gain) * added
+    known = dcg(judged, gain, base, cutoff)
+    return known, known + highest_gain(judged, gain) * added
 
 
 def bounds_of_ndcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int | None) -> bounded.Bounds:

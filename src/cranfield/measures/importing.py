@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 
 from cranfield.errors import UsageError, shorten
 from cranfield.measures.notation import listed
@@ -30,19 +31,19 @@ def _imported(part: str) -> str:
     if named is None:
         return part
     module, path = named
-    found: object = _module(module)
+    target: object = _module(module)
     for name in path.split("."):
-        if not hasattr(found, name):
+        if not hasattr(target, name):
             raise UsageError(f"'{shorten(part)}': {module} has no {path}")
-        found = getattr(found, name)
-    if not isinstance(found, Measure):
+        target = getattr(target, name)
+    if not isinstance(target, Measure):
         raise UsageError(
             f"'{shorten(part)}': {module}:{path} is not a measure: a function becomes one by @cranfield.measure()"
         )
-    return f"{found}{part.strip().removeprefix(f'{module}:{path}')}"
+    return f"{target}{part.strip().removeprefix(f'{module}:{path}')}"
 
 
-def _module(name: str) -> object:
+def _module(name: str) -> ModuleType:
     """A module that is installed, or else lies in the folder where one is."""
     here = os.getcwd()
     if here not in sys.path:

@@ -94,12 +94,12 @@ def reached(judged: Judged, rel: float, needed: Sequence[Floats]) -> list[Floats
     """
     hit = judged.hits(rel)
     best = np.append(judged.best_from_here(judged.running(hit) / judged.rank * hit)[hit], 0.0)
-    found = judged.total(hit).astype(np.int64)
-    start = np.cumsum(found) - found
+    hits = judged.total(hit).astype(np.int64)
+    start = np.cumsum(hits) - hits
     curves = []
     for count in needed:
-        place = np.clip(count, 1, found + 1).astype(np.int64)
-        curves.append(np.where(place <= found, best[np.minimum(start + place - 1, len(best) - 1)], 0.0))
+        place = np.clip(count, 1, hits + 1).astype(np.int64)
+        curves.append(np.where(place <= hits, best[np.minimum(start + place - 1, len(best) - 1)], 0.0))
     return curves
 
 
@@ -115,11 +115,11 @@ def bounds_of_interpolated(judged: Judged, rel: float, levels: Sequence[float]) 
     hit, known = judged.hits(rel), judged.grade >= 0
     for topic, length in enumerate(judged.retrieved.tolist()):
         shown = slice(judged.offsets[topic], judged.offsets[topic + 1])
-        rank, found = judged.rank[shown], judged.rank[shown][hit[shown]]
+        rank, hit_ranks = judged.rank[shown], judged.rank[shown][hit[shown]]
         holes = open_ranks.rank[open_ranks.offsets[topic] : open_ranks.offsets[topic + 1]]
         m = np.arange(len(holes) + 1)[:, None]
-        ends = np.unique(np.concatenate((found, rank[known[shown]] - 1, [length])))
-        found_above, holes_above = (np.searchsorted(ranks, ends, "right") for ranks in (found, holes))
+        ends = np.unique(np.concatenate((hit_ranks, rank[known[shown]] - 1, [length])))
+        found_above, holes_above = (np.searchsorted(ranks, ends, "right") for ranks in (hit_ranks, holes))
 
         needed = [np.maximum(_fewest(level, relevant[topic] + m), 1) for level in levels]
 
@@ -127,7 +127,7 @@ def bounds_of_interpolated(judged: Judged, rel: float, levels: Sequence[float]) 
         lowest[topic] = curves.mean(axis=0).min()
 
         last = np.concatenate(([0], holes))[:, None]
-        down_to_last = np.searchsorted(found, last, "right") + m
+        down_to_last = np.searchsorted(hit_ranks, last, "right") + m
         at_last = down_to_last / np.maximum(last, 1) * (down_to_last >= needed)
         curves = _interpolated_rows(ends, found_above + np.minimum(holes_above, m), needed)
         highest[topic] = np.maximum(curves, at_last[..., 0]).mean(axis=0).max()

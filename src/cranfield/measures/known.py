@@ -17,7 +17,7 @@ from cranfield.measures.registry import measure
     Traits(
         exact_ties=True,
         needs="known",
-        bounds=lambda judged, **given: bounds_of_coverage(judged, **given),
+        bounds=lambda judged, **parameters: bounds_of_coverage(judged, **parameters),
         denominator=lambda judged, *, rel, cutoff: known_relevant(judged, rel),
     ),
     explain=lambda trace, *, rel, cutoff: explained.share(
@@ -44,7 +44,7 @@ def Coverage(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
 
 
 @measure(
-    Traits(needs="known", bounds=lambda judged, **given: bounds_of_novelty(judged, **given)),
+    Traits(needs="known", bounds=lambda judged, **parameters: bounds_of_novelty(judged, **parameters)),
     explain=lambda trace, *, rel, cutoff: explained.share(
         trace, trace.relevant(rel, cutoff) & ~_known(trace), float(trace.relevant(rel, cutoff).sum())
     ),
@@ -64,8 +64,8 @@ def Novelty(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Flo
     >>> cranfield.evaluate(qrels, run, "Novelty", known={"q1": {"d1": 1, "d2": 1}}).mean()
     {'run': {'Novelty': 0.5}}
     """
-    found, new = _found_and_new(judged, rel, cutoff)
-    return ratio(new, found)
+    hits, new = _found_and_new(judged, rel, cutoff)
+    return ratio(new, hits)
 
 
 def known_relevant(judged: Judged, rel: float) -> Floats:
@@ -92,14 +92,14 @@ def _open_within(judged: Judged, cutoff: int | None) -> Floats:
 
 def bounds_of_coverage(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
     """Whether an unjudged document was known is as open as whether it is relevant."""
-    found, new = _found_and_new(judged, rel, cutoff)
+    hits, new = _found_and_new(judged, rel, cutoff)
     above = _open_within(judged, cutoff)
     below, known = judged.unjudged.counts - above, known_relevant(judged, rel)
-    return ratio(found - new, known + below), ratio(found - new + above, known + above)
+    return ratio(hits - new, known + below), ratio(hits - new + above, known + above)
 
 
 def bounds_of_novelty(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
     """Lowest if all unjudged documents are relevant and known, highest if they are relevant and new."""
-    found, new = _found_and_new(judged, rel, cutoff)
+    hits, new = _found_and_new(judged, rel, cutoff)
     above = _open_within(judged, cutoff)
-    return ratio(new, found + above), ratio(new + above, found + above)
+    return ratio(new, hits + above), ratio(new + above, hits + above)

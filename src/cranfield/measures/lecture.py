@@ -44,15 +44,15 @@ def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
     array([0.4       , 0.66666667])
     """
     hit = judged.hits(rel, cutoff)
-    found = judged.total(hit)
-    last = hit & (judged.running(hit) == found[judged.topic])
+    hits = judged.total(hit)
+    last = hit & (judged.running(hit) == hits[judged.topic])
     return judged.total(last * judged.running(hit) / judged.rank)
 
 
 @measure(
     Traits(exact_ties=True, range=(0, float("inf"))),
     expected=EXPECTED,
-    explain=lambda trace, **given: explained_ranked.share_of_expected(trace, _expected, **given),
+    explain=lambda trace, **parameters: explained_ranked.share_of_expected(trace, _expected, **parameters),
 )
 def RelativeRecall(
     judged: Judged, *, expected: int | str | None = None, rel: float = 1, cutoff: int | None = None
@@ -69,8 +69,8 @@ def RelativeRecall(
     >>> RelativeRecall(expected=4).per_topic(relstring("10101"))
     array([0.75])
     """
-    found = judged.total(judged.hits(rel) * judged.within(cutoff))
-    return ratio(found, _expected(judged, expected, rel))
+    hits = judged.total(judged.hits(rel) * judged.within(cutoff))
+    return ratio(hits, _expected(judged, expected, rel))
 
 
 def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
@@ -87,7 +87,7 @@ def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
 @measure(
     Traits(range=(0, float("inf"))),
     expected=EXPECTED,
-    explain=lambda trace, **given: explained_ranked.effort(trace, _expected, **given),
+    explain=lambda trace, **parameters: explained_ranked.effort(trace, _expected, **parameters),
     over=Parameter(
         "examined: the documents read until the expected ones are found (Korfhage; Baeza-Yates and Ribeiro-Neto); "
         "retrieved: all documents of the answer, in lectures after them: |R ∩ K| / |A| with expected='known'",
@@ -146,8 +146,8 @@ def ESL(judged: Judged, *, wanted: int = 1, unfound: float = 1000, rel: float = 
     >>> ESL(wanted=2).per_topic(relstring("010-1", "01"))
     array([   3., 1000.])
     """
-    j, i, s, r, found = _search(judged, wanted, rel)
-    return np.where(found > 0, j + i * s / (r + 1), float(unfound))
+    j, i, s, r, ends_well = _search(judged, wanted, rel)
+    return np.where(ends_well > 0, j + i * s / (r + 1), float(unfound))
 
 
 def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -187,8 +187,8 @@ def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutof
     >>> (Satisfaction(weight="linear") @ 4).per_topic(relstring("1001/1"))
     array([0.55555556])
     """
-    found = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
-    return ratio(found, _weight_down_to(np.minimum(judged.n_relevant(rel), cutoff), weight, cutoff))
+    hit_weight = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
+    return ratio(hit_weight, _weight_down_to(np.minimum(judged.n_relevant(rel), cutoff), weight, cutoff))
 
 
 @measure(
@@ -215,9 +215,9 @@ def Frustration(judged: Judged, *, rel: float = 1, weight: str = "equal", cutoff
     >>> (Frustration @ 4).per_topic(relstring("1001/1", "10"))
     array([0.5 , 0.25])
     """
-    found = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
+    hit_weight = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
     shown = _weight_down_to(np.minimum(judged.retrieved, cutoff).astype(np.float64), weight, cutoff)
-    return (shown - found) / _weight_down_to(np.array([float(cutoff)]), weight, cutoff)
+    return (shown - hit_weight) / _weight_down_to(np.array([float(cutoff)]), weight, cutoff)
 
 
 def _weight(rank: Integers, weight: str, cutoff: int) -> Floats:
@@ -246,7 +246,7 @@ def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
 
 @measure(
     Traits(exact_ties=True, denominator=lambda judged, *, gain, cutoff: ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)),
-    explain=lambda trace, **given: explained_gains.cumulated(trace, normalised=True, **given),
+    explain=lambda trace, **parameters: explained_gains.cumulated(trace, normalised=True, **parameters),
 )
 def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """CG divided by that of the ideal ranking: no rank down to the cutoff counts more than another.
@@ -259,8 +259,8 @@ def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> 
     >>> (NCG @ 3).per_topic(relstring("1002/3"))
     array([0.16666667])
     """
-    found = judged.total(gains(judged.grade, gain) * judged.within(cutoff))
-    return ratio(found, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
+    gained = judged.total(gains(judged.grade, gain) * judged.within(cutoff))
+    return ratio(gained, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
 
 
 @measure(Traits(exact_ties=True, may_hurt=True), explain=explained_gains.area)

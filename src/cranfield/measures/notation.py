@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from cranfield.errors import ArgumentError, UsageError
 from cranfield.measures.registry import MEASURES, Measure, called
 from cranfield.notation import NotationError, Value, Written, check_no_reference, parse
+
+# Measures as a caller gives them.
+Wanted: TypeAlias = "str | Measure | Iterable[str | Measure]"
 
 
 def parse_measures(text: str) -> list[Measure]:
@@ -17,7 +20,7 @@ def parse_measures(text: str) -> list[Measure]:
     >>> parse_measures("nDCG@10,AP"), parse_measures("P.5,10"), parse_measures("map@100,mrr")
     ([nDCG@10, AP], [P@5, P@10], [AP@100, RR])
     """
-    return [one for part in listed(text) for one in _parse_part(part)]
+    return [measure for part in listed(text) for measure in _parse_part(part)]
 
 
 def listed(text: str) -> list[str]:
@@ -104,29 +107,29 @@ def parse_measure(text: str) -> Measure:
     >>> parse_measure("AP(rel=2)"), parse_measure("ndcg_cut_10"), parse_measure("MAP")
     (AP(rel=2), nDCG@10, AP)
     """
-    found = parse_measures(text)
-    if len(found) != 1:
-        raise UsageError(f"'{text}' names {len(found)} measures: {', '.join(map(str, found))}")
-    return found[0]
+    measures = parse_measures(text)
+    if len(measures) != 1:
+        raise UsageError(f"'{text}' names {len(measures)} measures: {', '.join(map(str, measures))}")
+    return measures[0]
 
 
-def as_measures(wanted: Any) -> tuple[Measure, ...]:
+def as_measures(wanted: Wanted) -> tuple[Measure, ...]:
     """Measures from what a caller gives: a name, a Measure, or several of either; each once."""
     if isinstance(wanted, str | Measure):
         wanted = [wanted]
     if not isinstance(wanted, Iterable):
         raise ArgumentError(f"measures are names, as 'nDCG@10', or Measure objects, not {wanted!r}")
-    found: dict[Measure, None] = {}
+    measures: dict[Measure, None] = {}
     for item in wanted:
         if not isinstance(item, str | Measure):
             item = str(item)  # ir_measures' objects print in the same notation
-        for one in [item] if isinstance(item, Measure) else parse_measures(item):
-            if not one.is_complete:
-                raise UsageError(f"{one.name} needs a {one.definition.at}: {one.name}@10")
-            found[one] = None
-    if not found:
+        for measure in [item] if isinstance(item, Measure) else parse_measures(item):
+            if not measure.is_complete:
+                raise UsageError(f"{measure.name} needs a {measure.definition.at}: {measure.name}@10")
+            measures[measure] = None
+    if not measures:
         raise UsageError("no measure given")
-    return tuple(found)
+    return tuple(measures)
 
 
 def _parse_trec(text: str) -> list[Measure]:
@@ -172,9 +175,9 @@ def _parse_notation(text: str) -> Measure:
         raise UsageError(unknown(text))
     if _base(written.name) is None:
         raise UsageError(unknown(written.name))
-    measure, given = _our_measure(written.name, list(written.given))
-    parameters: dict[str, Any] = {}
-    for name, value in given:
+    measure, pairs = _our_measure(written.name, list(written.given))
+    parameters: dict[str, Value] = {}
+    for name, value in pairs:
         name, value = _our_parameter(name, value, measure)
         if name in parameters or (written.has_at and name == measure.definition.at):
             raise UsageError(f"'{text}' gives {name} twice")
@@ -190,37 +193,37 @@ def _written(text: str) -> Written:
         return parse(text)
     except NotationError as error:
         again = text.replace(",", f",{_word(text)}@")
-        told = {
+        messages = {
             "position": f"'{text}': parameters are given by name, as in RBP(p=0.8)",
             "several": f"'{text}': after a comma the measure is named again, as in {again}",
             "value": f"'{text}': a parameter is a number, a string in quotes, or a {{grade: gain}} table",
         }
-        raise UsageError(told.get(error.reason) or unknown(text)) from None
+        raise UsageError(messages.get(error.reason) or unknown(text)) from None
 
 
-def _our_measure(name: str, given: list[tuple[str, Value]]) -> tuple[Measure, list[tuple[str, Value]]]:
+def _our_measure(name: str, pairs: list[tuple[str, Value]]) -> tuple[Measure, list[tuple[str, Value]]]:
     """A measure as we call it, where ir_measures has it as another one with a parameter."""
-    if name == "NumRet" and any(parameter == "rel" for parameter, _ in given):
+    if name == "NumRet" and any(parameter == "rel" for parameter, _ in pairs):
         name = "NumRelRet"
-    if name == "SetP" and ("relative", True) in given:
+    if name == "SetP" and ("relative", True) in pairs:
         name = "SetRelP"
     measure = _base(name)
     assert measure is not None, name
-    return measure, [pair for pair in given if name != "SetRelP" or pair != ("relative", True)]
+    return measure, [pair for pair in pairs if name != "SetRelP" or pair != ("relative", True)]
 
 
-def _our_parameter(name: str, value: Value, one: Measure) -> tuple[str, Value]:
+def _our_parameter(name: str, value: Value, measure: Measure) -> tuple[str, Value]:
     """A parameter as we spell it, where ir_measures spells it otherwise."""
     graded = {"min_rel": "min_grade", "max_rel": "max_grade"}.get(name, "")
-    if graded in one.definition.parameters:
+    if graded in measure.definition.parameters:
         return graded, value
-    if "gain" in one.definition.parameters:
+    if "gain" in measure.definition.parameters:
         if name == "gains":
             return "gain", value
         if name == "dcg":
             known = {"log2": "linear", "exp-log2": "exp"}
             if not isinstance(value, str) or value not in known:
-                raise UsageError(f"{one.name}: dcg must be {' or '.join(map(repr, known))}, not {value!r}")
+                raise UsageError(f"{measure.name}: dcg must be {' or '.join(map(repr, known))}, not {value!r}")
             return "gain", known[value]
     return name, value
 

@@ -65,10 +65,10 @@ def Accuracy(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
     array([0.5, 1. ])
     """
     hit = judged.hits(rel, cutoff)
-    found = judged.total(hit)
-    others = (judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)) - found
+    hits = judged.total(hit)
+    others = (judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)) - hits
     wrong = judged.total(hit * (judged.rank - judged.running(hit)))
-    return np.where(found > 0, 1 - ratio(wrong, found * others), 0.0)
+    return np.where(hits > 0, 1 - ratio(wrong, hits * others), 0.0)
 
 
 def _ideal_rank(judged: Judged, hit: Integers) -> Integers:

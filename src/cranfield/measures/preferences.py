@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from cranfield.measures.definition import Traits
 from cranfield.measures.notation import parse_measure
 from cranfield.measures.registry import measure
 from cranfield.measures.tied import chance_above
+from cranfield.notation import Value
 from cranfield.registry import Parameter
 
 
@@ -117,7 +118,7 @@ def _searched(name: str) -> Callable[..., Bounds]:
     Two of them that stand in the wrong order do better to change places, so no other way is better or worse.
     """
 
-    def bounds(judged: Judged, **given: Any) -> Bounds:
+    def bounds(judged: Judged, **parameters: Value) -> Bounds:
         function = parse_measure(name).definition.function
         unjudged, grades = judged.unjudged, judged.pool.grades
         levels = np.unique(np.append(grades[grades >= 0], 0.0))[::-1]
@@ -126,11 +127,11 @@ def _searched(name: str) -> Callable[..., Bounds]:
             raise UsageError(
                 "bounds of this measure are searched for, and the lists are too long for that: cut them (depth)"
             )
-        lowest = highest = function(judged, **given)
+        lowest = highest = function(judged, **parameters)
         from_below = unjudged.counts[unjudged.topic] + 1 - unjudged.place
         for ends in combinations_with_replacement(range(longest + 1), len(levels) - 1):  # of all levels but the last
             for place in (unjudged.place, from_below):
-                value = function(filled(judged, levels[np.searchsorted(ends, place)]), **given)
+                value = function(filled(judged, levels[np.searchsorted(ends, place)]), **parameters)
                 lowest, highest = np.minimum(lowest, value), np.maximum(highest, value)
         return lowest, highest
 

@@ -63,8 +63,8 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
     >>> (F @ 5).per_topic(relstring("10101"))
     array([0.75])
     """
-    found = judged.total(judged.hits(rel) * judged.within(cutoff))
-    return f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), beta)
+    hits = judged.total(judged.hits(rel) * judged.within(cutoff))
+    return f_beta(hits / cutoff, ratio(hits, judged.n_relevant(rel)), beta)
 
 
 @measure(
@@ -84,8 +84,8 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     >>> (E @ 5).per_topic(relstring("10101"))
     array([0.25])
     """
-    found = judged.total(judged.hits(rel) * judged.within(cutoff))
-    return 1 - f_beta(found / cutoff, ratio(found, judged.n_relevant(rel)), b)
+    hits = judged.total(judged.hits(rel) * judged.within(cutoff))
+    return 1 - f_beta(hits / cutoff, ratio(hits, judged.n_relevant(rel)), b)
 
 
 @measure(

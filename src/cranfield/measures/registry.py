@@ -24,8 +24,8 @@ from cranfield.measures.definition import (
     Traits,
     Trec,
 )
-from cranfield.notation import Value
-from cranfield.registry import Parameter, Registry, described
+from cranfield.notation import Given, Value
+from cranfield.registry import Parameter, Registry, described, is_number
 
 if TYPE_CHECKING:
     from cranfield.measures.explained import Trace, Working
@@ -57,7 +57,7 @@ MEASURES: Registry[Definition] = Registry(
 )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     """A value as Python's own type, and whole numbers without a point: equal parameters print alike."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -66,8 +66,14 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: Any) -> Value:
+    """A value that can be part of a key: a table as its pairs."""
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def _thawed(value: Any) -> Value:
+    """The value that was frozen."""
+    return dict(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +87,7 @@ class Measure:
 
     definition: Definition = field(compare=False)
     name: str
-    given: tuple[tuple[str, Any], ...] = ()
+    given: Given = ()
 
     def __call__(self, **parameters: Any) -> Measure:
         """The same measure with these parameters set."""
@@ -176,8 +182,8 @@ class Measure:
         cranfield.errors.UsageError: runs are put in order, and no value of NumRet is better than another: take another measure
         """  # noqa: E501  the error is one line
         if self.sign == 0:
-            asked = f"{reason}, and " if reason else ""
-            raise UsageError(f"{asked}no value of {self} is better than another: {remedy}")
+            why = f"{reason}, and " if reason else ""
+            raise UsageError(f"{why}no value of {self} is better than another: {remedy}")
 
     def bounds(self, judged: Judged) -> tuple[Floats, Floats]:
         """The lowest and the highest value for each topic, whatever the unjudged documents retrieved may be."""
@@ -208,8 +214,9 @@ class Measure:
         return sorted(grade for grade in grades if grade >= 0)
 
     def _table_of_gains(self) -> dict[float, float]:
-        gain: Any = self._arguments().get("gain")
-        return gain if isinstance(gain, dict) else {}
+        gain = self._arguments().get("gain")
+        pairs = gain.items() if isinstance(gain, dict) else ()
+        return {grade: worth for grade, worth in pairs if is_number(grade) and is_number(worth)}
 
     def trace(self, judged: Judged) -> Trace:
         """The ranking of the only topic, as the measure sees it, with its value."""
@@ -230,10 +237,10 @@ class Measure:
         """The rankings as the measure looks at them."""
         return judged.condensed() if self.parameters["judged_only"] else judged
 
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Value]:
         values = {key: value for key, value in self.parameters.items() if key not in EVERYWHERE}
-        if isinstance(values.get("gain"), tuple):
-            values["gain"] = dict(values["gain"])
+        if "gain" in values:
+            values["gain"] = _thawed(values["gain"])
         return values
 
     @property
@@ -269,12 +276,12 @@ class Measure:
     @property
     def trec_name(self) -> str | None:
         """trec_eval's name for exactly this measure, if it has one."""
-        definition, given = self.definition, dict(self.given)
-        at = given.pop(definition.at, None) if definition.at else None
+        definition, values = self.definition, dict(self.given)
+        at = values.pop(definition.at, None) if definition.at else None
         if self.name in definition.averages:
             trec = definition.averages[self.name][1]
-            return trec if at is None and not given else None
-        if given:
+            return trec if at is None and not values else None
+        if values:
             return None
         if at is None:
             return definition.trec
@@ -282,22 +289,24 @@ class Measure:
             return None
         if definition.at == "cutoff":
             return f"{definition.trec_at}_{at}"
-        return f"{definition.trec_at}_{at:.2f}" if round(at, 2) == at else None  # trec_eval has two decimals
+        return (
+            f"{definition.trec_at}_{at:.2f}" if is_number(at) and round(at, 2) == at else None
+        )  # trec_eval has two decimals
 
     def __str__(self) -> str:
-        given = dict(self.given)
-        at = given.pop(self.definition.at, None) if self.definition.at else None
-        shown = ", ".join(f"{k}={dict(v) if isinstance(v, tuple) else v!r}" for k, v in given.items())
+        values = dict(self.given)
+        at = values.pop(self.definition.at, None) if self.definition.at else None
+        shown = ", ".join(f"{k}={_thawed(v)!r}" for k, v in values.items())
         return self.name + (f"({shown})" if shown else "") + (f"@{at}" if at is not None else "")
 
     __repr__ = __str__
 
-    def __reduce__(self) -> tuple[Callable[..., Measure], tuple[str, tuple[tuple[str, Any], ...]]]:
+    def __reduce__(self) -> tuple[Callable[..., Measure], tuple[str, Given]]:
         """Copies and pickles hold the name: the function is found under it again, in another process too."""
         return _restored, (self.name, self.given)
 
 
-def _restored(name: str, given: tuple[tuple[str, Any], ...]) -> Measure:
+def _restored(name: str, given: Given) -> Measure:
     return replace(named(name), given=given)
 
 

@@ -48,8 +48,8 @@ def statAP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floa
         stands_for = ratio(judged.hits(rel), _chance(judged))
         return ratio(judged.total(expected_precision(judged, stands_for, cutoff)), _estimated_relevant(judged, rel))
     stands_for = ratio(judged.hits(rel, cutoff), _chance(judged))
-    found = 1 + judged.running(stands_for) - stands_for
-    return ratio(judged.total(found / judged.rank * stands_for), _estimated_relevant(judged, rel))
+    relevant_so_far = 1 + judged.running(stands_for) - stands_for
+    return ratio(judged.total(relevant_so_far / judged.rank * stands_for), _estimated_relevant(judged, rel))
 
 
 @measure(
@@ -116,10 +116,10 @@ def infNDCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
     """
     shown = within(judged.rank, cutoff)
     worth = gains(judged.grade, gain) / discount(judged.rank, None) * shown
-    found = np.zeros(len(judged.topics))
+    gained = np.zeros(len(judged.topics))
     for drawn, pooled in _by_stratum(judged):
-        found += ratio(judged.total(pooled * shown), judged.total(drawn * shown)) * judged.total(drawn * worth)
-    return ratio(found, _estimated_ideal(judged, gain, cutoff))
+        gained += ratio(judged.total(pooled * shown), judged.total(drawn * shown)) * judged.total(drawn * worth)
+    return ratio(gained, _estimated_ideal(judged, gain, cutoff))
 
 
 def _chance(judged: Judged) -> Floats:

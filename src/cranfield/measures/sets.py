@@ -62,8 +62,8 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     >>> SetF.per_topic(relstring("10-1/1"))
     array([0.57142857])
     """
-    found = judged.total(judged.hits(rel))
-    return f_beta(ratio(found, judged.retrieved), ratio(found, judged.n_relevant(rel)), beta)
+    hits = judged.total(judged.hits(rel))
+    return f_beta(ratio(hits, judged.retrieved), ratio(hits, judged.n_relevant(rel)), beta)
 
 
 @measure(Traits(exact_ties=True), trec="set_relative_P", explain=explained_ranked.relative_precision)
@@ -89,8 +89,8 @@ def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     >>> SetAP.per_topic(relstring("10-1/1"))
     array([0.33333333])
     """
-    found = judged.total(judged.hits(rel))
-    return ratio(found * found, judged.retrieved * judged.n_relevant(rel))
+    hits = judged.total(judged.hits(rel))
+    return ratio(hits * hits, judged.retrieved * judged.n_relevant(rel))
 
 
 @measure(
@@ -101,7 +101,7 @@ def SetAP(judged: Judged, *, rel: float = 1) -> Floats:
     c=_worth("a relevant document that is not retrieved"),
     d=_worth("a document that is neither"),
     documents=Parameter("number of documents in the collection, for d", "a number", is_number),
-    explain=lambda trace, **given: explained_utility(trace, **given),
+    explain=lambda trace, **parameters: explained_utility(trace, **parameters),
 )
 def Utility(
     judged: Judged,
@@ -121,15 +121,15 @@ def Utility(
     >>> Utility(a=2).per_topic(relstring("10-1/1"))
     array([2.])
     """
-    found, size, relevant = judged.total(judged.hits(rel)), judged.retrieved, judged.n_relevant(rel)
-    return a * found + b * (size - found) + c * (relevant - found) + d * (documents + found - size - relevant)
+    hits, size, relevant = judged.total(judged.hits(rel)), judged.retrieved, judged.n_relevant(rel)
+    return a * hits + b * (size - hits) + c * (relevant - hits) + d * (documents + hits - size - relevant)
 
 
 def explained_set_ap(trace: explained.Trace, rel: float) -> explained.Working:
     counts, relevant = trace.relevant(rel), trace.n_relevant(rel)
-    found = int(counts.sum())
+    hits = int(counts.sum())
     because = explained.nothing_below(relevant * trace.length)
-    return explained.Working(counts, (f"{found}² / ({trace.length} · {relevant})",), because=because)
+    return explained.Working(counts, (f"{hits}² / ({trace.length} · {relevant})",), because=because)
 
 
 def explained_utility(
@@ -137,8 +137,8 @@ def explained_utility(
 ) -> explained.Working:
     """Every document has its worth: those retrieved contribute it, and so they add up to the value if c = d = 0."""
     counts = trace.relevant(rel)
-    found, size, relevant = int(counts.sum()), trace.length, trace.n_relevant(rel)
-    parts = ((a, found), (b, size - found), (c, relevant - found), (d, documents + found - size - relevant))
+    hits, size, relevant = int(counts.sum()), trace.length, trace.n_relevant(rel)
+    parts = ((a, hits), (b, size - hits), (c, relevant - hits), (d, documents + hits - size - relevant))
     steps = " + ".join(f"{explained.bracketed_sign(worth)}·{explained.number(n)}" for worth, n in parts if worth)
     contribution = np.where(counts, float(a), float(b)) if c == d == 0 else None
     return explained.Working(counts, (steps or "0",), contribution)

@@ -7,8 +7,6 @@ retrieved is in the pool, what is unjudged with a negative grade; so condensed l
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cranfield.errors import UsageError
@@ -45,8 +43,8 @@ def lengths_of(judged: Judged) -> Floats:
 
 
 @measure(
-    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **given: bounds_of_tbg(judged, **given)),
-    explain=lambda trace, **given: explained_tbg(trace, **given),
+    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **parameters: bounds_of_tbg(judged, **parameters)),
+    explain=lambda trace, **parameters: explained_tbg(trace, **parameters),
     half_life=_above_zero("after how many seconds half of the users have stopped"),
     click=_share("chance to open a document whose summary was read, if it is relevant"),
     click_other=_share("the same if it is not relevant"),
@@ -97,11 +95,11 @@ def _time_before(
 
 
 def explained_tbg(
-    trace: Trace, *, half_life: float, click: float, save: float, rel: float, cutoff: int | None, **given: float
+    trace: Trace, *, half_life: float, click: float, save: float, rel: float, cutoff: int | None, **parameters: float
 ) -> Working:
     """Each relevant document counts as far as users have not stopped before it."""
     counts = trace.relevant(rel, cutoff)
-    before = trace.spread(_time_before(trace.judged, rel, click, **given))
+    before = trace.spread(_time_before(trace.judged, rel, click, **parameters))
     staying: Floats = np.exp2(-before / half_life)
     written = summed([f"2^(−{number(t)}/{number(half_life)})" for t in before[counts]])
     columns = {"seconds before": before, "still reading": staying}
@@ -110,9 +108,9 @@ def explained_tbg(
 
 
 @measure(
-    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **given: bounds_of_u(judged, **given)),
+    Traits(needs="lengths", range=RANGE, bounds=lambda judged, **parameters: bounds_of_u(judged, **parameters)),
     aliases=("UMeasure",),
-    explain=lambda trace, **given: explained_u(trace, **given),
+    explain=lambda trace, **parameters: explained_u(trace, **parameters),
     L=_above_zero("characters that users read at most: where the value of what is found has fallen to 0"),
     snippet=_from_zero("characters of a snippet; that of every document is read"),
     read=_share("how much of a relevant document is read"),
@@ -162,14 +160,14 @@ def explained_u(trace: Trace, *, L: float, snippet: float, read: float, gain: Ga
     return averaged(trace, terms, 1, counts=counts, texts=texts, columns=columns)
 
 
-def bounds_of_tbg(judged: Judged, **given: Any) -> bounded.Bounds:
+def bounds_of_tbg(judged: Judged, *, rel: float, cutoff: int | None, **parameters: float) -> bounded.Bounds:
     """From the last rank up: what follows a document counts less by the time it takes, and depends on nothing else."""
-    hit, unknown, counted = judged.hits(given["rel"]), judged.grade < 0, within(judged.rank, given["cutoff"])
-    reading = given["opened"] + given["word"] * lengths_of(judged)
-    gain = given["click"] * given["save"] * counted
+    hit, unknown, counted = judged.hits(rel), judged.grade < 0, within(judged.rank, cutoff)
+    reading = parameters["opened"] + parameters["word"] * lengths_of(judged)
+    gain = parameters["click"] * parameters["save"] * counted
     if_relevant, if_not = (
-        np.exp2(-(given["summary"] + click * reading) / given["half_life"])
-        for click in (given["click"], given["click_other"])
+        np.exp2(-(parameters["summary"] + click * reading) / parameters["half_life"])
+        for click in (parameters["click"], parameters["click_other"])
     )
     lowest, highest = np.zeros(len(judged.topics)), np.zeros(len(judged.topics))
     for rank in range(int(judged.retrieved.max(initial=0)), 0, -1):

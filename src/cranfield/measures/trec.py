@@ -160,8 +160,8 @@ def nDCGRel(judged: Judged, *, gain: Gain = "linear") -> Floats:
     array([0.93860766])
     """
     worth = gains(judged.grade, gain)
-    found = judged.running(discounted(worth, judged.rank, None, None))
-    at_rank = ratio(found, ideal_at(judged, gain, judged.rank, judged.topic)) * (worth > 0)
+    gained = judged.running(discounted(worth, judged.rank, None, None))
+    at_rank = ratio(gained, ideal_at(judged, gain, judged.rank, judged.topic)) * (worth > 0)
     wanted, retrieved = judged.pool.total(ideal_gains(judged.pool, gain) > 0), judged.total(worth > 0)
     whole = ratio(dcg(judged, gain, None, None), ideal_dcg(judged, gain, None, None))
     return ratio(judged.total(at_rank) + (wanted - retrieved) * whole, wanted)
@@ -187,8 +187,8 @@ def RnDCG(judged: Judged, *, gain: Gain = "linear") -> Floats:
     falls[:-1] &= (ideal[1:] < ideal[:-1]) | (topic[1:] != topic[:-1])
     ends = np.flatnonzero(falls)
     values = np.zeros(len(ideal))
-    found = dcg_at(judged, gain, pool.place[ends], topic[ends])
-    values[ends] = ratio(found, ideal_at(judged, gain, pool.place[ends], topic[ends]))
+    gained = dcg_at(judged, gain, pool.place[ends], topic[ends])
+    values[ends] = ratio(gained, ideal_at(judged, gain, pool.place[ends], topic[ends]))
     goes_on = judged.retrieved >= pool.total(ideal > 0) + 2
     whole = ratio(dcg(judged, gain, None, None), ideal_dcg(judged, gain, None, None)) * goes_on
     any_gain = pool.total(ideal > 0) > 0
@@ -287,5 +287,5 @@ def dcg_at(judged: Judged, gain: Gain, rank: Integers, topic: Integers) -> Float
     # Hits are in order of topic and rank, so the last one down to a rank is found by bisection.
     longest = max(int(level.rank.max(initial=0)), int(rank.max(initial=0))) + 1
     last = np.searchsorted(level.topic * longest + level.rank, topic * longest + rank, side="right")
-    found = np.concatenate((totals, [0.0]))[last - 1]
-    return np.where(last > level.offsets[topic], found, 0.0)
+    gained = np.concatenate((totals, [0.0]))[last - 1]
+    return np.where(last > level.offsets[topic], gained, 0.0)

@@ -13,7 +13,7 @@ from cranfield.registry import Parameter, is_number
 
 
 @measure(
-    Traits(bounds=lambda judged, **given: bounds_of_err(judged, **given)),
+    Traits(bounds=lambda judged, **parameters: bounds_of_err(judged, **parameters)),
     max_grade=Parameter(
         "the grade at which satisfaction is all but sure; None takes the highest of the judgements",
         "None or a number above 0",
@@ -40,7 +40,7 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 
 
 @measure(
-    Traits(exact_ties=True, bounds=lambda judged, **given: bounds_of_rbp(judged, **given), linear=True),
+    Traits(exact_ties=True, bounds=lambda judged, **parameters: bounds_of_rbp(judged, **parameters), linear=True),
     explain=explained_gains.rank_biased,
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:
@@ -59,12 +59,12 @@ def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = 
 def bounds_of_err(judged: Judged, *, max_grade: float | None, cutoff: int | None) -> bounded.Bounds:
     """Every unjudged document can only help."""
     highest = judged.pool.max_grade if max_grade is None else max_grade
-    one = ERR(max_grade=highest) if cutoff is None else ERR(max_grade=highest) @ cutoff
-    return bounded.of_growing(judged, one.per_topic, highest)
+    measure = ERR(max_grade=highest) if cutoff is None else ERR(max_grade=highest) @ cutoff
+    return bounded.of_growing(judged, measure.per_topic, highest)
 
 
 def bounds_of_rbp(judged: Judged, *, p: float, rel: float, cutoff: int | None) -> bounded.Bounds:
     """Every unjudged document can only add."""
     rank = judged.unjudged.rank
-    found = judged.total(judged.hits(rel, cutoff) * (1 - p) * p ** (judged.rank - 1.0))
-    return found, found + judged.unjudged.total((1 - p) * p ** (rank - 1.0) * within(rank, cutoff))
+    known = judged.total(judged.hits(rel, cutoff) * (1 - p) * p ** (judged.rank - 1.0))
+    return known, known + judged.unjudged.total((1 - p) * p ** (rank - 1.0) * within(rank, cutoff))

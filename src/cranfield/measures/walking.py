@@ -18,6 +18,7 @@ from cranfield.measures.arithmetic import ratio
 from cranfield.measures.definition import Better
 from cranfield.measures.explained import Trace, Working
 from cranfield.measures.explained_gains import by_attention
+from cranfield.notation import Value
 from cranfield.registry import Parameter, is_number
 
 SEEN = "V"  # not a quantity of a topic: the chance that each rank is seen, for `explain`
@@ -26,18 +27,20 @@ DEEPEST = 100_000
 CELLS = 2**18  # ranks of all topics of a block: what is written out stays in the cache
 
 
-def _is_depth(value: Any) -> bool:
+def _is_depth(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= DEEPEST
 
 
-def explained(trace: Trace, *, of: str, min_grade: float, max_grade: float | None, cutoff: int, **own: Any) -> Working:
+def explained(
+    trace: Trace, *, of: str, min_grade: float, max_grade: float | None, cutoff: int, **own: Value
+) -> Working:
     """How a user model's value arises: by the chance that each rank is seen."""
     grades = (min_grade, max_grade)
     seen = trace.function(trace.judged, of=SEEN, min_grade=min_grade, max_grade=max_grade, cutoff=cutoff, **own)
     return by_attention(trace, seen[0], gains_by_rank(trace.judged, grades, cutoff)[0], of=of)
 
 
-def better(*, of: str, **_: Any) -> Better:
+def better(*, of: str, **_: Value) -> Better:
     """More gain is better. How much is read for it, and what is not known of it, has no better side of its own."""
     return "higher" if of in ("EU", "ETU") else "neither"
 

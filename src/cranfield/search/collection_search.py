@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cranfield.efficiency.metadata import with_command, write_described
 from cranfield.errors import DataError, UsageError
@@ -25,6 +25,9 @@ from cranfield.search.tuning import Tuned, Tuning, measure_to_tune, tune
 from cranfield.tables import Qrels
 from cranfield.texts.collection import Collection, other_ids
 from cranfield.texts.texts import Topics
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Given, Json
 
 FOLDS = 2
 
@@ -85,7 +88,7 @@ class TuningParts:
     """
 
     measure: str | Measure = "AP"
-    qrels: Any = None
+    qrels: Given | None = None
     splits: str | None = None
     folds: int | None = None
     seed: int = 0
@@ -129,7 +132,7 @@ class Searched(NamedTuple):
     def write(self, place: str, *, head: bool = False, command: Iterable[str] = ()) -> None:
         """Writes the run, and beside it all that is known of it, with the command that made it."""
         latencies = self.retrieved.efficiency.latencies.items()
-        more: dict[str, Any] = {"latency ms by topic": {topic: 1000 * seconds for topic, seconds in latencies}}
+        more: dict[str, Json] = {"latency ms by topic": {topic: 1000 * seconds for topic, seconds in latencies}}
         if self.tuned:
             more["tuning"] = tuning_dict(self.tuned, points=False)
         metadata = with_command(self.retrieved.metadata, command)
@@ -179,13 +182,14 @@ def search_collection(
     if collection.documents is None or collection.topics is None:
         raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=collection.name)
     topics = collection.topics
-    judged, splits = (parts or TuningParts()).of(collection, topics) if choice.grid else (None, None)
+    training = (parts or TuningParts()).of(collection, topics) if choice.grid else None
     documents = replace(collection.documents, name=collection.name)  # the collection's name is the one to record
     with watch("indexing", len(documents)) as counter:
         searched = indexed(documents, indexing.analysis, fields=indexing.fields, path=indexing.path, step=counter.step)
     tuned = None
-    if splits is not None:
-        tuned = _tuned(searched[0], topics, choice, judged, splits, parts or TuningParts(), asking, watch)
+    if training is not None:
+        measure = (parts or TuningParts()).measure
+        tuned = _tuned(searched[0], topics, choice, training, measure, asking, watch)
     with watch("searching", asking.timing.repeats * len(topics)) as counter:
         timing = replace(asking.timing, step=counter.step)
         if tuned is not None:
@@ -210,21 +214,20 @@ def _tuned(
     index: Index,
     topics: Topics,
     choice: ModelChoice,
-    judged: Qrels | None,
-    splits: Splits,
-    parts: TuningParts,
+    training: tuple[Qrels, Splits],
+    measure: str | Measure,
     asking: Asking,
     watch: Watch,
 ) -> Tuned:
-    tuning = Tuning(grid=choice.grid, fixed=choice.fixed, measure=parts.measure, depth=asking.depth)
+    tuning = Tuning(grid=choice.grid, fixed=choice.fixed, measure=measure, depth=asking.depth)
     queries = dict(zip(topics.ids, topics.queries(*asking.query), strict=True))
     with watch("tuning", len(tuning.points) + 1) as counter:
-        return tune(index, choice.model.name, queries, judged, splits, tuning, step=counter.step)
+        return tune(index, choice.model.name, queries, *training, tuning, step=counter.step)
 
 
-def _parameters(model: Model, given: Mapping[str, str]) -> dict[str, Value]:
+def _parameters(model: Model, options: Mapping[str, str]) -> dict[str, Value]:
     """Those parameters of the model that were given."""
-    named = {own_name(name): value for name, value in given.items()}
+    named = {own_name(name): value for name, value in options.items()}
     model.check_names(list(named))
     twice = [spelt(name) for name, _ in model.given if name in named]
     if twice:
@@ -239,8 +242,8 @@ def _parameters(model: Model, given: Mapping[str, str]) -> dict[str, Value]:
 def _check_used(model: Model, fixed: Mapping[str, Value], grid: Mapping[str, tuple[Value, ...]]) -> None:
     """That what was given counts for something."""
     tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()}
-    given = fixed.keys() | grid.keys()
-    if "delta" in given and not {"bm25l", "bm25+"}.intersection(map(str, tried["variant"])):
+    named = fixed.keys() | grid.keys()
+    if "delta" in named and not {"bm25l", "bm25+"}.intersection(map(str, tried["variant"])):
         raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")
-    if "slope" in given and not any("u" in str(weighting) for weighting in tried["weighting"]):
+    if "slope" in named and not any("u" in str(weighting) for weighting in tried["weighting"]):
         raise UsageError("slope counts for weightings with u alone: choose one with --weighting, as Lnu.ltc")

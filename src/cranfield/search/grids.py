@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import product
-from typing import Any
 
 from cranfield.errors import UsageError
+from cranfield.notation import Value
 from cranfield.numerals import decimal, whole
 from cranfield.search.models import Model
 
 MOST = 10_000  # combinations beyond which a grid is a slip of the pen
 
 
-def parse_grid(texts: Iterable[str], model: Model) -> dict[str, tuple[Any, ...]]:
+def parse_grid(texts: Iterable[str], model: Model) -> dict[str, tuple[Value, ...]]:
     """The values to try for each parameter of a model. A range has its end in it, if a step falls there.
 
     >>> from cranfield.search.models import find_model
     >>> parse_grid(["k1=0.6:1.2:0.2", "variant=lucene,atire"], find_model("bm25"))
     {'k1': (0.6, 0.8, 1.0, 1.2), 'variant': ('lucene', 'atire')}
     """
-    grid: dict[str, tuple[Any, ...]] = {}
+    grid: dict[str, tuple[Value, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         name = own_name(name.strip())
@@ -39,7 +39,7 @@ def parse_grid(texts: Iterable[str], model: Model) -> dict[str, tuple[Any, ...]]
     return grid
 
 
-def points(grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
+def points(grid: Mapping[str, tuple[Value, ...]]) -> list[dict[str, Value]]:
     """Every combination of values, the last parameter changing fastest.
 
     >>> points({"k1": (0.9, 1.2), "b": (0.4,)})
@@ -53,7 +53,7 @@ def points(grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def as_value(text: str, name: str, model: Model) -> Any:
+def as_value(text: str, name: str, model: Model) -> Value:
     """A parameter's value from text, of the type of its default.
 
     >>> from cranfield.search.models import find_model

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Index:
             "stopped": sorted(self.analysis.stopped or ()),
             "fields": self.fields,
         }
-        packed = {name: np.frombuffer(_bytes("\0".join(each)), dtype=np.uint8) for name, each in texts.items()}
+        packed = {name: np.frombuffer(_bytes("\0".join(parts)), dtype=np.uint8) for name, parts in texts.items()}
         arrays = {"starts": self.starts, "documents": self.documents, "counts": self.counts}
         with whole_file(path) as part, open(part, "wb") as file:
             np.savez(file, allow_pickle=False, **packed, **arrays)
@@ -150,7 +150,11 @@ def load_index(path: str | os.PathLike[str]) -> Index:
 
 
 def build_index(
-    documents: Documents, analysis: Analysis | None = None, *, fields: Sequence[str] = (), step: Any = None
+    documents: Documents,
+    analysis: Analysis | None = None,
+    *,
+    fields: Sequence[str] = (),
+    step: Callable[[], None] | None = None,
 ) -> Index:
     """Counts the terms of every document. `fields` are those to search, by default title and text; `step`, if given, is
     called after each document.
@@ -206,17 +210,17 @@ def searched_fields(documents: Documents) -> tuple[str, ...]:
     >>> searched_fields(Documents(("1",), {"author": ["Cleverdon, C."], "text": ["ducks swim"]}))
     ('text',)
     """
-    found = tuple(field for field in SEARCHED if field in documents.fields)
-    if not found:
+    present = tuple(field for field in SEARCHED if field in documents.fields)
+    if not present:
         raise UsageError(f"which fields are to be searched? There are {', '.join(documents.fields)}")
-    return found
+    return present
 
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _counted(texts: Iterable[str], step: Any) -> Iterator[str]:
+def _counted(texts: Iterable[str], step: Callable[[], None] | None) -> Iterator[str]:
     for text in texts:
         yield text
         if step is not None:

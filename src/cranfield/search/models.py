@@ -44,8 +44,8 @@ class Model(Entry[Callable[..., "System"]]):
         from cranfield.search.index import Index
         from cranfield.search.tokens import NONE, Analysis
 
-        one, none = np.ones(1), Analysis(NONE, NONE)
-        self.system(Index(("",), {"": 0}, np.array([0, 1]), np.zeros(1, dtype=np.int64), one, none), parameters)
+        count, analysis = np.ones(1), Analysis(NONE, NONE)
+        self.system(Index(("",), {"": 0}, np.array([0, 1]), np.zeros(1, dtype=np.int64), count, analysis), parameters)
 
     def refusal(self, name: str, value: Value) -> str:
         return super().refusal(name, value).removeprefix(f"{self.name}: ")

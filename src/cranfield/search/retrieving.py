@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from cranfield.efficiency.metadata import run_metadata
 from cranfield.efficiency.timing import Efficiency, Indexing, timed_answers
@@ -14,6 +13,7 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_run
 from cranfield.notation import Value
+from cranfield.render.json_form import Json, plain
 from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
 from cranfield.search.models import Model, find_model
 from cranfield.search.systems import System, as_rows
@@ -44,7 +44,7 @@ class Retrieved:
 
     run: Run
     efficiency: Efficiency
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Json]
     warnings: tuple[Finding, ...] = ()
 
 
@@ -110,8 +110,10 @@ def retrieve(
     indexing = _longer(indexing, time.perf_counter() - start)
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
     described = method(index, chosen, [{**chosen.settings, **(parameters or {})}], query, depth)
-    asked = {topic: (system, text) for topic, text in queries.items()}
-    return _retrieved(asked, (index, indexing), described, topics.name, depth, tag or chosen.name, timing or Timing())
+    questions = {topic: (system, text) for topic, text in queries.items()}
+    return _retrieved(
+        questions, (index, indexing), described, topics.name, depth, tag or chosen.name, timing or Timing()
+    )
 
 
 def retrieve_tuned(
@@ -142,14 +144,14 @@ def retrieve_tuned(
     queries = dict(zip(topics.ids, topics.queries(*query), strict=True))
     used = [{**tuned.model.settings, **fold.parameters} for fold in tuned.folds]
     described = method(searched, tuned.model, used, query, depth)
-    asked = {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems}
+    questions = {topic: (systems[topic], text) for topic, text in queries.items() if topic in systems}
     named = tag or f"{tuned.model.name}-tuned"
-    retrieved = _retrieved(asked, (searched, indexing), described, topics.name, depth, named, timing or Timing())
+    retrieved = _retrieved(questions, (searched, indexing), described, topics.name, depth, named, timing or Timing())
     warnings = [*tuned.warnings, *retrieved.warnings]
     left_out = [topic for topic in topics.ids if topic not in systems]
     if left_out:
-        told = f"topics that no fold tests are left out: {some(left_out)}"
-        warnings.append(Finding("not-tested", retrieved.run.name, told, doubtful=False))
+        note = f"topics that no fold tests are left out: {some(left_out)}"
+        warnings.append(Finding("not-tested", retrieved.run.name, note, doubtful=False))
     return replace(retrieved, warnings=tuple(warnings))
 
 
@@ -165,8 +167,8 @@ def _longer(indexing: Indexing | None, seconds: float) -> Indexing | None:
 
 
 def method(
-    index: Index, model: Model, parameters: Iterable[Mapping[str, Any]], query: Sequence[str], depth: int
-) -> dict[str, Any]:
+    index: Index, model: Model, parameters: Iterable[Mapping[str, Value]], query: Sequence[str], depth: int
+) -> dict[str, Json]:
     """What was done, as the method part of ir_metadata has it; several sets of parameters are those of folds."""
     analysis, sets = index.analysis, list(parameters)
     names = [f"{model.name} fold {i}" for i in range(1, len(sets) + 1)] if len(sets) > 1 else [model.name]
@@ -181,16 +183,16 @@ def method(
         },
         "query": {"fields": "+".join(query) or "title, or description where there is none", "depth": depth},
         "retrieval": [
-            {"name": name, "method": f"cranfield {model.name}", **{key.rstrip("_"): used[key] for key in used}}
+            {"name": name, "method": f"cranfield {model.name}", **{key.rstrip("_"): plain(used[key]) for key in used}}
             for name, used in zip(names, sets, strict=True)
         ],
     }
 
 
 def _retrieved(
-    asked: Mapping[str, tuple[System, str]],
+    questions: Mapping[str, tuple[System, str]],
     searched: tuple[Index, Indexing | None],
-    described: Mapping[str, Any],
+    described: Mapping[str, Json],
     topics: str,
     depth: int,
     tag: str,
@@ -201,7 +203,7 @@ def _retrieved(
         raise UsageError(f"depth must be 1 or more, not {depth}")
     rankings, efficiency = timed_answers(
         lambda question: question[0].rank(question[1], depth),
-        asked,
+        questions,
         warm_up=timing.warm_up,
         repeats=timing.repeats,
         track=timing.track,
@@ -217,7 +219,7 @@ def _retrieved(
             remedy="Are these topics of this collection, and in the same language?",
         )
     run = read_run(rows, name=tag)
-    empty = [topic for topic in asked if topic not in rows]
+    empty = [topic for topic in questions if topic not in rows]
     warnings = (Finding("nothing-found", tag, f"nothing was found for {some(empty)}"),) if empty else ()
     data = {"test collection": {"name": index.name, "topics": topics}}
     return Retrieved(run, efficiency, run_metadata(tag, efficiency, method=described, data=data), warnings)

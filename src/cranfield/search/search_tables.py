@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cranfield.render.grid import WRITERS, Grid
 
 if TYPE_CHECKING:
     from cranfield.efficiency.timing import Efficiency
+    from cranfield.notation import Value
+    from cranfield.render.json_form import Json
     from cranfield.search.retrieving import Retrieved
     from cranfield.search.tuning import Tuned
 
@@ -16,13 +18,13 @@ SCHEMA = "cranfield.search/1"
 FORMATS = ("table", "json", "markdown", "latex", "html")
 
 
-def render(found: Retrieved, tuned: Tuned | None, format: str) -> str:
+def render(retrieved: Retrieved, tuned: Tuned | None, format: str) -> str:
     """A search, and the sweep before it if there was one, in a format, ending in a newline."""
     if format == "json":
-        return _json(found, tuned)
+        return _json(retrieved, tuned)
     write = WRITERS[format]
     parts = [write(folds_grid(tuned))] if tuned else []
-    return "\n".join([*parts, write(efficiency_grid(found.efficiency))])
+    return "\n".join([*parts, write(efficiency_grid(retrieved.efficiency))])
 
 
 def folds_grid(tuned: Tuned) -> Grid:
@@ -61,18 +63,18 @@ def efficiency_grid(efficiency: Efficiency) -> Grid:
     return Grid(["efficiency", ""], rows)
 
 
-def _json(found: Retrieved, tuned: Tuned | None) -> str:
+def _json(retrieved: Retrieved, tuned: Tuned | None) -> str:
     import json
 
-    document: dict[str, Any] = {"schema": SCHEMA, "metadata": found.metadata}
+    document: dict[str, Json] = {"schema": SCHEMA, "metadata": retrieved.metadata}
     if tuned:
         document["tuning"] = tuning_dict(tuned)
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def tuning_dict(tuned: Tuned, *, points: bool = True) -> dict[str, Any]:
+def tuning_dict(tuned: Tuned, *, points: bool = True) -> dict[str, Json]:
     """A sweep in its documented form; `points` are the scores of every combination on every topic."""
-    document: dict[str, Any] = {
+    document: dict[str, Json] = {
         "model": tuned.model.name,
         "measure": str(tuned.measure),
         "folds": [
@@ -98,11 +100,13 @@ def tuning_dict(tuned: Tuned, *, points: bool = True) -> dict[str, Any]:
     return document
 
 
-def _named(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.rstrip("_"): value for name, value in parameters.items()}
+def _named(parameters: Mapping[str, Value]) -> dict[str, Json]:
+    from cranfield.render.json_form import plain
+
+    return {name.rstrip("_"): plain(value) for name, value in parameters.items()}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

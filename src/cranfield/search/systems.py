@@ -57,15 +57,15 @@ class Weighted:
 
     def rank(self, query: str, depth: int) -> Ranking:
         terms, counts = self.index.query(query)
-        scores, found = np.zeros(len(self.index)), np.zeros(len(self.index), dtype=bool)
+        scores, matching = np.zeros(len(self.index)), np.zeros(len(self.index), dtype=bool)
         for term, weight in zip(terms.tolist(), self.of_query(terms, counts).tolist(), strict=True):
             postings = self.index.postings(term)
             documents = self.index.documents[postings]  # each once
             scores[documents] += weight * self.weights[postings]
-            found[documents] = True
+            matching[documents] = True
         if self.of_document is not None:
             scores += counts.sum() * self.of_document
-        return best(np.flatnonzero(found), scores[found], depth)
+        return best(np.flatnonzero(matching), scores[matching], depth)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from cranfield.statistics.splitting import shared_topics
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
+    from cranfield.formats.given import Given
     from cranfield.search.index import Floats
 
 
@@ -83,7 +84,7 @@ def tune(
     index: Index,
     model: str,
     queries: Mapping[str, str],
-    qrels: Any,
+    qrels: Given,
     splits: Splits,
     tuning: Tuning,
     *,
@@ -180,13 +181,13 @@ def _check_relevant(index: Index, judged: Qrels, topics: Sequence[str]) -> None:
         )
 
 
-def measure_to_tune(given: str | Measure) -> Measure:
+def measure_to_tune(measure: str | Measure) -> Measure:
     """A measure that gives every topic a score from grades alone, and says which scores are better.
 
     >>> measure_to_tune("nDCG@10")
     nDCG@10
     """
-    measure = parse_measure(given) if isinstance(given, str) else given
+    measure = parse_measure(measure) if isinstance(measure, str) else measure
     if measure.is_ratio_of_means:
         raise UsageError(f"{measure} has no score by topic to tune on: choose another average than ratio")
     if measure.definition.needs is not None:
@@ -230,10 +231,10 @@ def check_splits(splits: Splits, queries: Mapping[str, str], judged: Sequence[st
             raise UsageError(f"a topic can be tested once only, for one run; these are in two tests: {some(twice)}")
         seen |= set(fold.test)
         for part in fold:
-            for topics, what in ((queries, "asked"), (set(judged), "judged")):
+            for topics, use in ((queries, "asked"), (set(judged), "judged")):
                 missing = [topic for topic in part if topic not in topics]
                 if missing:
                     raise DataError(
-                        f"these topics of the splits are not {what}: {some(missing)}",
+                        f"these topics of the splits are not {use}: {some(missing)}",
                         remedy="Are these the splits of this collection? Topic ids must be the same text.",
                     )

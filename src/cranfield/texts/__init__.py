@@ -195,8 +195,8 @@ def _holds(path: Path, kind: Kind) -> bool:
     """Whether a file is of this kind; one that may be of any, if it is in a format of this one."""
     data = beginning(str(path))
     refuse_packed(data, str(path))
-    told = kind_of(data, str(path))
-    return told == kind or (told is None and len(data) > 0 and recognised(head_of(data), kind) is not None)
+    known_kind = kind_of(data, str(path))
+    return known_kind == kind or (known_kind is None and len(data) > 0 and recognised(head_of(data), kind) is not None)
 
 
 __all__ = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
 from cranfield.formats import read_qrels
@@ -49,6 +49,18 @@ class Collection:
         return f"<Collection {self.name!r}: {documents:,} documents, {topics:,} topics, {judgements:,} judgements>"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a collection is read from: where each part is, and what a list of them says besides."""
+
+    documents: GivenTexts | None = None
+    topics: GivenTexts | None = None
+    qrels: Given | None = None
+    name: str | None = None
+    ids: Ids = "given"
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+
 GivenCollection: TypeAlias = "Collection | str | os.PathLike[str]"
 
 
@@ -73,10 +85,14 @@ def read_collection(
     <Collection 'ducks': 1 documents, 1 topics, 1 judgements>
     """
     if isinstance(source, Collection):
-        left: dict[str, Any] = {part: None for part in PARTS if part not in only}
-        return replace(source, **left)
+        return replace(
+            source,
+            documents=source.documents if "documents" in only else None,
+            topics=source.topics if "topics" in only else None,
+            qrels=source.qrels if "qrels" in only else None,
+        )
     notes: list[tuple[str, str]] = []
-    parts: dict[str, Any] = {}
+    parts = Parts()
     if is_dataset(source):
         parts = _of_dataset(source)
         name = name or source.partition(":")[2]
@@ -93,22 +109,28 @@ def read_collection(
             raise DataError(
                 "is neither a folder nor a TOML file", source=str(path), remedy=f"Name a folder, or a {TOML}."
             )
-        name = name or parts.pop("name", None) or path.resolve().name
-        ids = ids if ids != "given" else parts.pop("ids", ids)
-    given = {"documents": documents, "topics": topics, "qrels": qrels}
-    parts |= {part: value for part, value in given.items() if value is not None}
-    if not any(part in parts for part in PARTS):
+        name = name or parts.name or path.resolve().name
+        ids = parts.ids if ids == "given" else ids
+    parts = replace(
+        parts,
+        documents=parts.documents if documents is None else documents,
+        topics=parts.topics if topics is None else topics,
+        qrels=parts.qrels if qrels is None else qrels,
+    )
+    if all(part is None for part in (parts.documents, parts.topics, parts.qrels)):
         raise UsageError("a collection needs documents, topics or qrels")
-    wanted = {key: value for key, value in parts.items() if key not in PARTS or key in only}
-    return _read_parts(wanted, name or "collection", ids, notes)
+    return _read_parts(parts, name or "collection", ids, notes, only)
 
 
-def _read_parts(parts: dict[str, Any], name: str, ids: Ids, notes: list[tuple[str, str]]) -> Collection:
-    formats = parts.get("formats", {})
-    documents = read_documents(parts["documents"], format=formats.get("documents")) if "documents" in parts else None
-    topics = read_topics(parts["topics"], format=formats.get("topics"), ids=ids) if "topics" in parts else None
-    of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
-    qrels = read_qrels(parts["qrels"], reading=Reading(format=of_qrels)) if "qrels" in parts else None
+def _read_parts(parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]], only: Sequence[Content]) -> Collection:
+    formats, documents, topics, qrels = parts.formats, None, None, None
+    if parts.documents is not None and "documents" in only:
+        documents = read_documents(parts.documents, format=formats.get("documents"))
+    if parts.topics is not None and "topics" in only:
+        topics = read_topics(parts.topics, format=formats.get("topics"), ids=ids)
+    if parts.qrels is not None and "qrels" in only:
+        of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
+        qrels = read_qrels(parts.qrels, reading=Reading(format=of_qrels))
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:
@@ -125,24 +147,27 @@ def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
     if set(judged) <= set(topics.ids):
         return None
     ways: tuple[tuple[Ids, str], ...] = (("number", "the numbers in them"), ("position", "their positions"))
-    for way, what in ways:
+    for way, meaning in ways:
         try:
             fits = set(judged) <= set(renumbered(topics, way).ids)
         except DataError:  # two ids with the same number
             continue
         if fits:
             shown = some(topics.ids, 3)
-            return f"the judgements do not use the topics' ids ({shown}) but {what}: --ids {way} (ids= in Python)"
+            return f"the judgements do not use the topics' ids ({shown}) but {meaning}: --ids {way} (ids= in Python)"
     return None
 
 
-def _of_dataset(source: str) -> dict[str, Any]:
+def _of_dataset(source: str) -> Parts:
     dataset = open_dataset(source)
-    parts = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
-    return {part: source for part, called in parts.items() if has(dataset, called)}
+    return Parts(
+        documents=source if has(dataset, "docs") else None,
+        topics=source if has(dataset, "queries") else None,
+        qrels=source if has(dataset, "qrels") else None,
+    )
 
 
-def _of_toml(path: Path) -> dict[str, Any]:
+def _of_toml(path: Path) -> Parts:
     parts = read_toml(str(path))
     known = ("name", *PARTS, "ids", "formats")
     unknown = [key for key in parts if key not in known]
@@ -151,10 +176,10 @@ def _of_toml(path: Path) -> dict[str, Any]:
     for part in PARTS:
         if part in parts and not is_dataset(parts[part]):
             parts[part] = str(path.parent / str(parts[part]))
-    return parts
+    return Parts(**parts)
 
 
-def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _of_folder(folder: Path) -> tuple[Parts, list[tuple[str, str]]]:
     """The parts of a collection among the files of a folder, and what is to be said of the other files."""
     files = sorted(path for path in (*folder.iterdir(), *folder.glob("qrels/*")) if path.is_file())
     files = [path for path in files if not path.name.startswith(".") and not is_index(path)]
@@ -168,7 +193,7 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             left_out.append(path.name)
     own_folders = [folder / name for name in DOCUMENT_FOLDERS if (folder / name).is_dir()]
     candidates["documents"] += own_folders
-    parts: dict[str, Any] = {}
+    places: dict[str, str] = {}
     for part, paths in candidates.items():
         tests = [path for path in paths if re.match(r"test\b", path.name)]
         chosen = tests if len(paths) > 1 and len(tests) == 1 else paths
@@ -180,8 +205,9 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
                 remedy=f'Say which: {part}= in Python, or a file {TOML} with {part} = "…".{own}',
             )
         if chosen:
-            parts[part] = str(chosen[0])
+            places[part] = str(chosen[0])
             left_out += [f"{path.parent.name}/{path.name}" for path in paths if path not in chosen]
-    if not parts:
+    if not places:
         raise DataError("holds neither documents nor topics nor judgements", source=str(folder))
+    parts = Parts(documents=places.get("documents"), topics=places.get("topics"), qrels=places.get("qrels"))
     return parts, [("left-out", f"files left out: {some(left_out)}")] if left_out else []

@@ -57,41 +57,41 @@ def require_roles(names: Sequence[str], kind: Kind, source: str, line: int | Non
     roles = find_roles(names, kind)
     if roles is None:
         accepted = "\n    ".join(f"{role}: {', '.join(names)}" for role, names in ACCEPTED[kind].items())
-        what = "an id and a title or text" if kind == "documents" else "an id and a title or description"
+        needed = "an id and a title or text" if kind == "documents" else "an id and a title or description"
         raise DataError(
-            f"no columns for {what} among {some([repr(name) for name in names], 12)}",
+            f"no columns for {needed} among {some([repr(name) for name in names], 12)}",
             source=source,
             line=line,
             remedy=f"Accepted names:\n    {accepted}",
         )
     twice = sorted({name for name in roles.values() if list(roles.values()).count(name) > 1})
     if twice or len(set(names)) < len(names):
-        what = some(twice or sorted({name for name in names if list(names).count(name) > 1}))
-        raise DataError(f"more than one column is {what}", source=source, line=line, remedy="Rename one of them.")
+        repeated = some(twice or sorted({name for name in names if list(names).count(name) > 1}))
+        raise DataError(f"more than one column is {repeated}", source=source, line=line, remedy="Rename one of them.")
     return roles
 
 
-def held_names(texts: Texts, losses: Losses, given: Mapping[str, str] | None = None) -> list[str]:
+def held_names(texts: Texts, losses: Losses, written: Mapping[str, str] | None = None) -> list[str]:
     """The fields that can be written under their own names; a name that would be read as something else is a loss.
 
-    `given` are names that are written besides, and what they are: {"id": "id"} unless said otherwise.
+    `written` are names that are written besides, and what they are: {"id": "id"} unless said otherwise.
     """
     kind: Kind = "topics" if isinstance(texts, Topics) else "documents"
-    given = given or {"id": "id"}
-    rest = [name for name, column in texts.fields.items() if name not in given.values() and any(column)]
-    wrong = [name for name in rest if _UNFIT.search(name) or name in given] or _misread(rest, kind, given)
+    written = written or {"id": "id"}
+    rest = [name for name, column in texts.fields.items() if name not in written.values() and any(column)]
+    wrong = [name for name in rest if _UNFIT.search(name) or name in written] or _misread(rest, kind, written)
     while wrong:
         for name in wrong:
             rest.remove(name)
             for id, fields in texts.rows():
                 if fields[name]:
                     losses.add(f"a field '{shorten(name, 40)}' would be read as something else", id)
-        wrong = _misread(rest, kind, given)
-    if not {*rest, *given.values()} & set(texts.main):
+        wrong = _misread(rest, kind, written)
+    if not {*rest, *written.values()} & set(texts.main):
         rest.append(texts.main[-1])  # empty, but a reader wants something to read
     return rest
 
 
-def _misread(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> list[str]:
-    roles = find_roles([*given, *names], kind) or {}
+def _misread(names: Sequence[str], kind: Kind, written: Mapping[str, str]) -> list[str]:
+    roles = find_roles([*written, *names], kind) or {}
     return [name for name in names if roles.get(name, name) != name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from cranfield.errors import DataError, UsageError
 from cranfield.formats import read_qrels, read_run, suffix_of
@@ -85,9 +85,9 @@ def _is_without_list(path: str | os.PathLike[str]) -> bool:
 def _convert_documents(
     source: GivenTexts, where: Where, from_format: str | None, to_format: str | None, lossy: bool
 ) -> tuple[str, ...]:
-    told = _in_blocks(source, where, from_format, to_format, lossy)
-    if told is not None:
-        return told
+    notes = _in_blocks(source, where, from_format, to_format, lossy)
+    if notes is not None:
+        return notes
     documents = read_documents(source, format=from_format)
     return _notes(documents.notes) + write_documents(documents, where, format=to_format, lossy=lossy)
 
@@ -127,14 +127,17 @@ def _convert_collection(
             raise UsageError(f"{os.fspath(where)} is the collection itself: name another folder to write it to")
         collection = read_collection(source, ids=ids)
         return _all_notes(collection) + write_collection(collection, where, lossy=lossy)
-    write: dict[str, Any] = {"topics": write_topics, "qrels": write_qrels, "documents": write_documents}
     # judgements tell whether they mean other ids than the topics have
     collection = read_collection(source, ids=ids, only=("topics", "qrels") if kind == "topics" else (kind,))
-    part = getattr(collection, kind)
-    if part is None:
+    if kind == "topics" and collection.topics is not None:
+        lost = write_topics(collection.topics, where, format=to_format, lossy=lossy)
+    elif kind == "qrels" and collection.qrels is not None:
+        lost = write_qrels(collection.qrels, where, format=to_format, lossy=lossy)
+    elif kind == "documents" and collection.documents is not None:
+        lost = write_documents(collection.documents, where, format=to_format, lossy=lossy)
+    else:
         raise DataError(f"has no {kind}", source=str(source))
-    told: tuple[str, ...] = write[kind](part, where, format=to_format, lossy=lossy)
-    return _all_notes(collection) + told
+    return _all_notes(collection) + lost
 
 
 def _is_folder(where: str | os.PathLike[str]) -> bool:

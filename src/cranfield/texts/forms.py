@@ -35,11 +35,11 @@ class Note(NamedTuple):
     code: str
     times: int
     noun: str
-    what: str
+    remark: str
 
     def told(self) -> str:
         """A sentence."""
-        return f"{self.times:,} {self.noun}{'' if self.times == 1 else 's'} {self.what}"
+        return f"{self.times:,} {self.noun}{'' if self.times == 1 else 's'} {self.remark}"
 
 
 class Found(NamedTuple):
@@ -58,16 +58,16 @@ class Losses:
         self._times: Counter[str] = Counter()
         self._ids: dict[str, list[str]] = {}
 
-    def add(self, what: str, id: str) -> None:
+    def add(self, loss: str, id: str) -> None:
         """Something of one document, topic or row is lost."""
-        self._times[what] += 1
-        if self._times[what] <= SHOWN:
-            self._ids.setdefault(what, []).append(id)
+        self._times[loss] += 1
+        if self._times[loss] <= SHOWN:
+            self._ids.setdefault(loss, []).append(id)
 
     def told(self) -> list[str]:
         """A sentence for each kind of loss."""
-        more = {what: f" and {times - SHOWN:,} more" if times > SHOWN else "" for what, times in self._times.items()}
-        return [f"{what} ({self._times[what]:,}: {some(ids)}{more[what]})" for what, ids in self._ids.items()]
+        more = {loss: f" and {times - SHOWN:,} more" if times > SHOWN else "" for loss, times in self._times.items()}
+        return [f"{loss} ({self._times[loss]:,}: {some(ids)}{more[loss]})" for loss, ids in self._ids.items()]
 
 
 Reads = Callable[[str, str, Kind], Found]

@@ -66,9 +66,9 @@ def _unfolded(entry: dict[str, Json], metadata: dict[str, Json], kind: Kind) -> 
 def _names_in_metadata(outer: tuple[str, ...], inner: tuple[str, ...], kind: Kind) -> dict[str, str]:
     """What to call what is under `metadata`, which must not take the place of what stands outside."""
     known = {key.lower() for key in outer} | {"id"}
-    taken = set((find_roles(outer, kind) or {}).values()) & set(ACCEPTED[kind])
+    used = set((find_roles(outer, kind) or {}).values()) & set(ACCEPTED[kind])
     roles = find_roles((*outer, *inner), kind) or {}
-    return {key: f"metadata.{key}" if key.lower() in known or roles.get(key) in taken else key for key in inner}
+    return {key: f"metadata.{key}" if key.lower() in known or roles.get(key) in used else key for key in inner}
 
 
 def as_text(value: Value) -> str:

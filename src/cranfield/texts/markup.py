@@ -77,12 +77,12 @@ def without_unseen(text: str) -> str:
     at = 0
     endless: set[str] = set()
     for start in _UNSEEN.finditer(text):
-        what = start[1].lower()
-        if start.start() < at or what in endless:
+        mark = start[1].lower()
+        if start.start() < at or mark in endless:
             continue
-        end = _ENDS[what].search(text, start.end())
+        end = _ENDS[mark].search(text, start.end())
         if end is None:
-            endless.add(what)
+            endless.add(mark)
             continue
         kept += [text[at : start.start()], " "]
         at = end.end()

@@ -37,9 +37,9 @@ class _Odd:
 
     def notes(self) -> list[Note]:
         notes = [Note(code, self.documents[code], *_SENTENCES[code]) for code in sorted(_SENTENCES)]
-        told = ", ".join(name for name, _ in self.entities.most_common(3))
-        what = f"with an unknown entity, left as it is: {told}"
-        return [*notes, Note("unknown-entities", self.entities.total(), "place", what)]
+        names = ", ".join(name for name, _ in self.entities.most_common(3))
+        remark = f"with an unknown entity, left as it is: {names}"
+        return [*notes, Note("unknown-entities", self.entities.total(), "place", remark)]
 
 
 _SENTENCES = {
@@ -57,9 +57,9 @@ def read(text: str, source: str, kind: Kind) -> Found:
     rows: list[dict[str, str]] = []
     starts: list[int] = []
     odd = _Odd()
-    for start, given, body in _bodies(text, odd):
+    for start, own_id, body in _bodies(text, odd):
         fields = _fields(body, odd)
-        id = fields.pop("id", "") or given
+        id = fields.pop("id", "") or own_id
         if not id:
             raise fault_at(text, start, "a document without <DOCNO>", source, "Every document needs an id.")
         ids.append(id)
@@ -144,7 +144,7 @@ def _fields(body: str, odd: _Odd) -> dict[str, str]:
     odd.documents["loose-text"] += bool(outside) and not whole
     odd.documents["unclosed-tag"] += unclosed
     odd.documents["no-text"] += whole and not page
-    texts = {field: "".join(found).strip(BLANKS) for field, found in pieces.items() if field not in _ABOUT_THE_FILE}
+    texts = {field: "".join(strings).strip(BLANKS) for field, strings in pieces.items() if field not in _ABOUT_THE_FILE}
     return {field: plain(text, odd.entities) for field, text in texts.items() if text}
 
 

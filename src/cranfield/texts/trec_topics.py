@@ -61,10 +61,10 @@ def read(text: str, source: str, kind: Kind) -> Found:
         last = number + 1 == len(tags)
         unclosed += last or not tags[number + 1][1]
         body = text[tag.end() : None if last else tags[number + 1].start()]
-        given = attributes(tag[2])
+        own = attributes(tag[2])
         fields = _fields(body)
         outside = fields.pop("", "")
-        id = fields.pop("id", "") or next((given.pop(name) for name in _IDS if name in given), "")
+        id = fields.pop("id", "") or next((own.pop(name) for name in _IDS if name in own), "")
         if not id:
             remedy = 'A topic has its id in <num>, or as <topic number="…">.'
             raise fault_at(text, tag.start(), "a topic without a number", source, remedy)
@@ -73,7 +73,7 @@ def read(text: str, source: str, kind: Kind) -> Found:
         else:
             loose += bool(outside)
         ids.append(id)
-        rows.append(given | fields)
+        rows.append(own | fields)
         starts.append(tag.start())
     if not ids:
         raise DataError("has no <top> and no <topic>", source=source, remedy="Is this a file of TREC topics?")
@@ -109,16 +109,16 @@ def _fields(body: str) -> dict[str, str]:
             pieces.setdefault(field, []).append("\n")
         pieces[field] += [" ", piece]
         before = piece
-    found = {field: "".join(some).strip(BLANKS) for field, some in pieces.items()}
-    return {field: _without_label(field.partition("@")[0], text) for field, text in found.items()}
+    texts = {field: "".join(strings).strip(BLANKS) for field, strings in pieces.items()}
+    return {field: _without_label(field.partition("@")[0], text) for field, text in texts.items()}
 
 
 def _field_of(tag: str, more: str) -> str:
     """What a tag's text is; title@en where the tag says the language, as <EN-title> or <title lang="en">."""
     prefix = _LANGUAGE.match(tag)
     field = _FIELDS.get(_LANGUAGE.sub("", tag), tag)
-    given = attributes(more) if more else {}
-    language = prefix[1] if prefix else (given.get("xml:lang") or given.get("lang", "")).lower()
+    own = attributes(more) if more else {}
+    language = prefix[1] if prefix else (own.get("xml:lang") or own.get("lang", "")).lower()
     return f"{field}@{language}" if language and field in _MAIN else field
 
 
@@ -134,8 +134,8 @@ def _choose_language(rows: list[dict[str, str]]) -> tuple[list[dict[str, str]], 
     ]
     if not chosen or not others:
         return named, []
-    told = f"in several languages, read in the first ({chosen}); the others are fields such as {others[0]}-title"
-    return named, [Note("languages", len(rows), "topic", told)]
+    remark = f"in several languages, read in the first ({chosen}); the others are fields such as {others[0]}-title"
+    return named, [Note("languages", len(rows), "topic", remark)]
 
 
 def _without_label(field: str, text: str) -> str:

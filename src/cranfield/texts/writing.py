@@ -41,18 +41,18 @@ def write_run(
     """
     table = read_run(run)
     chosen, writer = _table_format(format, where, "run")
-    losses, told = Losses(), []
+    losses, notes = Losses(), []
     if tag is None:
         tag = table.origin.tag or "_".join(table.name.split())
     if not writer.has_scores and not _scores_are_ranks(table):
         for topic in table.topics:
             losses.add("scores are dropped, their order is kept", topic)
     if not writer.has_tag and table.origin.tag:
-        told.append(f"the tag '{shorten(tag, 60)}' is not written: {chosen.name} has no place for it")
+        notes.append(f"the tag '{shorten(tag, 60)}' is not written: {chosen.name} has no place for it")
     if writer.has_tag and writer.unfit.search(tag):
         losses.add("blanks in the tag become _", tag)
         tag = "_".join(tag.split()) or "run"
-    return _write_table(table, chosen.name, writer, where, tag, losses, lossy) + tuple(told)
+    return _write_table(table, chosen.name, writer, where, tag, losses, lossy) + tuple(notes)
 
 
 def write_qrels(qrels: Given, where: Where, *, format: str | None = None, lossy: bool = False) -> tuple[str, ...]:
@@ -204,14 +204,14 @@ def _is_new_file(where: Where) -> bool:
 
 
 def _allowed(losses: Losses, format: str, name: str, lossy: bool) -> tuple[str, ...]:
-    told = losses.told()
-    if told and not lossy:
+    sentences = losses.told()
+    if sentences and not lossy:
         raise DataError(
-            f"{format} cannot hold all of it; nothing was written: {'; '.join(told)}",
+            f"{format} cannot hold all of it; nothing was written: {'; '.join(sentences)}",
             source=name,
             remedy="Choose another format (jsonl holds everything), or allow it with convert --lossy (lossy=True).",
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Writer]:

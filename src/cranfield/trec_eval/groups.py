@@ -31,21 +31,21 @@ def averages(
                 f"document '{line.document}' is given twice for topic '{line.topic}' and group '{line.group}'"
             )
         documents[line.document] = line.level
-    ranked = [
+    by_assessor = [
         rankings(judge(run, read_qrels(assessors[name]), options.policy), options)
         for name in sorted(assessors, key=as_bytes)  # the order in which they are added up
     ]
     number = {topic: t for t, topic in enumerate(topics)}
     plain = {entry.name: entry for entry in TABLE}
 
-    def values(one: Wanted) -> list[Floats]:
-        alone = one._replace(entry=plain[one.entry.name.removesuffix(SUFFIX)])
-        totals = [np.zeros(len(topics)) for _ in one.names]
+    def values(request: Wanted) -> list[Floats]:
+        alone = request._replace(entry=plain[request.entry.name.removesuffix(SUFFIX)])
+        totals = [np.zeros(len(topics)) for _ in request.names]
         counts = np.zeros(len(topics))
-        for each in ranked:
-            places = _places(each, number)
+        for ranked in by_assessor:
+            places = _places(ranked, number)
             counts[places] += 1
-            for total, scores in zip(totals, values_of(alone, each), strict=True):
+            for total, scores in zip(totals, values_of(alone, ranked), strict=True):
                 total[places] += scores
         return [total / counts for total in totals]
 

@@ -22,9 +22,9 @@ class Files(NamedTuple):
     run: Run
 
 
-def read(asked: list[Wanted], options: Options, qrels: str, run: str) -> Files:
+def read(requests: list[Wanted], options: Options, qrels: str, run: str) -> Files:
     """Reads both files, in the format that the options name."""
-    _check_format(asked, options)
+    _check_format(requests, options)
     if options.format != "qrels":
         lines = _read_groups(qrels, 5 if options.format == "prefs" else 4)
         return Files(None, lines, _unrepeated(read_run(run, reading=options.reading)))
@@ -59,14 +59,14 @@ def byte_order(topics: tuple[str, ...]) -> list[int]:
     return sorted(range(len(topics)), key=lambda t: as_bytes(topics[t]))
 
 
-def _check_format(asked: list[Wanted], options: Options) -> None:
-    given = "prefs" if options.format == "qrels_prefs" else options.format
-    for one in asked:
-        needed = one.entry.judgements
-        if needed and needed != given:
+def _check_format(requests: list[Wanted], options: Options) -> None:
+    format = "prefs" if options.format == "qrels_prefs" else options.format
+    for request in requests:
+        needed = request.entry.judgements
+        if needed and needed != format:
             raise CalculationError(
-                f"{one.entry.name} cannot be calculated from judgements of the format {options.format}",
-                remedy=f"It reads -R {needed}; -m {'official' if given == 'qrels' else given} names what can be.",
+                f"{request.entry.name} cannot be calculated from judgements of the format {options.format}",
+                remedy=f"It reads -R {needed}; -m {'official' if format == 'qrels' else format} names what can be.",
             )
 
 
@@ -81,10 +81,10 @@ def _unrepeated(table: AnyTable) -> AnyTable:
 
 def _read_groups(path: str, fields: int) -> list[Judgement]:
     source = open_source(path)
-    found = list(graded_lines(bytes(source.data), source.label, fields, []))
-    if not found:
+    lines = list(graded_lines(bytes(source.data), source.label, fields, []))
+    if not lines:
         raise DataError("is empty", source=source.label)
-    return found
+    return lines
 
 
 def as_bytes(text: str) -> bytes:

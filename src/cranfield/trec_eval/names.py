@@ -118,7 +118,7 @@ class Wanted(NamedTuple):
 def wanted(texts: Iterable[str], version: Version) -> list[Wanted]:
     """What a list of -m asks for, in trec_eval's order. Of several parameters for one measure the first count.
 
-    >>> [one.names for one in wanted(["ndcg.1=3,2=9", "P.10,5"], "10.0")]
+    >>> [request.names for request in wanted(["ndcg.1=3,2=9", "P.10,5"], "10.0")]
     [('P_5', 'P_10'), ('ndcg_1=3,2=9',)]
     """
     known = [entry for entry in TABLE if float(entry.since) <= float(version)]
@@ -188,8 +188,8 @@ def _pair(entry: TrecMeasure, text: str) -> tuple[str, float]:
 
 def _read(pattern: re.Pattern[str], text: str) -> float | None:
     """The number that a text starts with, None if it starts with none; a whole one stays whole."""
-    found = pattern.match(text)
-    if found is None:
+    start = pattern.match(text)
+    if start is None:
         return None
-    number = int(found[1]) if pattern is WHOLE else float(found[1])
+    number = int(start[1]) if pattern is WHOLE else float(start[1])
     return number if isfinite(number) else None

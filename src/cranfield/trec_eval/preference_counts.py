@@ -50,10 +50,10 @@ class Group(NamedTuple):
         n = self.retrieved if kind == "ret" else len(self.levels)
         relevant = self.levels > 0
         nonrelevant = self.levels <= 0 if self.single else self.levels == 0
-        wanted, found = int(relevant[:n].sum()), int(nonrelevant[:n].sum())
-        if wanted >= found:
+        wanted, available = int(relevant[:n].sum()), int(nonrelevant[:n].sum())
+        if wanted >= available:
             fulfilled, possible = self.share(kind)
-            made_up = wanted - found
+            made_up = wanted - available
             return fulfilled + int(relevant[: self.retrieved].sum()) * made_up, possible + int(relevant.sum()) * made_up
         if not self.single:
             return self.share(kind, ~nonrelevant | (np.cumsum(nonrelevant) <= int(relevant.sum())))
@@ -99,7 +99,7 @@ def measures(
             faults[topic] = fault
             rows.append([0.0] * len(names))
     columns = dict(zip(names, np.array(rows).T, strict=True))
-    return lambda one: [columns[one.entry.name]]
+    return lambda request: [columns[request.entry.name]]
 
 
 def _values(names: list[str], lines: list[Judgement], answer: dict[str, float], options: Options) -> list[float]:

@@ -38,9 +38,9 @@ class TrecEvalInputs(NamedTuple):
     n_relevant: float  # over all topics, whatever -l says
 
 
-def evaluate(asked: list[Wanted], files: Files, options: Options) -> Table:
+def evaluate(requests: list[Wanted], files: Files, options: Options) -> Table:
     """What trec_eval would print, as values."""
-    return tabulated(asked, prepared(files, options, single=options.version == "9.0"), options)
+    return tabulated(requests, prepared(files, options, single=options.version == "9.0"), options)
 
 
 def prepared(files: Files, options: Options, *, single: bool) -> TrecEvalInputs:
@@ -59,22 +59,22 @@ def prepared(files: Files, options: Options, *, single: bool) -> TrecEvalInputs:
     return TrecEvalInputs(topics, answered, np.ones_like(answered), faults, run.origin.tag, values, lambda _: [], 0.0)
 
 
-def tabulated(asked: list[Wanted], inputs: TrecEvalInputs, options: Options) -> Table:
+def tabulated(requests: list[Wanted], inputs: TrecEvalInputs, options: Options) -> Table:
     """The values of every measure for the topics that are evaluated, in trec_eval's order."""
-    order, stopped = _evaluated(asked, inputs, options)
+    order, stopped = _evaluated(requests, inputs, options)
     topics = [inputs.topics[t] for t in order.tolist()]
     n_topics = len(inputs.topics) if options.complete else len(topics)
     reference = None if options.zscores is None else read_zscores(options.zscores)
     columns: list[PrintedColumn] = []
-    for one in asked:
-        entry = one.entry
+    for request in requests:
+        entry = request.entry
         if entry.summary in ("text", "topics"):
             columns.append(PrintedColumn(entry, entry.name))
         elif entry.summary == "per topic":
-            texts = inputs.texts(one) if options.per_topic else []
-            columns.append(PrintedColumn(entry, one.names[0], texts=[texts[t] for t in order.tolist() if texts]))
+            texts = inputs.texts(request) if options.per_topic else []
+            columns.append(PrintedColumn(entry, request.names[0], texts=[texts[t] for t in order.tolist() if texts]))
         else:
-            for name, all_values in zip(one.names, inputs.values(one), strict=True):
+            for name, all_values in zip(request.names, inputs.values(request), strict=True):
                 values = all_values[order]
                 if reference is not None:
                     values = standardised(values, name, topics, reference)
@@ -87,7 +87,7 @@ def tabulated(asked: list[Wanted], inputs: TrecEvalInputs, options: Options) -> 
 
 
 def _evaluated(
-    asked: list[Wanted], inputs: TrecEvalInputs, options: Options
+    requests: list[Wanted], inputs: TrecEvalInputs, options: Options
 ) -> tuple[Integers, CalculationError | None]:
     """Numbers of the topics that are evaluated, and why there are no more. 9.0 goes by the run, 10.0 by the qrels."""
     order = np.array(byte_order(inputs.topics), dtype=np.int64)
@@ -95,7 +95,7 @@ def _evaluated(
         order = order[inputs.answered[order]]
         if not len(order):
             raise NoTopicsError("no topic is in both files")
-    looks_at_grades = any(one.entry.judgements for one in asked)
+    looks_at_grades = any(request.entry.judgements for request in requests)
     if looks_at_grades and not inputs.judged[order[0]]:
         fault = CalculationError(
             f"topic '{inputs.topics[order[0]]}', the first, has only negative grades",
@@ -134,7 +134,7 @@ def _plain(qrels: Qrels, run: Run, options: Options) -> TrecEvalInputs:
         judged_at_all(ranked.judged.pool),
         {},
         run.origin.tag,
-        lambda one: values_of(one, ranked),
-        lambda one: relstrings(one, ranked),
+        lambda request: values_of(request, ranked),
+        lambda request: relstrings(request, ranked),
         float(np.count_nonzero(ranked.judged.pool.grades > 0)),
     )

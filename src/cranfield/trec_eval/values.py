@@ -63,8 +63,8 @@ class Rankings:
         grade[offsets[judged.topic] + judged.rank - 1] = judged.grade
         rank = np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], judged.retrieved)
         row = np.full(len(rank), -1)  # most have no judgement
-        one = np.ones_like(rank)
-        return replace(judged, offsets=offsets, rank=rank, row=row, grade=grade, tie_first=rank, tie_size=one)
+        no_ties = np.ones_like(rank)
+        return replace(judged, offsets=offsets, rank=rank, row=row, grade=grade, tie_first=rank, tie_size=no_ties)
 
 
 def rankings(judged: Judged, options: Options) -> Rankings:
@@ -126,12 +126,14 @@ def ours(wanted: Wanted, options: Options) -> list[Measure]:
 @cache
 def _registered() -> dict[str, Measure]:
     """Our measures by the names that trec_eval has for them."""
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for definition in MEASURES.values():
         measure = called(definition, definition.name)
-        found |= {name: measure for name in (definition.trec, definition.trec_at) if name is not None}
-        found |= {trec: called(definition, name) for name, (_, trec) in definition.averages.items() if trec is not None}
-    return found
+        measures |= {name: measure for name in (definition.trec, definition.trec_at) if name is not None}
+        measures |= {
+            trec: called(definition, name) for name, (_, trec) in definition.averages.items() if trec is not None
+        }
+    return measures
 
 
 def relstrings(wanted: Wanted, ranked: Rankings) -> list[str]:
@@ -171,16 +173,16 @@ def _needed(wanted: Wanted, ranked: Rankings) -> list[Floats]:
 def _interpolated_average(wanted: Wanted, ranked: Rankings) -> list[Floats]:
     # From the last level down: in another order the fourth decimal may come out otherwise. trec_eval expects levels in
     # ascending order and does not sort them; one too high for its place counts as recall 0, as do all before it.
-    found = ranked.judged.total(ranked.judged.hits(ranked.level))
-    beyond, open_to, lost = np.ones(len(found), dtype=bool), found, np.zeros(len(found), dtype=bool)
+    hits = ranked.judged.total(ranked.judged.hits(ranked.level))
+    beyond, open_to, lost = np.ones(len(hits), dtype=bool), hits, np.zeros(len(hits), dtype=bool)
     needed: list[Floats] = []
     for count in reversed(_needed(wanted, ranked)):
-        beyond &= count > found
+        beyond &= count > hits
         lost |= ~beyond & ((count > open_to) | (count < 1))
         open_to = np.where(beyond | lost, open_to, count)
         needed.append(np.where(lost, 0.0, count))
     curves = reached(ranked.judged, ranked.level, needed)
-    return [sum(curves, np.zeros(len(found))) / len(curves)]
+    return [sum(curves, np.zeros(len(hits))) / len(curves)]
 
 
 def _precision_at_multiples(wanted: Wanted, ranked: Rankings) -> list[Floats]:
@@ -208,10 +210,10 @@ def _extreme_gains(pool: Pool, gain: Mapping[float, float]) -> tuple[Floats, Flo
     bottom = next(float(level) for level in range(len(gain) + 1) if level not in gain)
     for level in sorted(gain, reverse=True):  # a level with a gain of its own no longer counts as itself
         top = np.where(top == level, top - 1, top)
-    given = list(gain.values())
+    worths = list(gain.values())
     any_default = top >= bottom
-    least = np.minimum(np.where(any_default, bottom, np.inf), min(given, default=np.inf))
-    most = np.maximum(np.where(any_default, top, -np.inf), max(given, default=-np.inf))
+    least = np.minimum(np.where(any_default, bottom, np.inf), min(worths, default=np.inf))
+    most = np.maximum(np.where(any_default, top, -np.inf), max(worths, default=-np.inf))
     return least, most
 
 
@@ -236,8 +238,8 @@ def _powers(p: float, judged: Judged) -> Floats:
 def _harmonic(wanted: Wanted, ranked: Rankings) -> list[Floats]:
     """(x + 1) P R / (x P + R), in trec_eval's order: which way a half is rounded depends on it."""
     judged, x = ranked.judged, wanted.numbers[0]
-    found = judged.total(judged.hits(ranked.level))
-    precision, recall = ratio(found, judged.retrieved), ratio(found, judged.n_relevant(ranked.level))
+    hits = judged.total(judged.hits(ranked.level))
+    precision, recall = ratio(hits, judged.retrieved), ratio(hits, judged.n_relevant(ranked.level))
     return [ratio((x + 1.0) * precision * recall, x * precision + recall)]
 
 

@@ -46,19 +46,19 @@ def explained(options: Options, qrels: str, run: str) -> str:
     """A line for every measure on which not all agree: the three values, in how many topics, and the reason."""
     options = replace(options, per_topic=True, zscores=None)
     nine, ten = replace(options, version="9.0"), replace(options, version="10.0")
-    asked = wanted(options.measures, "10.0")
-    known_to_nine = [one for one in asked if one.entry.since == "9.0"]
-    files = read(asked, nine, qrels, run)  # with all rows: 10.0 can do with them too
+    requests = wanted(options.measures, "10.0")
+    known_to_nine = [request for request in requests if request.entry.since == "9.0"]
+    files = read(requests, nine, qrels, run)  # with all rows: 10.0 can do with them too
     stops: list[str] = []
     first, in_double, second = (
         _values("9.0", lambda: evaluate(known_to_nine, files, nine), stops),
         _values("9.0", lambda: tabulated(known_to_nine, prepared(files, nine, single=False), nine), []),
-        _values("10.0", lambda: evaluate(asked, files, ten), stops),
+        _values("10.0", lambda: evaluate(requests, files, ten), stops),
     )
-    native, facts = _native(asked, files, options)
+    native, facts = _native(requests, files, options)
     facts = replace(facts, single_precision=frozenset(n for n in first if first[n] != in_double.get(n)))
-    lines = list(_lines(asked, (first, second, native), facts))
-    remarks = [*stops, *_remarks(asked, facts)]
+    lines = list(_lines(requests, (first, second, native), facts))
+    remarks = [*stops, *_remarks(requests, facts)]
     if not lines and not remarks:
         return "All agree: trec_eval 9.0, trec_eval 10.0 and cranfield evaluate.\n"
     return "".join([LINE.format(*HEADER), *lines] if lines else []) + "".join(f"{remark}\n" for remark in remarks)
@@ -74,71 +74,71 @@ def _values(version: str, table: Callable[[], Table], stops: list[str]) -> Value
         why = ". ".join(part.strip() for part in str(made.stopped).splitlines())
         stops.append(f"{version} stops with exit code 4: {why}")
         return {}
-    found: Values = {}
+    values: Values = {}
     for column in made.columns:
         if column.entry.summary in ("text", "topics"):
             continue
         form = "%d" if column.entry.is_count else FRACTION
         shown = list(column.texts) or [form % value for value in column.values.tolist()]
         total = ABSENT if column.total is None else form % column.total
-        found[column.name] = Series(total, dict(zip(made.topics, shown, strict=True)))
-    return found
+        values[column.name] = Series(total, dict(zip(made.topics, shown, strict=True)))
+    return values
 
 
-def _native(asked: list[Wanted], files: Files, options: Options) -> tuple[Values, Facts]:
+def _native(requests: list[Wanted], files: Files, options: Options) -> tuple[Values, Facts]:
     """What cranfield evaluate gives: every judged topic counts, grades are what they are."""
-    found: Values = {}
+    values: Values = {}
     if files.qrels is None:
-        return found, Facts(options, 0, False, frozenset())
+        return values, Facts(options, 0, False, frozenset())
     judged = judge(files.run, files.qrels, options.policy)
-    for one in asked:
-        if one.entry.summary in ("mean", "sum", "geometric"):
-            form = "%d" if one.entry.is_count else FRACTION
-            for name, measure in zip(one.names, ours(one, options), strict=True):
+    for request in requests:
+        if request.entry.summary in ("mean", "sum", "geometric"):
+            form = "%d" if request.entry.is_count else FRACTION
+            for name, measure in zip(request.names, ours(request, options), strict=True):
                 scores = measure.per_topic(judged)
-                shown = np.log(np.maximum(scores, GEOMETRIC_FLOOR)) if one.entry.summary == "geometric" else scores
+                shown = np.log(np.maximum(scores, GEOMETRIC_FLOOR)) if request.entry.summary == "geometric" else scores
                 per_topic = dict(zip(judged.topics, (form % value for value in shown.tolist()), strict=True))
-                found[name] = Series(form % measure.aggregate(scores), per_topic)
-    return found, Facts(options, int(np.count_nonzero(~judged.answered)), _has_fractions(judged), frozenset())
+                values[name] = Series(form % measure.aggregate(scores), per_topic)
+    return values, Facts(options, int(np.count_nonzero(~judged.answered)), _has_fractions(judged), frozenset())
 
 
 def _has_fractions(judged: Judged) -> bool:
     return bool(np.any(judged.pool.grades != np.trunc(judged.pool.grades)))
 
 
-def _lines(asked: list[Wanted], versions: tuple[Values, Values, Values], facts: Facts) -> Iterator[str]:
-    for one in asked:
-        for name in one.names:
+def _lines(requests: list[Wanted], versions: tuple[Values, Values, Values], facts: Facts) -> Iterator[str]:
+    for request in requests:
+        for name in request.names:
             present = [values[name] for values in versions if name in values]
             totals = [values[name].total if name in values else ABSENT for values in versions]
             common = set.intersection(*(set(series.per_topic) for series in present)) if present else set()
             differing = sum(len({series.per_topic[topic] for series in present}) > 1 for topic in common)
             if differing or len({series.total for series in present}) > 1:
-                yield LINE.format(name, *totals, differing, _reason(one, name, facts, differing))
+                yield LINE.format(name, *totals, differing, _reason(request, name, facts, differing))
 
 
-def _reason(one: Wanted, name: str, facts: Facts, differing: int) -> str:
-    reasons = [REASONS[one.entry.name]] if differing and one.entry.name in REASONS else []
+def _reason(request: Wanted, name: str, facts: Facts, differing: int) -> str:
+    reasons = [REASONS[request.entry.name]] if differing and request.entry.name in REASONS else []
     if name in facts.single_precision:
         reasons.append("9.0 keeps scores in single precision, so that documents tie which differ")
     if facts.fractional_grades and differing:
         reasons.append("trec_eval cuts grades to whole numbers")
-    if one.entry.name == "num_rel" and facts.options.complete and facts.options.level != 1:
+    if request.entry.name == "num_rel" and facts.options.complete and facts.options.level != 1:
         reasons.append("with -c trec_eval counts every grade above 0, whatever -l says")
     if facts.missing and (not facts.options.complete or not reasons):
         reasons.append(f"9.0 takes no account of the {facts.missing} topics without an answer")
     return "; ".join(reasons) or "the order of additions"
 
 
-def _remarks(asked: list[Wanted], facts: Facts) -> Iterator[str]:
+def _remarks(requests: list[Wanted], facts: Facts) -> Iterator[str]:
     """What no figure shows: where the output of a version is undefined and the formula's is given."""
     if facts.missing and facts.options.complete:
         yield f"9.0 does not print the {facts.missing} topics without an answer, though it counts them."
-    for one in asked:
-        name, entry = one.names[0], one.entry
-        if any(value != int(value) for key, value in one.pairs if key != "p"):
+    for request in requests:
+        name, entry = request.names[0], request.entry
+        if any(value != int(value) for key, value in request.pairs if key != "p"):
             yield f"{name}: trec_eval takes gains less than 1 apart for equal when it sorts them; given is the formula."
-        leaks = (entry.name in LEAKING and name != entry.name) or any(key == "-1" for key, _ in one.pairs)
+        leaks = (entry.name in LEAKING and name != entry.name) or any(key == "-1" for key, _ in request.pairs)
         if leaks and facts.missing and facts.options.complete:
             yield f"{name}: 10.0 makes up a document for a topic without an answer and counts it; given is the formula."
         if entry.name == "rbp":

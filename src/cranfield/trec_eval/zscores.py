@@ -17,12 +17,12 @@ Reference = dict[tuple[str, str], tuple[float, float]]  # (topic, measure): mean
 def read_zscores(path: str) -> Reference:
     """Lines of topic, measure, mean and standard deviation."""
     source = open_source(path)
-    found: Reference = {}
+    reference: Reference = {}
     for number, line in enumerate(bytes(source.data).splitlines(), start=1):
         try:
             topic, name, *numbers = map(decode, line.split())
             mean, deviation = (float(text) for text in numbers if DECIMAL.fullmatch(text))
-            found[topic, name] = mean, deviation
+            reference[topic, name] = mean, deviation
         except ValueError:
             raise DataError(
                 "a line of z-scores must be: topic, measure, mean, standard deviation",
@@ -30,7 +30,7 @@ def read_zscores(path: str) -> Reference:
                 line=number,
                 text=decode(line),
             ) from None
-    return found
+    return reference
 
 
 def standardised(values: Floats, name: str, topics: list[str], reference: Reference) -> Floats:
