@@ -47,10 +47,15 @@ def command_line(*arguments: str | Path, stdin: bytes = b"", folder: Path | None
 
 def command_process(*arguments: str | Path, stdin: bytes = b"", folder: Path | None = None) -> Outcome:
     """The same in a process of its own, as a shell would run it."""
-    path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
     line = [sys.executable, "-m", "cranfield", *map(str, arguments)]
-    done = subprocess.run(line, input=stdin, capture_output=True, env=os.environ | {"PYTHONPATH": path}, cwd=folder)
+    done = subprocess.run(line, input=stdin, capture_output=True, env=of_a_process(), cwd=folder)
     return Outcome(done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode(), done.returncode)
+
+
+def of_a_process(**more: str) -> dict[str, str]:
+    """The environment of a process that can load the package and what tests share."""
+    places = (str(ROOT / "src"), str(ROOT / "tests" / "common"), os.environ.get("PYTHONPATH"))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))} | more
 
 
 def printed(*arguments: str | Path, stdin: bytes = b"", folder: Path | None = None) -> str:

@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import inspect
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from commands import command_line
+from commands import command_line, of_a_process
 from cranfield import DataError, UsageError, demo, evaluate, read_qrels
 from cranfield.agreement.assessment import assess
 from cranfield.comparison.systems import compare
@@ -153,7 +152,7 @@ def test_taking_documents_leaves_no_trace(documents: Documents) -> None:
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONHASHSEED": "12345"},
+        env=of_a_process(PYTHONHASHSEED="12345"),
         cwd=Path(__file__).parent,
     )
     assert (done.stdout, done.stderr) == (digest(documents) + "\n", "")

@@ -26,10 +26,9 @@ import pyarrow.parquet
 import pytest
 
 import cranfield
-from commands import command_line, command_process
+from commands import command_line, command_process, of_a_process
 from cranfield import CranfieldError, DataError, UsageError
 from cranfield.formats.reading import Reading
-from places import ROOT
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -1233,13 +1232,11 @@ def test_refusals_never_show_a_traceback(score: bytes, measure: str, exit: int, 
 
 def test_broken_pipe_is_quiet(tmp_path: Path) -> None:
     qrels, run = files(tmp_path)
-    source = str(ROOT / "src")
-    path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-m", "cranfield", "evaluate", str(qrels), str(run)]
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path})
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=of_a_process())
     finally:
         os.close(writing)
     assert b"Traceback" not in done.stderr

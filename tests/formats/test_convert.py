@@ -139,9 +139,9 @@ def test_texts_survive_every_pair_of_formats(kind: Any, first: str, second: str,
         texts = made(kind, (first, second), seed)
         one, two = tmp_path / "one", tmp_path / "two"
         assert WRITE[kind](texts, one, format=first) == ()
-        notes = tuple(note for _, note in READ[kind](one, format=first).notes)
+        notes = tuple(note for _, note in READ[kind](one, reading=Reading(format=first)).notes)
         assert convert(one, two, kind=kind, to_format=second, reading=Reading(format=first)) == notes
-        assert same(READ[kind](two, format=second), texts)
+        assert same(READ[kind](two, reading=Reading(format=second)), texts)
 
 
 @pytest.mark.parametrize("kind", ["documents", "topics"])
@@ -170,7 +170,7 @@ def test_any_text_survives_formats_that_hold_everything(rows: list[tuple[str, st
     for texts, kind in ((documents, "documents"), (topics, "topics")):
         out = io.BytesIO()
         WRITE[kind](texts, out, format=format)
-        assert same(READ[kind](io.BytesIO(out.getvalue()), format=format), texts)
+        assert same(READ[kind](io.BytesIO(out.getvalue()), reading=Reading(format=format)), texts)
 
 
 LIKE_A_FIELD = "a line that looks like the beginning of a field gets a blank before it"
@@ -206,7 +206,7 @@ def test_a_field_that_would_be_read_as_another_is_refused(tmp_path: Path) -> Non
     documents = Documents(("d1",), {"text": ["a"], "headline": ["b"], "Title ": ["c"]})
     for format in ("jsonl", "csv", "tsv", "parquet", "beir"):
         held_all = write_documents(documents, tmp_path / format, format=format, lossy=True)
-        back = read_documents(tmp_path / format, format=format)
+        back = read_documents(tmp_path / format, reading=Reading(format=format))
         kept = {name: text for name, (text,) in back.fields.items() if text}
         assert kept == ({"text": "a", "headline": "b"} if format == "beir" else {"text": "a"})
         assert len(held_all) == (1 if format == "beir" else 2)

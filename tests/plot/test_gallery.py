@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from commands import of_a_process
 from places import EXAMPLES, ROOT
 
 EXAMPLES, PAGE = EXAMPLES, ROOT / "docs" / "gallery.md"
@@ -182,9 +183,7 @@ def shown_by(cell: Any) -> list[dict[str, Any]]:
 def test_the_notebook_shows_what_it_gives(tmp_path: Path) -> None:
     # In a process of its own: what runs notebooks leaves sockets open, which other tests would be blamed for.
     out = tmp_path / "executed.ipynb"
-    path = os.pathsep.join(filter(None, (str(ROOT / "tests" / "common"), os.environ.get("PYTHONPATH"))))
-    environment = os.environ | {"PYTHONPATH": path}
-    subprocess.run([sys.executable, __file__, str(out)], check=True, capture_output=True, text=True, env=environment)
+    subprocess.run([sys.executable, __file__, str(out)], check=True, capture_output=True, text=True, env=of_a_process())
     stored, fresh = read_notebook(), read_notebook(out)
     kinds: set[str] = set()
     for before, after in zip(stored.cells, fresh.cells, strict=True):

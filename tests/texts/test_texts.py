@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cranfield import DataError, UsageError, describe, evaluate, read_run
+from cranfield.formats.reading import Reading
 from cranfield.texts import read_documents, read_topics
 from cranfield.texts.collection import Collection, read_collection
 from cranfield.texts.content import kind_of
@@ -23,11 +24,13 @@ from places import COLLECTION, ROOT
 
 
 def documents(text: str | bytes, format: str | None = None) -> Documents:
-    return read_documents(io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text), format=format)
+    return read_documents(
+        io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text), reading=Reading(format=format)
+    )
 
 
 def topics(text: str, format: str | None = None) -> Topics:
-    return read_topics(io.StringIO(text), format=format)
+    return read_topics(io.StringIO(text), reading=Reading(format=format))
 
 
 def only_row(texts: Documents | Topics) -> dict[str, str]:
@@ -767,4 +770,4 @@ def test_formats_and_names_are_documented() -> None:
 )
 def test_entities_are_the_characters_they_name_and_others_stay(written: str, read: str) -> None:
     source = io.StringIO(f"<DOC><DOCNO>1</DOCNO><TEXT>a{written}b</TEXT></DOC>")
-    assert read_documents(source, format="trec").fields["text"] == [f"a{read}b"]
+    assert read_documents(source, reading=Reading(format="trec")).fields["text"] == [f"a{read}b"]

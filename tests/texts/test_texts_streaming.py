@@ -78,11 +78,11 @@ def test_blocks_give_the_same_bytes_and_notes(first: str, packed: bool, tmp_path
         told = in_blocks(source, tmp_path / "one", **options)
         assert told == at_once(source, tmp_path / "other", **options)
         assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
-        read = read_documents(tmp_path / "one", format=second)
+        read = read_documents(tmp_path / "one", reading=Reading(format=second))
         assert read.ids == tuple(f"d{i}" for i in range(40))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(blockwise, "LARGE", 1 << 60)
-            assert read_documents(tmp_path / "one", format=second).fields == read.fields
+            assert read_documents(tmp_path / "one", reading=Reading(format=second)).fields == read.fields
 
 
 @pytest.mark.usefixtures("_small_blocks")

@@ -131,10 +131,10 @@ def as_collection(
         if kind is None and judgements == "plain":
             raise UsageError(f"{label}: qrels, topics or documents? Say so with --kind (kind= in Python)")
     if kind == "documents" or isinstance(source, Documents):
-        documents = read_documents(source, format=format)
+        documents = read_documents(source, reading=Reading(format=format))
         return Collection(documents.name, documents)
     if kind == "topics" or isinstance(source, Topics):
-        topics = read_topics(source, format=format, ids=ids)
+        topics = read_topics(source, reading=Reading(format=format), ids=ids)
         return Collection(topics.name, None, topics)
     if kind == "run":
         raise UsageError(f"{label} is a run: name judgements or a collection first, then runs")

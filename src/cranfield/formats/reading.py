@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import UsageError
 from cranfield.formats.layout import ROLES, ColumnNames
@@ -40,13 +40,14 @@ class Reading:
         unknown = [role for role in self.columns if role not in ROLES]
         if unknown:
             raise UsageError(f"columns are those of {', '.join(ROLES)}; there is no '{unknown[0]}'")
-        object.__setattr__(self, "columns", self.told)
+        several = {role: (names,) if isinstance(names, str) else tuple(names) for role, names in self.columns.items()}
+        object.__setattr__(self, "columns", several)
         thread_count(self.threads)
 
     @property
     def told(self) -> ColumnNames:
         """What columns are called, by what they are: always several names."""
-        return {role: (names,) if isinstance(names, str) else tuple(names) for role, names in self.columns.items()}
+        return cast("ColumnNames", self.columns)
 
     @property
     def says_nothing(self) -> bool:

@@ -12,6 +12,7 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.exports import TYPE_CHECKING, exported
 from cranfield.formats import datasets, stem
 from cranfield.formats.given import File, Given, is_file
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import Source, open_source
 from cranfield.texts import tabular
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
@@ -50,12 +51,12 @@ Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
 
 
-def read_documents(source: GivenTexts, *, format: str | None = None, name: str | None = None) -> Documents:
+def read_documents(source: GivenTexts, *, reading: Reading = DEFAULT, name: str | None = None) -> Documents:
     """Reads documents: from a file, from all files of a folder and those below it, from memory, from ir_datasets.
 
     Files are TREC SGML, SMART, BEIR or other JSON lines, MS MARCO TSV, CSV or TSV with a header, or Parquet, plain or
-    compressed; `format` says which where the content does not. In memory: {id: text}, {id: {field: text}}, data
-    frames, records. "ir_datasets:ID" takes them from ir_datasets, where it is installed.
+    compressed; the format of `reading` says which where the content does not. In memory: {id: text}, {id: {field:
+    text}}, data frames, records. "ir_datasets:ID" takes them from ir_datasets, where it is installed.
 
     >>> import io
     >>> documents = read_documents(io.StringIO("<DOC><DOCNO> d1 </DOCNO><HL>Ducks</HL><TEXT>They swim.</TEXT></DOC>"))
@@ -64,7 +65,7 @@ def read_documents(source: GivenTexts, *, format: str | None = None, name: str |
     """
     if isinstance(source, Documents):
         return source
-    texts, label = _read(cast("Given", source), "documents", format)
+    texts, label = _read(cast("Given", source), "documents", _format(reading, "documents"))
     texts.fields.setdefault("text", [""] * len(texts.ids))
     documents = Documents(tuple(texts.ids), texts.fields, name or label)
     empty = Note("empty-documents", documents.empty(), "document", "without a word")
@@ -72,7 +73,7 @@ def read_documents(source: GivenTexts, *, format: str | None = None, name: str |
 
 
 def read_topics(
-    source: GivenTexts, *, format: str | None = None, name: str | None = None, ids: Ids = "given"
+    source: GivenTexts, *, reading: Reading = DEFAULT, name: str | None = None, ids: Ids = "given"
 ) -> Topics:
     """Reads topics: TREC topics, closed or not, XML topics, and everything that `read_documents` takes.
 
@@ -90,7 +91,7 @@ def read_topics(
         raise UsageError(f"ids are {', '.join(get_args(Ids))}, not '{ids}'")
     if isinstance(source, Topics):
         return renumbered(source, ids)
-    texts, label = _read(cast("Given", source), "topics", format)
+    texts, label = _read(cast("Given", source), "topics", _format(reading, "topics"))
     topics = Topics(tuple(texts.ids), texts.fields, name or label)
     empty = sum(not text.strip() for text in topics.queries())
     topics = replace(topics, notes=_told(texts, Note("empty-topics", empty, "topic", "without a query")))
@@ -112,6 +113,12 @@ def renumbered(topics: Topics, ids: Ids) -> Topics:
 
 def _told(texts: Found, *more: Note) -> tuple[tuple[str, str], ...]:
     return tuple((note.code, note.told()) for note in (*texts.notes, *more) if note.times)
+
+
+def _format(reading: Reading, kind: Kind) -> str | None:
+    if reading.columns or reading.judgements is not None:
+        raise UsageError(f"{kind} have no columns or kinds to be told: of how to read, only the format is for them")
+    return reading.format
 
 
 def _read(source: Given, kind: Kind, format: str | None) -> tuple[Found, str]:

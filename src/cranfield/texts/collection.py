@@ -125,9 +125,9 @@ def read_collection(
 def _read_parts(parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]], only: Sequence[Content]) -> Collection:
     formats, documents, topics, qrels = parts.formats, None, None, None
     if parts.documents is not None and "documents" in only:
-        documents = read_documents(parts.documents, format=formats.get("documents"))
+        documents = read_documents(parts.documents, reading=Reading(format=formats.get("documents")))
     if parts.topics is not None and "topics" in only:
-        topics = read_topics(parts.topics, format=formats.get("topics"), ids=ids)
+        topics = read_topics(parts.topics, reading=Reading(format=formats.get("topics")), ids=ids)
     if parts.qrels is not None and "qrels" in only:
         of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
         qrels = read_qrels(parts.qrels, reading=Reading(format=of_qrels))

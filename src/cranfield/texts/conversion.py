@@ -67,7 +67,7 @@ def convert(
         qrels = read_qrels(part, reading=reading)
         return _notes(qrels.origin.notes) + write_qrels(qrels, where, format=to_format, lossy=lossy)
     if kind == "topics":
-        topics = read_topics(part, format=text_format, ids=ids)
+        topics = read_topics(part, reading=Reading(format=text_format), ids=ids)
         return _notes(topics.notes) + write_topics(topics, where, format=to_format, lossy=lossy)
     return _convert_documents(part, where, text_format, to_format, lossy)
 
@@ -88,7 +88,7 @@ def _convert_documents(
     notes = _in_blocks(source, where, from_format, to_format, lossy)
     if notes is not None:
         return notes
-    documents = read_documents(source, format=from_format)
+    documents = read_documents(source, reading=Reading(format=from_format))
     return _notes(documents.notes) + write_documents(documents, where, format=to_format, lossy=lossy)
 
 
