@@ -16,7 +16,7 @@ from scipy import stats
 from commands import command_line
 from cranfield import Policy, UsageError, evaluate
 from cranfield.comparison.comparison import Comparison
-from cranfield.comparison.comparison_tables import FORMATS, render
+from cranfield.comparison.comparison_tables import FORMATS, legend, render
 from cranfield.comparison.question import Details
 from cranfield.comparison.systems import compare, compare_collections
 from cranfield.errors import DataError
@@ -51,6 +51,22 @@ def test_the_numbers_are_those_of_the_tests_themselves() -> None:
         assert pair.d_z == pytest.approx((a - b).mean() / (a - b).std(ddof=1))
         assert (pair.wins, pair.ties, pair.losses) == ((a > b).sum(), (a == b).sum(), (a < b).sum())
         assert abs(pair.p["randomisation"] - pair.p["t"]) < 0.02
+
+
+def test_the_legend_counts_systems_and_topics() -> None:
+    assert legend(compared()).startswith("3 systems on 40 topics. ")
+    halves = {"old": TOPICS[:15], "new": TOPICS[15:]}
+    parts = {
+        name: Experiment(
+            {topic: QRELS[topic] for topic in topics},
+            {run: {topic: rankings[topic] for topic in topics} for run, rankings in RUNS.items()},
+        )
+        for name, topics in halves.items()
+    }
+    assert legend(compare_collections(parts, "AP")).startswith("3 systems on 15 topics of old, 25 topics of new. ")
+    own = {name: {topic: RUNS["fair"][topic] for topic in topics} for name, topics in halves.items()}
+    alone = compared(own, "AP", tests=["welch"], policy=Policy(topics="run"))
+    assert legend(alone).startswith("2 systems, each on topics of its own. ")
 
 
 def test_p_values_of_all_pairs_and_measures_are_one_family() -> None:

@@ -182,6 +182,7 @@ def macro_grid(comparison: Comparison) -> Grid:
 def legend(comparison: Comparison) -> str:
     """How to read the tables: what marks and letters mean, which test decided, what intervals hold for."""
     words = [
+        _compared(comparison),
         "Of systems, the best of a column is marked, and letters name those that one is significantly better than "
         f"(adjusted p below {comparison.alpha:g}); of pairs, what is significant is marked.",
         *_only_baseline(comparison),
@@ -197,6 +198,16 @@ def legend(comparison: Comparison) -> str:
             "and leave out how far runs differ."
         )
     return " ".join(words)
+
+
+def _compared(comparison: Comparison) -> str:
+    """How many systems, on how many topics."""
+    systems = plural(len(comparison.systems), "system")
+    if any(isnan(panel.scores.sum()) for panel in comparison.panels):
+        return f"{systems}, each on topics of its own."
+    counts = {panel.collection: len(panel.topics) for panel in comparison.panels}
+    topics = [plural(count, "topic") + f" of {name}" * (len(counts) > 1) for name, count in counts.items()]
+    return f"{systems} on {', '.join(topics)}."
 
 
 def _only_baseline(comparison: Comparison) -> list[str]:
