@@ -292,6 +292,12 @@ def test_what_a_format_of_runs_cannot_hold_is_refused(tmp_path: Path) -> None:
         write_qrels(subtopics, out, format="trec")
 
 
+def test_a_title_that_begins_like_its_label_keeps_it_in_every_language(tmp_path: Path) -> None:
+    fields = {"title": "Topic: ducks", "de-title": "Topic: Enten", "narrative": "Narrative: none"}
+    write_topics({"1": fields}, tmp_path / "topics.txt", format="trec")
+    assert read_topics(tmp_path / "topics.txt").fields == {name: [text] for name, text in fields.items()}
+
+
 # Files
 
 

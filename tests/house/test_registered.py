@@ -94,6 +94,7 @@ def registered() -> str:
         for name, parameter in entry.parameters.items():
             default = "none" if parameter.default is REQUIRED else repr(parameter.default)
             text = f"    {name}, {default}, {parameter.help}; {parameter.accepts}: {accepted(parameter.takes)}"
+            text += f"; tried: {', '.join(map(repr, parameter.grid))}" if parameter.grid else ""
             known = first.setdefault(text, entry.name)
             lines.append(text if known == entry.name else f"    {name}: as of {known}")
     others: tuple[tuple[str, Iterable[Any]], ...] = (

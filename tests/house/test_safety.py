@@ -423,6 +423,16 @@ class TestStopping:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
         assert (done.returncode, done.stderr, done.stdout) == (130, b"", b"")
 
+    def test_what_was_just_written_is_not_written_over(self, tmp_path: Path) -> None:
+        place = tmp_path / "made.txt"
+        place.write_text("made")
+        with touched.one_command():
+            touched.wrote(str(place))
+            with pytest.raises(UsageError, match=r"made\.txt was just written, as .*made\.txt: name another file"):
+                touched.writes(str(tmp_path / "." / "made.txt"))
+            touched.wrote(os.devnull)
+            touched.writes(os.devnull)
+
     def test_a_broken_pipe_is_not_the_no_of_gate(self) -> None:
         reading, writing = os.pipe()
         os.close(reading)
