@@ -15,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -113,6 +114,13 @@ def test_every_command_is_listed_once_with_its_purpose_on_one_line() -> None:
     for name, text in purposes.items():
         assert text.endswith("."), name
         assert len(text) <= 65, name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_two_options_of_a_command_are_called_the_same(name: str) -> None:
+    """A parameter of a model becomes an option of `search`, beside those that it has."""
+    called = Counter(word for option in commands()[name].params for word in (*option.opts, *option.secondary_opts))
+    assert {word for word, times in called.items() if times > 1} == set()
 
 
 @pytest.mark.parametrize(

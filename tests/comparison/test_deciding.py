@@ -27,7 +27,7 @@ from cranfield.statistics.deciding import FEW_CHANGED, decide
 from cranfield.statistics.differences import moments
 from cranfield.statistics.effects import effects, sure_interval
 from cranfield.statistics.families import maxt
-from cranfield.statistics.intervals import _HALF_WIDTHS, flipped
+from cranfield.statistics.intervals import flipped
 from cranfield.statistics.randomised import exact_p, monte_carlo_p, randomisation
 from cranfield.statistics.significance import Sampling, all_pairs, all_tests, find_test
 from made import FEW_DRAWS, Floats, compared, on_collections, with_differences
@@ -253,7 +253,7 @@ def test_no_interval_contradicts_a_test_that_was_asked_for(test: str) -> None:
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("name", _HALF_WIDTHS)
+@pytest.mark.parametrize("name", [test.name for test in all_tests() if test.half_width is not None])
 def test_intervals_agree_with_their_test_before_anything_is_put_right(name: str) -> None:
     """The last step moves an end that rounding put on the wrong side of zero; it must have nothing else to do."""
     test, sampling, seen = find_test(name), Sampling(seed=2, resamples=499), set()
@@ -263,7 +263,8 @@ def test_intervals_agree_with_their_test_before_anything_is_put_right(name: str)
         pairs = all_pairs(len(scores))
         p = test.function(scores, pairs, sampling).p
         for level in (0.05, 0.2):
-            half = _HALF_WIDTHS[name](scores, pairs, level, sampling)
+            assert test.half_width is not None
+            half = test.half_width(scores, pairs, level, sampling)
             outside = np.abs(moments(scores, pairs).mean) > half * (1 + 1e-9)
             known = ~np.isnan(p) & (np.abs(np.abs(moments(scores, pairs).mean) - half) > 1e-9)
             np.testing.assert_array_equal(outside[known], p[known] < level)

@@ -15,9 +15,14 @@ import numpy as np
 import pytest
 
 import cranfield
+from cranfield.agreement import correlate
+from cranfield.comparison.comparison_tables import render
+from cranfield.comparison.systems import compare
 from cranfield.errors import UsageError
+from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.format import FORMATS
-from cranfield.formats.kinds import KINDS
+from cranfield.formats.kinds import KINDS, kind_of_judgements
+from cranfield.formats.reading import Reading
 from cranfield.fusion.method import METHODS, NORMALISATIONS
 from cranfield.measures.registry import MEASURES
 from cranfield.notation import NotationError, parse
@@ -25,10 +30,12 @@ from cranfield.plot.subject import PICTURES
 from cranfield.pooling.strategy import METHODS as POOLING
 from cranfield.registry import Entry, Parameter, Registry, Required, described, is_number, number
 from cranfield.search.models import MODELS
-from cranfield.statistics.coefficients import COEFFICIENTS
-from cranfield.statistics.corrections import CORRECTIONS
-from cranfield.statistics.significance import TESTS
+from cranfield.statistics.coefficients import COEFFICIENTS, coefficient
+from cranfield.statistics.corrections import CORRECTIONS, correction
+from cranfield.statistics.paired import sign
+from cranfield.statistics.significance import TESTS, Outcome, Sampling, significance_test
 from cranfield.texts.forms import FORMATS as TEXT_FORMATS
+from noisy import QRELS, RUNS
 from places import ROOT
 
 PACKAGE = Path(cranfield.__file__).parent
@@ -246,9 +253,7 @@ def taken(name: str, module: str) -> None:
         return p
 
     function.__module__ = module
-    from cranfield.statistics.corrections import correction
-
-    correction(name, title="x", controls="x", share=lambda *_: 1.0)(function)
+    correction(name, title="x", controls="x", levels=lambda alpha, *_: alpha)(function)
 
 
 def test_a_name_that_is_taken_is_refused_but_a_cell_may_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,6 +266,60 @@ def test_a_name_that_is_taken_is_refused_but_a_cell_may_run_again(monkeypatch: p
     with pytest.raises(UsageError, match="there is a correction called 'mine' already, elsewhere"):
         taken("mine", "somewhere")
     assert [entry.name for entry in CORRECTIONS.all()][-2:] == ["none", "mine"]
+
+
+def test_forms_of_one_test_correction_or_coefficient_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with its values: in the columns, in JSON, and in what decides."""
+    for registry in (TESTS, CORRECTIONS, COEFFICIENTS):
+        for name in ("_called", "_entries"):
+            monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+
+    @significance_test("cautious", title="cautious test", null="none", about_mean=False, factor=number("x", 1, 9))
+    def cautious(scores: Any, pairs: Any, sampling: Sampling, *, factor: float = 1) -> Outcome:
+        """The sign test's p, times something."""
+        outcome = sign(scores, pairs, sampling)
+        return outcome._replace(p=np.minimum(outcome.p * factor, 1.0))
+
+    @correction("times", title="Times", controls="x", levels=lambda alpha, *_: alpha / 3, by=number("x", 1, 9))
+    def times(p: Any, *, by: float = 3) -> Any:
+        """Times something."""
+        return p * by
+
+    results = Experiment(QRELS, RUNS)
+    tests = ["cautious(factor=1)", "cautious(factor=2)"]
+    both = compare(results, "nDCG@10", tests=tests, correction="times(by=2)")
+    alone = [compare(results, "nDCG@10", tests=[test]).panels[0].p[named] for test, named in (
+        (tests[0], "cautious"), (tests[1], tests[1])
+    )]  # fmt: skip
+    assert both.panels[0].p["cautious"].tolist() == alone[0].tolist() != alone[1].tolist()
+    assert both.panels[0].p["cautious(factor=2)"].tolist() == alone[1].tolist()
+    assert "p (cautious)  p (cautious(factor=2))" in render(both, "table")
+    assert both.to_dict()["correction"] == "times(by=2)"
+    assert [test["name"] for test in both.to_dict()["tests"]] == ["cautious", "cautious(factor=2)"]
+    assert [warning.code for warning in both.warnings].count("other-null") == 2
+
+    @coefficient("half", title="Half", says="x", ties="x", to=number("x", 0, 1))
+    def half(x: Any, y: Any, *, to: float = 0.5) -> float:
+        """A number."""
+        return to
+
+    found = correlate(RUNS["good"], RUNS["fair"], ["half", "half(to=0.25)"])
+    assert (found.mean()["half"], found.mean()["half(to=0.25)"]) == (0.5, 0.25)
+
+
+def test_a_kind_of_judgements_of_ours_is_a_module_of_its_name() -> None:
+    def read(source: Any, name: str | None, columns: Any) -> Any: ...
+
+    read.__module__ = "cranfield.formats.elsewhere"
+    with pytest.raises(UsageError, match=r"elsewhere: the module of the kind of judgements votes must be votes\.py"):
+        kind_of_judgements("votes")(read)
+
+
+def test_kinds_of_judgements_of_others_may_have_columns_of_their_own() -> None:
+    assert Reading(judgements="votes", columns={"voter": "hand"}).columns == {"voter": ("hand",)}
+    for kind in (None, "plain", "judges"):
+        with pytest.raises(UsageError, match="there is no 'voter'"):
+            Reading(judgements=kind, columns={"voter": "hand"})
 
 
 def test_a_parameter_is_described_or_refused() -> None:

@@ -60,7 +60,7 @@ def usage(measure: Measure) -> str:
 
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
-    from cranfield.measures.definition import NEEDS
+    from cranfield.measures.definition import needed
     from cranfield.measures.measures_page import better
 
     definition = measure.definition
@@ -77,7 +77,7 @@ def explained(measure: Measure) -> str:
     trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]
     parts += [_labelled("Also", ", ".join(names))] if names else []
     parts += [_labelled("trec_eval", ", ".join(trec))] if trec else []
-    parts += [_labelled("Needs", NEEDS[definition.needs])] if definition.needs else []
+    parts += [_labelled("Needs", needed(definition.needs))] if definition.needs else []
     parts += [
         _labelled("Example", definition.example, wrap=False),
         _labelled("Reference", definition.part("Reference")),

@@ -69,7 +69,6 @@ def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str,
         if not (equals and role and name):
             raise UsageError(f"--columns says what a column is called, as document=mydoc, not '{text}'")
         named[role] = (*named.get(role, ()), name)
-    Reading(columns=named)  # which knows the roles
     return named
 
 

@@ -28,7 +28,8 @@ def model_parameters(command: options.Command) -> options.Command:
             helps.setdefault(spelt(name), []).append(f"{model.name}: {parameter.help}.")
     del helps["seed"]  # an option of its own, for folds too
     for name, help in reversed(helps.items()):
-        command = click.option(f"--{name}", f"p_{name}", metavar="VALUE", help=" ".join(help))(command)
+        option = click.option(f"--{name.replace('_', '-')}", f"p_{name}", metavar="VALUE", help=" ".join(help))
+        command = option(command)
     return command
 
 

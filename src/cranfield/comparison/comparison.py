@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def _instead(tests: tuple[SignificanceTest, ...]) -> list[SignificanceTest]:
     """The test that decides where one that was asked for cannot, unless it was asked for too."""
-    return [] if any(test.name == RANDOMISATION for test in tests) else [find_test(RANDOMISATION)]
+    return [] if any(str(test) == RANDOMISATION for test in tests) else [find_test(RANDOMISATION)]
 
 
 class Folds(NamedTuple):
@@ -198,19 +198,19 @@ class Comparison:
     @property
     def holds_together(self) -> bool:
         """Whether the intervals hold for all comparisons at once, not each by itself."""
-        return self.simultaneous or self.tests[0].kind == "family" or self.correction.name == "bonferroni"
+        return self.simultaneous or self.tests[0].kind == "family" or self.correction.together
 
     @property
     def deciding(self) -> tuple[SignificanceTest, ...]:
         """The tests that decide at least one of the comparisons."""
         names = {name for panel in self.panels for name in panel.decided.by}
-        return tuple(test for test in (*self.tests, *_instead(self.tests)) if test.name in names)
+        return tuple(test for test in (*self.tests, *_instead(self.tests)) if str(test) in names)
 
     @property
     def rule(self) -> str:
         """Which test decides, in words."""
         first = self.tests[0]
-        instead = [name != first.name for panel in self.panels for name in panel.decided.by]
+        instead = [name != str(first) for panel in self.panels for name in panel.decided.by]
         if not self.by_rule and not any(instead):
             return first.named
         where = "that is undefined"

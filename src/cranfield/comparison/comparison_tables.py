@@ -74,7 +74,7 @@ def systems_grid(comparison: Comparison) -> Grid:
 def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair of systems on one measure; in bold what is significant after correction."""
     effects = panel.effects
-    tests = [f"p ({test.name})" for test in comparison.tests]
+    tests = [f"p ({test})" for test in comparison.tests]
     header = ["pair", "difference", interval_header(comparison), "d_z", "W/T/L", *tests]
     mixed = len(set(panel.decided.by)) > 1 or panel.decided.by[0] not in panel.p
     header += [*(["decided by"] if mixed else []), "adjusted p", "detectable"]
@@ -84,7 +84,7 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
         difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
         row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
         row += _on_topics(effects, k, decided=panel.measure.sign != 0)
-        row += [shown_p(float(panel.p[test.name][k])) for test in comparison.tests]
+        row += [shown_p(float(panel.p[str(test)][k])) for test in comparison.tests]
         row += [panel.decided.by[k]] if mixed else []
         row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))

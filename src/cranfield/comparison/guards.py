@@ -20,7 +20,6 @@ SMALL_EFFECT = 0.2  # below this d_z is called small, after Cohen
 UNEVEN_JUDGING = 0.1
 ROUNDING = 1e-9  # 0.3 - 0.2 is not above 0.1
 ENOUGH_RESAMPLES = 10  # times the inverse of the level a p-value is compared with
-FRAGILE = ("t", "bootstrap", "tukey")  # tests that take means of a few differences for normal
 
 
 def of_comparison(comparison: Comparison) -> list[Finding]:
@@ -49,9 +48,8 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         )
         yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
     for significance_test in comparison.tests:
-        if significance_test.name in ("wilcoxon", "sign"):
-            title = significance_test.title.removesuffix(" test")
-            message = f"the {title} test is not about the mean; its null hypothesis: {significance_test.null}"
+        if not significance_test.about_mean:
+            message = f"{significance_test.named} is not about the mean; its null hypothesis: {significance_test.null}"
             yield Finding("other-null", "tests", message)
 
 
@@ -121,7 +119,7 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
     remarks = [f"{topics} topics are few"]
     if comparison.by_rule:
         remarks[0] += ": the exact randomisation test decides, as t is fragile"
-    elif first.name in FRAGILE:
+    elif first.fragile:
         remarks[0] += f": {first.named} is fragile, and decides because it was asked for"
         remarks += _disagreement(comparison, panel, names)
     reachable = 2.0 ** (1 - topics)  # the least p of all flips
@@ -175,7 +173,7 @@ def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iter
 def _undefined(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
     """Where the test that was to decide has no answer, and which one has."""
     first = comparison.tests[0]
-    undefined = np.flatnonzero(np.isnan(panel.p[first.name]))
+    undefined = np.flatnonzero(np.isnan(panel.p[str(first)]))
     if not len(undefined):
         return
     who = _listed([names[k] for k in undefined])

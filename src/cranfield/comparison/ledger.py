@@ -40,7 +40,7 @@ def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
         "systems": list(comparison.systems),
         "measures": [panel.label for panel in comparison.panels],
         "test": comparison.rule,
-        "correction": comparison.correction.name,
+        "correction": str(comparison.correction),
         "comparisons": comparison.comparisons,
         "significant": sum(pair.significant for pair in comparison.rows()),
     }

@@ -97,7 +97,7 @@ def tested_panel(
 
 def _kept_topics(results: Results, scores: Floats, measure: Measure, tests: tuple[SignificanceTest, ...]) -> Booleans:
     """The topics that a comparison is made on: those with a score from every run, unless a test is for others too."""
-    independent = [test.name for test in tests if test.kind == "independent"]
+    independent = [str(test) for test in tests if test.kind == "independent"]
     if independent and results.policy.topics != "run":
         raise UsageError(
             f"{independent[0]} is for systems that each have topics of their own, and under --topics "
@@ -125,7 +125,7 @@ def _tested(scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...]
         return _on_different_topics(scores, pairs, tests, question)
     return _Tested(
         effects(scores, pairs),
-        {test.name: test.function(scores, pairs, question.sampling) for test in tests},
+        {str(test): test.function(scores, pairs, question.sampling) for test in tests},
         np.sqrt(moments(scores, pairs).variance / scores.shape[1]),
         np.full(len(pairs), scores.shape[1] - 1.0),
     )
@@ -218,9 +218,9 @@ def _on_different_topics(
     scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], question: Question
 ) -> _Tested:
     """Systems that were run on topics of their own: there are no differences on a topic."""
-    paired = [test.name for test in tests if test.kind != "independent"]
+    paired = [str(test) for test in tests if test.kind != "independent"]
     if paired:
-        unpaired = next(test.name for test in tests if test.kind == "independent")
+        unpaired = next(str(test) for test in tests if test.kind == "independent")
         raise UsageError(
             f"{paired[0]} is for systems that share topics, {unpaired} for systems that do not: ask for tests of one "
             "kind"
@@ -231,8 +231,8 @@ def _on_different_topics(
         ("a comparison by folds", question.details.splits),
     ):
         if wanted is not None:
-            raise UsageError(f"{request} needs systems that answer the same topics; {tests[0].name} is for others")
-    outcomes = {test.name: test.function(scores, pairs, question.sampling) for test in tests}
+            raise UsageError(f"{request} needs systems that answer the same topics; {tests[0]} is for others")
+    outcomes = {str(test): test.function(scores, pairs, question.sampling) for test in tests}
     unknown, none = np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=np.int64)
     means, sizes = np.nanmean(scores, axis=1), (~np.isnan(scores)).sum(axis=1)
     unpaired_effects = Effects(

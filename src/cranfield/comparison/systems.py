@@ -153,7 +153,7 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
             raise UsageError(f"several runs of a system have a test of their own ({SEED_TEST.title}): name no other")
         tests = (SEED_TEST,)
     if tests[0].kind == "family" and question.correction != corrections.DEFAULT:
-        raise UsageError(f"{tests[0].name} corrects for all pairs itself: name no correction")
+        raise UsageError(f"{tests[0]} corrects for all pairs itself: name no correction")
     tested = [
         tested_panel(name, evaluation, measure, pairs, tests, question)
         for name, evaluation in evaluated.items()

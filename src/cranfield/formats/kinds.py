@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import ColumnNames
+from cranfield.formats.layout import OURS, ColumnNames
 from cranfield.formats.reading import Reading
 from cranfield.formats.sources import open_source
 from cranfield.registry import Entry, Registry
@@ -56,7 +56,7 @@ KINDS = ByModule(
     group="cranfield.judgements",
     package="cranfield.formats",
     decorator="kind_of_judgements",
-    order=("subtopics", "judges", "sampled", "preferences"),
+    order=OURS,
 )
 
 
@@ -64,6 +64,9 @@ def kind_of_judgements(name: str) -> Callable[[ReadsKind], ReadsKind]:
     """Registers a function as the reader of a kind of judgements; its module is called as the kind."""
 
     def register(function: ReadsKind) -> ReadsKind:
+        package, _, module = function.__module__.rpartition(".")
+        if package == KINDS.package and module != name:  # where it is looked for
+            raise UsageError(f"{function.__module__}: the module of the kind of judgements {name} must be {name}.py")
         KINDS.add(KindOfJudgements(name=name, function=function))
         return function
 

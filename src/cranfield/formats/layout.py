@@ -22,6 +22,7 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "rank": ("rank",),
     "tag": ("tag", "run_id", "runid", "run", "system"),
 }  # fmt: skip
+OURS = ("subtopics", "judges", "sampled", "preferences")  # the kinds of judgements that are built in
 ROLES = (*ACCEPTED, "subtopic", "judge")  # the last two are those of some kinds of judgements
 ColumnNames: TypeAlias = Mapping[str, tuple[str, ...]]  # what columns are called, by what they are
 NOTHING: ColumnNames = {}

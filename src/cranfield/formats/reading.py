@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import ROLES, ColumnNames
+from cranfield.formats.layout import OURS, ROLES, ColumnNames
 from cranfield.tables import thread_count
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         unknown = [role for role in self.columns if role not in ROLES]
-        if unknown:
+        if unknown and self.judgements in (None, "plain", *OURS):  # those of plug-ins may have columns of their own
             raise UsageError(f"columns are those of {', '.join(ROLES)}; there is no '{unknown[0]}'")
         several = {role: (names,) if isinstance(names, str) else tuple(names) for role, names in self.columns.items()}
         object.__setattr__(self, "columns", several)

@@ -9,8 +9,8 @@ from cranfield.formats.format import FORMATS, Format
 def writable() -> tuple[Format, ...]:
     """The formats that can be written.
 
-    >>> [format.name for format in writable()]
-    ['trec', 'msmarco', 'csv', 'tsv', 'beir', 'jsonl', 'json', 'parquet']
+    >>> writable()[0].name
+    'trec'
     """
     return tuple(format for format in FORMATS.values() if format.writer is not None)
 

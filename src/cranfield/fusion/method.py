@@ -228,8 +228,8 @@ def all_methods() -> tuple[Method, ...]:
 def all_normalisations() -> tuple[Normalisation, ...]:
     """Every normalisation, by name.
 
-    >>> [normalisation.name for normalisation in all_normalisations()]
-    ['borda', 'max', 'min-max', 'min-max-inverted', 'none', 'rank', 'sum', 'z']
+    >>> [normalisation.name for normalisation in all_normalisations() if not normalisation.keeps_ranks]
+    ['min-max-inverted']
     """
     return NORMALISATIONS.all()
 

@@ -101,6 +101,16 @@ NEEDS: Mapping[str, str] = {
 }
 
 
+def needed(column: str) -> str:
+    """What a measure needs, in words; a column that is not ours is that of a kind of judgements of the same name.
+
+    >>> needed("votes")
+    "judgements of the kind votes: --judgements votes, or Reading(judgements='votes')"
+    """
+    other = f"judgements of the kind {column}: --judgements {column}, or Reading(judgements='{column}')"
+    return NEEDS.get(column, other)
+
+
 class Trec(NamedTuple):
     """What trec_eval calls a measure: without a cutoff, as map; with one, as P for P_10; and the cutoffs that its bare
     name stands for.

@@ -11,7 +11,7 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures import explained, explained_gains, explained_ranked
 from cranfield.measures.arithmetic import ratio, within
-from cranfield.measures.definition import NEEDS, Traits
+from cranfield.measures.definition import Traits, needed
 from cranfield.measures.gain import UNDISCOUNTED, Gain, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.known import known_relevant
 from cranfield.measures.registry import measure
@@ -80,7 +80,7 @@ def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
     if isinstance(expected, int):
         return np.full(len(judged.topics), float(expected))
     if "known" not in judged.pool.columns:
-        raise UsageError(f"expected='known' needs {NEEDS['known']}; and it has no bounds")
+        raise UsageError(f"expected='known' needs {needed('known')}; and it has no bounds")
     return known_relevant(judged, rel)
 
 

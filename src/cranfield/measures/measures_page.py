@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from cranfield.measures.definition import EVERYWHERE, NEEDS, Definition
+from cranfield.measures.definition import EVERYWHERE, Definition, needed
 from cranfield.measures.registry import Measure, all_measures
 
 INTRODUCTION = """# Measures
@@ -43,7 +43,7 @@ def entry(measure: Measure) -> str:
         lines.append(f"- Also called: {', '.join(names)}")
     lines.append(f"- Better: {better(measure)}")
     lines.append(f"- Ties: {'exact by formula' if definition.exact_ties else 'order by order'}")
-    lines += [f"- Needs {NEEDS[definition.needs]}"] if definition.needs else []
+    lines += [f"- Needs {needed(definition.needs)}"] if definition.needs else []
     lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
     lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
     return "\n".join(lines)

@@ -14,7 +14,6 @@ from cranfield.measures.definition import (
     AGGREGATES,
     ARROWS,
     EVERYWHERE,
-    NEEDS,
     PLAIN,
     RATIO,
     SHARED,
@@ -23,6 +22,7 @@ from cranfield.measures.definition import (
     Definition,
     Traits,
     Trec,
+    needed,
 )
 from cranfield.notation import Given, Value
 from cranfield.registry import Parameter, Registry, described, is_number
@@ -171,7 +171,7 @@ class Measure:
         """An error where the judgements lack what the measure needs."""
         needs = self.definition.needs
         if needs is not None and needs not in columns:
-            raise UsageError(f"{self.name} needs {NEEDS[needs]}")
+            raise UsageError(f"{self.name} needs {needed(needs)}")
 
     def check_direction(self, remedy: str, *, reason: str = "") -> None:
         """An error where a decision needs values that are better than others; `reason` says why it does.

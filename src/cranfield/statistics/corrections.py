@@ -20,19 +20,21 @@ from cranfield.registry import Entry, Parameter, Registry, described
 from cranfield.statistics.significance import Floats
 
 Adjusts = Callable[[Floats], Floats]
-Levels = Callable[[int, int], float]
+Levels = Callable[[float, int, int], float]
 DEFAULT = "holm"
 
 
 class Correction(Entry[Adjusts]):
     """A correction for many comparisons, and in words what it keeps below alpha.
 
-    `share` of alpha is where p-values are found, given the number of comparisons and how many were found: see `level`.
+    `levels` gives, of alpha, the number of comparisons and how many were found, where p-values are found: see `level`.
+    `together` says that intervals at that level hold for all comparisons at once.
     """
 
     title: str
     controls: str
-    share: Levels
+    levels: Levels
+    together: bool = False
 
     def __call__(self, p: Floats) -> Floats:
         """Adjusted p-values, each where its p-value stands. An undefined one stays so, and counts as a comparison made.
@@ -57,7 +59,7 @@ class Correction(Entry[Adjusts]):
         >>> [find_correction("holm").level(0.05, 4, significant) for significant in (0, 2, 4)]
         [0.0125, 0.025, 0.05]
         """
-        return alpha * self.share(comparisons, significant)
+        return self.levels(alpha, comparisons, significant)
 
 
 CORRECTIONS: Registry[Correction] = Registry(
@@ -66,15 +68,21 @@ CORRECTIONS: Registry[Correction] = Registry(
 
 
 def correction(
-    name: str, *, title: str, controls: str, share: Levels, **parameters: Parameter
+    name: str, *, title: str, controls: str, levels: Levels, together: bool = False, **parameters: Parameter
 ) -> Callable[[Adjusts], Adjusts]:
     """Registers a function as a correction; it takes and gives a flat array, and may exceed 1."""
 
     def register(function: Adjusts) -> Adjusts:
-        known = described(function, "correction", parameters)
-        CORRECTIONS.add(
-            Correction(name=name, title=title, controls=controls, share=share, function=function, parameters=known)
+        entry = Correction(
+            name=name,
+            title=title,
+            controls=controls,
+            levels=levels,
+            together=together,
+            function=function,
+            parameters=described(function, "correction", parameters),
         )
+        CORRECTIONS.add(entry)
         return function
 
     return register
@@ -83,8 +91,8 @@ def correction(
 def all_corrections() -> tuple[Correction, ...]:
     """Every registered correction.
 
-    >>> [correction.name for correction in all_corrections()]
-    ['holm', 'hochberg', 'bonferroni', 'benjamini-hochberg', 'benjamini-yekutieli', 'none']
+    >>> [correction.name for correction in all_corrections()][:2]
+    ['holm', 'hochberg']
     """
     return CORRECTIONS.all()
 
@@ -110,17 +118,17 @@ def family_wise_error(alpha: float, comparisons: int) -> float:
 _ANY = "the chance of even one false alarm in the family, whatever the comparisons have to do with each other"
 
 
-def _left(comparisons: int, significant: int) -> float:
+def _left(alpha: float, comparisons: int, significant: int) -> float:
     """What is left to decide shares alpha."""
-    return 1 / max(comparisons - significant, 1)
+    return alpha * (1 / max(comparisons - significant, 1))
 
 
-def _of_significant(comparisons: int, significant: int) -> float:
+def _of_significant(alpha: float, comparisons: int, significant: int) -> float:
     """As much of alpha as there are findings among the comparisons."""
-    return max(significant, 1) / comparisons
+    return alpha * (max(significant, 1) / comparisons)
 
 
-@correction("holm", title="Holm", controls=_ANY, share=_left)
+@correction("holm", title="Holm", controls=_ANY, levels=_left)
 def holm(p: Floats) -> Floats:
     """The smallest of k p-values times k, the next times k - 1 and so on, none below the one before.
 
@@ -138,7 +146,7 @@ def holm(p: Floats) -> Floats:
     title="Hochberg",
     controls="the chance of even one false alarm in the family, if the comparisons are independent or depend on each "
     "other positively",
-    share=_left,
+    levels=_left,
 )
 def hochberg(p: Floats) -> Floats:
     """Holm's factors from the largest p-value down, none above the one after.
@@ -152,7 +160,13 @@ def hochberg(p: Floats) -> Floats:
     return _back(np.minimum.accumulate(p[order] * np.arange(1, len(p) + 1)), order)
 
 
-@correction("bonferroni", title="Bonferroni", controls=_ANY, share=lambda comparisons, significant: 1 / comparisons)
+@correction(
+    "bonferroni",
+    title="Bonferroni",
+    controls=_ANY,
+    levels=lambda alpha, comparisons, significant: alpha * (1 / comparisons),
+    together=True,
+)
 def bonferroni(p: Floats) -> Floats:
     """Every p-value times the number of comparisons; never less strict than Holm.
 
@@ -167,7 +181,7 @@ def bonferroni(p: Floats) -> Floats:
     title="Benjamini-Hochberg",
     controls="the expected share of false alarms among what is found, if the comparisons are independent or depend on "
     "each other positively; single false alarms are to be expected",
-    share=_of_significant,
+    levels=_of_significant,
 )
 def benjamini_hochberg(p: Floats) -> Floats:
     """The i-th smallest of k p-values times k / i, none above the one after.
@@ -187,8 +201,8 @@ def benjamini_hochberg(p: Floats) -> Floats:
     title="Benjamini-Yekutieli",
     controls="the expected share of false alarms among what is found, whatever the comparisons have to do with each "
     "other",
-    share=lambda comparisons, significant: (
-        _of_significant(comparisons, significant) / sum(1 / i for i in range(1, comparisons + 1))
+    levels=lambda alpha, comparisons, significant: (
+        _of_significant(alpha, comparisons, significant) / sum(1 / i for i in range(1, comparisons + 1))
     ),
 )
 def benjamini_yekutieli(p: Floats) -> Floats:
@@ -205,7 +219,7 @@ def benjamini_yekutieli(p: Floats) -> Floats:
     return np.asarray(false_discovery_control(p, method="by"))
 
 
-@correction("none", title="none", controls="nothing beyond each comparison taken alone", share=lambda *_: 1.0)
+@correction("none", title="none", controls="nothing beyond each comparison taken alone", levels=lambda alpha, *_: alpha)
 def none(p: Floats) -> Floats:
     """The p-values as they are.
 

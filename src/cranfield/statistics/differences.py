@@ -148,3 +148,12 @@ def _blocks(chosen: Integers, topics: int) -> Iterator[Integers]:
     step = max(1, _BLOCK // topics)
     for start in range(0, max(1, len(chosen)), step):
         yield chosen[start : start + step]
+
+
+def standard_errors(scores: Floats, pairs: Integers) -> Floats:
+    """Of the mean difference of each pair.
+
+    >>> standard_errors(np.array([[0.2, 0.4, 0.6], [0.1, 0.3, 0.2]]), np.array([[0, 1]])).round(4)
+    array([0.1])
+    """
+    return np.asarray(np.sqrt(moments(scores, pairs).variance / scores.shape[1]))

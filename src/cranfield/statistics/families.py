@@ -11,11 +11,12 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.statistics.differences import check_complete, in_blocks
+from cranfield.statistics.differences import check_complete, in_blocks, standard_errors
 from cranfield.statistics.randomised import (
     ROUNDING,
     draws,
     mean_differences,
+    most_extreme,
     notes_on,
     randomisation,
     standard_error,
@@ -24,11 +25,17 @@ from cranfield.statistics.randomised import (
 from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences, significance_test
 
 
+def _half_width_of_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    return np.full(len(pairs), tukey_half_width(scores, 1 - level))
+
+
 @significance_test(
     "tukey",
     title="Tukey's HSD",
     null="all systems have the same mean; scores are a topic's effect plus a system's effect plus normal errors",
     kind="family",
+    fragile=True,
+    half_width=_half_width_of_tukey,
 )
 def tukey(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Tukey's honestly significant differences with topics as blocks: the studentised range over all systems.
@@ -152,11 +159,29 @@ def normal_range_tail(width: Floats, systems: int) -> Floats:
     return np.asarray(outside @ mass)
 
 
+def _half_width_of_randomised_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The range of the means that a share of the level exceeds among all dealings of the scores."""
+    most = most_extreme(level, sampling.resamples)
+    if most < 0:
+        return np.full(len(pairs), np.inf)
+    terms = summands(scores)
+    ranges = np.sort(_core.permuted_ranges(terms.values, *draws(sampling)))
+    half = ranges[len(ranges) - 1 - most] * _unit(scores, terms.values) / scores.shape[1]
+    return np.full(len(pairs), half)
+
+
+def _unit(scores: Floats, values: Floats) -> float:
+    """What one of the values is worth that scores were turned into to be added up."""
+    whole = np.ptp(values, axis=0).max()
+    return float(np.ptp(scores, axis=0).max() / whole) if whole else 1.0
+
+
 @significance_test(
     "randomised-tukey",
     title="randomised Tukey HSD",
     null="on every topic it does not matter which system a score came from: all systems could be exchanged",
     kind="family",
+    half_width=_half_width_of_randomised_tukey,
 )
 def randomised_tukey(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Each topic's scores are dealt to the systems anew; a difference is compared with the range of the means so made.
@@ -185,11 +210,39 @@ def permutation_p(scores: Floats, pairs: Integers, sampling: Sampling) -> Floats
     return np.asarray((1 + count) / (1 + sampling.resamples))
 
 
+def _half_width_of_maxt(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The largest statistic that a share of the level exceeds, of the pairs that are left without those found."""
+    topics = scores.shape[1]
+    outcome = maxt(scores, pairs, sampling)
+    left = np.flatnonzero(outcome.p >= level)
+    if not len(left):
+        left = np.array([int(np.argmin(np.abs(outcome.statistic)))])
+    terms = summands(scores)
+    size, rounding = root_of_squares(terms.values, pairs[left]), terms.rounding[pairs[left]].sum(axis=1)
+    weight = np.divide(1.0, size, out=np.zeros(len(left)), where=size > rounding)
+    most = most_extreme(level, sampling.resamples)
+    if most < 0:
+        return np.full(len(pairs), np.inf)
+    low, high = 0.0, float(np.sqrt(topics))
+    for _ in range(4):  # pairs of no weight behind the others ask how often these exceed each of many thresholds
+        grid = np.linspace(low, high, 66)
+        family = np.concatenate([pairs[left], np.repeat(pairs[left[:1]], len(grid), axis=0)])
+        weights = np.concatenate([weight, np.zeros(len(grid))])
+        thresholds = np.concatenate([np.full(len(left), np.inf), grid])
+        count = _core.flipped_maxima(terms.values, family, weights, thresholds, *draws(sampling))[len(left) :]
+        within = int(np.argmax(count <= most)) if (count <= most).any() else len(grid) - 1
+        low, high = grid[max(within - 1, 0)], grid[within]
+    with np.errstate(divide="ignore"):
+        t = float(high * np.sqrt((topics - 1) / np.maximum(topics - high**2, 0.0)))
+    return np.asarray(t * standard_errors(scores, pairs))
+
+
 @significance_test(
     "maxt",
     title="step-down maxT by sign flips",
     null="on every topic it does not matter which of the two systems a score came from: they could be exchanged",
     kind="family",
+    half_width=_half_width_of_maxt,
 )
 def maxt(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """All pairs are tested by the same sign flips, each compared with the largest of the pairs not yet rejected.

@@ -56,6 +56,7 @@ def welch(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     title="Mann-Whitney U, independent samples",
     null="a score of either system is as likely to be above as below a score of the other; this is not about the mean",
     kind="independent",
+    about_mean=False,
 )
 def mann_whitney(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Mann and Whitney's test: how many pairs of topics, one of each system, the first system wins.

@@ -7,19 +7,14 @@ believe. Wilcoxon's and the sign test are not about the mean difference and have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from cranfield import _core
 from cranfield.statistics.deciding import RANDOMISATION, Decision
 from cranfield.statistics.differences import Booleans, moments
-from cranfield.statistics.families import root_of_squares, tukey_half_width
-from cranfield.statistics.paired import TIE
-from cranfield.statistics.paired import draws as drawn_topics
-from cranfield.statistics.randomised import draws, summands
-from cranfield.statistics.significance import Floats, Integers, Sampling, differences
+from cranfield.statistics.significance import Floats, Integers, Sampling, differences, find_test
 
 MOST_LISTED = 14  # topics of which all subsets are listed
 _HELD = 1 << 22  # subset means held at a time
@@ -51,10 +46,11 @@ def decided(
     mean = moments(scores, pairs).mean
     for name in dict.fromkeys(decision.by):
         own = np.array([test == name for test in decision.by])
+        half_width = find_test(name).half_width
         if name == RANDOMISATION or (name == "randomised-tukey" and len(scores) == 2):
             low[own], high[own] = flipped(differences(scores, pairs[own]), level, sampling)
-        elif name in _HALF_WIDTHS:
-            half = _HALF_WIDTHS[name](scores, pairs[own], level, sampling)
+        elif half_width is not None:
+            half = half_width(scores, pairs[own], level, sampling)
             low[own], high[own] = mean[own] - half, mean[own] + half
     return agreeing(Ends(low, high), mean, significant)
 
@@ -164,104 +160,3 @@ def pooled_freedom(variances: Floats, freedom: Floats) -> Floats:
     total = variances.sum(axis=1)
     parts = (np.square(variances) / freedom).sum(axis=1)
     return np.asarray(np.divide(np.square(total), parts, out=freedom.sum(axis=1), where=parts > 0))
-
-
-def _of_t(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
-    error, freedom = _standard_errors(scores, pairs), np.full(len(pairs), scores.shape[1] - 1.0)
-    return of_t(np.zeros(len(pairs)), error, freedom, level).high
-
-
-def _of_bootstrap(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
-    """The size of t* that a share of the level exceeds among topics drawn anew, in standard errors."""
-    topics, error, mean = scores.shape[1], _standard_errors(scores, pairs), moments(scores, pairs).mean
-    half = np.full(len(pairs), np.inf)
-    most = _most_extreme(level, sampling.resamples)
-    if most < 0:
-        return half
-    for start in range(0, len(pairs), step := max(1, _HELD // sampling.resamples)):
-        rows = slice(start, start + step)
-        centred = differences(scores, pairs[rows]) - mean[rows, None]
-        t = np.empty((len(centred), sampling.resamples))
-        done = 0
-        for drawn in drawn_topics(sampling, topics):
-            # As in the test, a draw whose differences do not vary is as extreme as any.
-            means, squares = np.square(centred @ drawn.T / topics), centred**2 @ drawn.T / topics * (1 - TIE)
-            varies = squares > means
-            part = t[:, done : done + len(drawn)]
-            part[...] = np.inf
-            np.divide(means * (topics - 1), squares - means, out=part, where=varies)
-            done += len(drawn)
-        t.partition(sampling.resamples - 1 - most, axis=1)
-        critical = np.sqrt(t[:, sampling.resamples - 1 - most])
-        half[rows] = np.multiply(critical, error[rows], out=np.zeros(len(centred)), where=error[rows] > 0)
-    return half
-
-
-def _of_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
-    return np.full(len(pairs), tukey_half_width(scores, 1 - level))
-
-
-def _of_randomised_tukey(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
-    """The range of the means that a share of the level exceeds among all dealings of the scores."""
-    most = _most_extreme(level, sampling.resamples)
-    if most < 0:
-        return np.full(len(pairs), np.inf)
-    terms = summands(scores)
-    ranges = np.sort(_core.permuted_ranges(terms.values, *draws(sampling)))
-    half = ranges[len(ranges) - 1 - most] * _unit(scores, terms.values) / scores.shape[1]
-    return np.full(len(pairs), half)
-
-
-def _of_maxt(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
-    """The largest statistic that a share of the level exceeds, of the pairs that are left without those found."""
-    from cranfield.statistics.families import maxt
-
-    topics = scores.shape[1]
-    outcome = maxt(scores, pairs, sampling)
-    left = np.flatnonzero(outcome.p >= level)
-    if not len(left):
-        left = np.array([int(np.argmin(np.abs(outcome.statistic)))])
-    terms = summands(scores)
-    size, rounding = root_of_squares(terms.values, pairs[left]), terms.rounding[pairs[left]].sum(axis=1)
-    weight = np.divide(1.0, size, out=np.zeros(len(left)), where=size > rounding)
-    most = _most_extreme(level, sampling.resamples)
-    if most < 0:
-        return np.full(len(pairs), np.inf)
-    low, high = 0.0, float(np.sqrt(topics))
-    for _ in range(4):  # pairs of no weight behind the others ask how often these exceed each of many thresholds
-        grid = np.linspace(low, high, 66)
-        family = np.concatenate([pairs[left], np.repeat(pairs[left[:1]], len(grid), axis=0)])
-        weights = np.concatenate([weight, np.zeros(len(grid))])
-        thresholds = np.concatenate([np.full(len(left), np.inf), grid])
-        count = _core.flipped_maxima(terms.values, family, weights, thresholds, *draws(sampling))[len(left) :]
-        within = int(np.argmax(count <= most)) if (count <= most).any() else len(grid) - 1
-        low, high = grid[max(within - 1, 0)], grid[within]
-    with np.errstate(divide="ignore"):
-        t = float(high * np.sqrt((topics - 1) / np.maximum(topics - high**2, 0.0)))
-    return np.asarray(t * _standard_errors(scores, pairs))
-
-
-def _most_extreme(level: float, resamples: int) -> int:
-    """How many resamples may be as extreme for p = (1 + number) / (1 + resamples) to be below the level; -1 if none."""
-    return max(int(np.ceil(level * (1 + resamples) - 1e-9)) - 2, -1)
-
-
-def _unit(scores: Floats, values: Floats) -> float:
-    """What one of the values is worth that scores were turned into to be added up."""
-    whole = np.ptp(values, axis=0).max()
-    return float(np.ptp(scores, axis=0).max() / whole) if whole else 1.0
-
-
-def _standard_errors(scores: Floats, pairs: Integers) -> Floats:
-    return np.asarray(np.sqrt(moments(scores, pairs).variance / scores.shape[1]))
-
-
-HalfWidths = Callable[[Floats, Integers, float, Sampling], Floats]
-# Half the width of the intervals of tests that are about the mean difference and have symmetric ones.
-_HALF_WIDTHS: Mapping[str, HalfWidths] = {
-    "t": _of_t,
-    "bootstrap": _of_bootstrap,
-    "tukey": _of_tukey,
-    "randomised-tukey": _of_randomised_tukey,
-    "maxt": _of_maxt,
-}

@@ -12,7 +12,6 @@ With n topics on which the systems differ, p is 2^-n at the least: the empty set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import ceil, inf, isnan, nan
 from typing import Literal, NamedTuple
 
@@ -21,7 +20,7 @@ import numpy as np
 from cranfield.errors import UsageError
 from cranfield.statistics.differences import moments, whole_differences
 from cranfield.statistics.randomised import exact_p, monte_carlo_p, standard_error
-from cranfield.statistics.significance import Floats, Outcome, Sampling, find_test
+from cranfield.statistics.significance import Floats, Sampling, all_tests, find_test
 
 RANDOMISATION = "randomisation"
 _PAIR = np.array([[0, 1]])
@@ -58,15 +57,14 @@ class OneSided(NamedTuple):
     error: float = 0.0
 
 
-# The two-sided tests whose statistic is as likely on either side if there is no difference, with that side: half
-# their p is one-sided. The studentised bootstrap is not among them: what it draws is as skewed as the differences
-# are.
-_SIDES: Mapping[str, Callable[[Floats, Outcome], float]] = {
-    "t": lambda scores, outcome: float(outcome.statistic[0]),
-    "wilcoxon": lambda scores, outcome: float(outcome.statistic[0]),
-    "sign": lambda scores, outcome: float(counted(*scores).ahead - counted(*scores).behind),
-}
-ONE_SIDED_TESTS = (RANDOMISATION, *_SIDES)
+def one_sided_tests() -> tuple[str, ...]:
+    """The tests that have a one-sided form: randomisation, and those whose statistic is as likely on either side if
+    there is no difference. What the studentised bootstrap draws is as skewed as the differences are.
+
+    >>> one_sided_tests()
+    ('randomisation', 't', 'wilcoxon', 'sign')
+    """
+    return (RANDOMISATION, *(test.name for test in all_tests() if test.side is not None))
 
 
 def check_one_sided(test: str) -> None:
@@ -76,8 +74,8 @@ def check_one_sided(test: str) -> None:
     Traceback (most recent call last):
     cranfield.errors.UsageError: bootstrap is not one-sided; take one of randomisation, t, wilcoxon, sign
     """
-    if test not in ONE_SIDED_TESTS:
-        raise UsageError(f"{find_test(test).name} is not one-sided; take one of {', '.join(ONE_SIDED_TESTS)}")
+    if test != RANDOMISATION and find_test(test).side is None:
+        raise UsageError(f"{find_test(test)} is not one-sided; take one of {', '.join(one_sided_tests())}")
 
 
 def counted(first: Floats, second: Floats) -> Ahead:
@@ -106,10 +104,11 @@ def one_sided(first: Floats, second: Floats, test: str = RANDOMISATION, sampling
     sampling = sampling or Sampling()
     scores = np.stack([first, second])
     if test != RANDOMISATION and scores.shape[1] > 1 and (test != "t" or moments(scores, _PAIR).variance[0] > 0):
-        outcome = find_test(test).function(scores, _PAIR, sampling)
+        known = find_test(test)
+        outcome = known.function(scores, _PAIR, sampling)
         half = float(outcome.p[0]) / 2
-        if not isnan(half):
-            return OneSided(half if _SIDES[test](scores, outcome) > 0 else 1 - half, test, "formula")
+        if not isnan(half) and known.side is not None:
+            return OneSided(half if known.side(scores, outcome) > 0 else 1 - half, test, "formula")
     p = exact_p(scores, _PAIR, sampling, one_sided=True)
     if not np.isnan(p[0]):
         return OneSided(float(p[0]), RANDOMISATION, "exact")

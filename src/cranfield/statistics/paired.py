@@ -14,20 +14,35 @@ from cranfield.statistics.differences import (
     check_complete,
     in_blocks,
     moments,
+    standard_errors,
     whole_differences,
     win_tie_loss,
 )
-from cranfield.statistics.randomised import AFFORDABLE
+from cranfield.statistics.randomised import AFFORDABLE, most_extreme
 from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences, significance_test
 
 MOST_EXACT = 50  # differences up to which the distribution of signed ranks is computed, not approximated
 TIE = 1e-9  # resampled statistics that are this close to the observed one, relatively, are as large
 
 
+def _half_width_of_t(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    from scipy.special import stdtrit
+
+    return np.asarray(-stdtrit(scores.shape[1] - 1, level / 2) * standard_errors(scores, pairs))
+
+
+def statistic_side(scores: Floats, outcome: Outcome) -> float:
+    """The side of a test whose statistic is above zero where the first system is ahead."""
+    return float(outcome.statistic[0])
+
+
 @significance_test(
     "t",
     title="paired t test",
     null="on average over all topics that could have been asked, the two systems score the same",
+    fragile=True,
+    half_width=_half_width_of_t,
+    side=statistic_side,
 )
 def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Student's paired t test: is the mean difference large beside how much the difference varies over topics?
@@ -66,6 +81,8 @@ def t_statistic(summary: Moments, topics: int) -> Floats:
     null="the differences lie evenly around zero: a gain of any size is as likely as a loss of that size. "
     "This is not about the mean: many small losses beside a few large gains are enough to reject it, the more topics "
     "the more surely",
+    about_mean=False,
+    side=statistic_side,
 )
 def wilcoxon(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Wilcoxon's signed-rank test: topics ranked by the size of the difference, ranks of gains against those of losses.
@@ -148,11 +165,18 @@ def _tied(size: Floats) -> Floats:
     return np.asarray(tied.sum(axis=1))
 
 
+def _side_of_sign(scores: Floats, outcome: Outcome) -> float:
+    wins, _, losses = win_tie_loss(scores, np.array([[0, 1]]))
+    return float(wins[0] - losses[0])
+
+
 @significance_test(
     "sign",
     title="sign test",
     null="on a topic where the two systems differ, each is as likely as the other to be the better one; "
     "by how much does not count, so this is not about the mean",
+    about_mean=False,
+    side=_side_of_sign,
 )
 def sign(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """The sign test: topics won against topics lost, as with a fair coin; tied topics are left out and counted.
@@ -182,10 +206,38 @@ def sign_test(scores: Floats, pairs: Integers, tie: float = 0.0) -> Outcome:
     return Outcome(wins.astype(np.float64), p, np.zeros(len(pairs)), notes)
 
 
+def _half_width_of_bootstrap(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    """The size of t* that a share of the level exceeds among topics drawn anew, in standard errors."""
+    topics, error, mean = scores.shape[1], standard_errors(scores, pairs), moments(scores, pairs).mean
+    half = np.full(len(pairs), np.inf)
+    most = most_extreme(level, sampling.resamples)
+    if most < 0:
+        return half
+    for start in range(0, len(pairs), step := max(1, _STATISTICS // sampling.resamples)):
+        rows = slice(start, start + step)
+        centred = differences(scores, pairs[rows]) - mean[rows, None]
+        t = np.empty((len(centred), sampling.resamples))
+        done = 0
+        for drawn in draws(sampling, topics):
+            # As in the test, a draw whose differences do not vary is as extreme as any.
+            means, squares = np.square(centred @ drawn.T / topics), centred**2 @ drawn.T / topics * (1 - TIE)
+            varies = squares > means
+            part = t[:, done : done + len(drawn)]
+            part[...] = np.inf
+            np.divide(means * (topics - 1), squares - means, out=part, where=varies)
+            done += len(drawn)
+        t.partition(sampling.resamples - 1 - most, axis=1)
+        critical = np.sqrt(t[:, sampling.resamples - 1 - most])
+        half[rows] = np.multiply(critical, error[rows], out=np.zeros(len(centred)), where=error[rows] > 0)
+    return half
+
+
 @significance_test(
     "bootstrap",
     title="studentised bootstrap",
     null="on average over all topics that could have been asked, the two systems score the same",
+    fragile=True,
+    half_width=_half_width_of_bootstrap,
 )
 def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """The bootstrap test: how often would topics drawn anew, from differences moved to mean zero, give so large a t?
@@ -217,6 +269,7 @@ def bootstrap(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
 
 
 _HELD = 1 << 24  # differences for which draws are made once
+_STATISTICS = 1 << 22  # statistics of draws held at a time
 _DRAWN = 1 << 15  # numbers drawn at a time: what fits in the cache
 _COMPARED = 1 << 22  # pairs × draws compared at a time; with less, threads of the matrix product wait for each other
 

@@ -184,3 +184,8 @@ def notes_on(scores: Floats, pairs: Integers) -> tuple[str, ...]:
     if not identical:
         return ()
     return (f"{identical:,} of {len(pairs):,} pairs have the same score on every topic: p = 1",)
+
+
+def most_extreme(level: float, resamples: int) -> int:
+    """How many resamples may be as extreme for p = (1 + number) / (1 + resamples) to be below the level; -1 if none."""
+    return max(int(np.ceil(level * (1 + resamples) - 1e-9)) - 2, -1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,17 +49,28 @@ class TestsPairs(Protocol):
     def __call__(self, scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome: ...
 
 
+HalfWidth: TypeAlias = "Callable[[Floats, Integers, float, Sampling], Floats]"  # of scores, pairs, level, sampling
+Side: TypeAlias = "Callable[[Floats, Outcome], float]"  # of the scores of two systems and what came of the test
+
+
 class SignificanceTest(Entry[TestsPairs]):
     """A test with its null hypothesis in words.
 
     `kind` says what the test may be used for: "paired" tests take systems scored on the same topics, one pair at a
     time; "family" tests take them all together, and their p-values are already corrected for all pairs; "independent"
-    tests are for scores on different topics and are refused for shared ones.
+    tests are for scores on different topics and are refused for shared ones. `about_mean` says whether its null
+    hypothesis is about the mean difference, `fragile` that it takes the mean of a few differences for normal.
+    `half_width` gives half the width of its intervals of the mean difference, where it has symmetric ones. `side` is
+    above zero where a pair's first system is ahead by the test's own account; half its p is one-sided then.
     """
 
     title: str
     null: str
     kind: Kind = "paired"
+    about_mean: bool = True
+    fragile: bool = False
+    half_width: HalfWidth | None = None
+    side: Side | None = None
 
     @property
     def named(self) -> str:
@@ -81,13 +92,33 @@ TESTS: Registry[SignificanceTest] = Registry(
 
 
 def significance_test(
-    name: str, *, title: str, null: str, kind: Kind = "paired", **parameters: Parameter
+    name: str,
+    *,
+    title: str,
+    null: str,
+    kind: Kind = "paired",
+    about_mean: bool = True,
+    fragile: bool = False,
+    half_width: HalfWidth | None = None,
+    side: Side | None = None,
+    **parameters: Parameter,
 ) -> Callable[[TestsPairs], TestsPairs]:
     """Registers a function as a test of significance; its other keywords are its parameters."""
 
     def register(function: TestsPairs) -> TestsPairs:
-        known = described(function, "significance_test", parameters)
-        TESTS.add(SignificanceTest(name=name, title=title, null=null, kind=kind, function=function, parameters=known))
+        entry = SignificanceTest(
+            name=name,
+            title=title,
+            null=null,
+            kind=kind,
+            about_mean=about_mean,
+            fragile=fragile,
+            half_width=half_width,
+            side=side,
+            function=function,
+            parameters=described(function, "significance_test", parameters),
+        )
+        TESTS.add(entry)
         return function
 
     return register

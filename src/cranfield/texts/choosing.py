@@ -11,8 +11,8 @@ PARQUET = "parquet"
 def names(kind: Kind) -> list[str]:
     """The names of the formats.
 
-    >>> names("topics")
-    ['smart', 'csv', 'tsv', 'jsonl', 'beir', 'trec', 'msmarco', 'parquet']
+    >>> names("topics")[-2:]
+    ['msmarco', 'parquet']
     """
     return [*FORMATS[kind], PARQUET]
 

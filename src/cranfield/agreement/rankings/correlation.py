@@ -96,9 +96,9 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 def orientations(coefficients: Sequence[Coefficient], first: str, second: str) -> list[str]:
     """For each coefficient which side is the truth; those that have none in one sentence."""
-    alike = [coefficient.name for coefficient in coefficients if coefficient.truth == "neither"]
+    alike = [str(coefficient) for coefficient in coefficients if coefficient.truth == "neither"]
     sided = [
-        f"{coefficient.name}: {coefficient.orientation(first, second)}"
+        f"{coefficient}: {coefficient.orientation(first, second)}"
         for coefficient in coefficients
         if coefficient.truth != "neither"
     ]

@@ -58,7 +58,7 @@ class ListAgreement(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         at = f"@{self.overlap.depth}"
-        names = (coefficient.name for coefficient in self.coefficients)
+        names = (str(coefficient) for coefficient in self.coefficients)
         return (*COUNTS, *names, f"overlap{at}", f"Jaccard{at}", "RBO", "RBO low", "RBO high")
 
 
@@ -152,7 +152,7 @@ def _means(values: Floats) -> tuple[float, ...]:
 def _notes(
     names: list[str], pairs: list[tuple[dict[str, float], dict[str, float]]], settings: ListAgreement
 ) -> tuple[str, ...]:
-    listed = ", ".join(coefficient.name for coefficient in settings.coefficients)
+    listed = ", ".join(str(coefficient) for coefficient in settings.coefficients)
     overlap = settings.overlap
     weight = prefix_weight(overlap.p, overlap.depth)
     notes = [f"first: {names[0]}; second: {names[1]}; {listed} over the documents in both lists, the rest over all"]
@@ -162,7 +162,7 @@ def _notes(
     if any(tied):
         notes.append(f"ties in {tied[0]} and {tied[1]} of {plural(len(pairs), 'topic')}")
         notes.append(f"RBO-{overlap.ties}: {TIE_TREATMENTS[overlap.ties]}")
-        notes += [f"{coefficient.name}: {coefficient.ties}" for coefficient in settings.coefficients]
+        notes += [f"{coefficient}: {coefficient.ties}" for coefficient in settings.coefficients]
     return tuple(notes)
 
 
@@ -171,10 +171,10 @@ def _doubts(values: Floats, topics: list[str], settings: ListAgreement, source: 
     findings = []
     column = {name: values[:, i] for i, name in enumerate(settings.columns)}
     for coefficient in settings.coefficients:
-        missing = [topics[t] for t in np.flatnonzero(np.isnan(column[coefficient.name]))]
+        missing = [topics[t] for t in np.flatnonzero(np.isnan(column[str(coefficient)]))]
         if missing:
             why = "fewer than two documents in common, or ties"
-            undefined = f"{coefficient.name} is undefined for {plural(len(missing), 'topic')} ({why})"
+            undefined = f"{coefficient} is undefined for {plural(len(missing), 'topic')} ({why})"
             findings.append(Finding("undefined-coefficient", source, f"{undefined}, left out: {some(missing)}"))
     residual = column["RBO high"] - column["RBO low"]
     large = int(np.count_nonzero(residual > LARGE_RESIDUAL))

@@ -85,7 +85,7 @@ def correlate_systems(
             wanted, first.ordering, second.ordering, sampling, same_topics=not topic_sets
         )
         for coefficient, estimate in zip(wanted, estimates, strict=True):
-            rows.append(CorrelationRow((first.name, second.name, coefficient.name), estimate[:3]))
+            rows.append(CorrelationRow((first.name, second.name, str(coefficient)), estimate[:3]))
             warnings += _undefined(
                 coefficient, f"{first.name} and {second.name}", estimate.value, estimate.undefined, sampling
             )
@@ -124,7 +124,7 @@ def correlate_halves(
         for coefficient, stability in zip(
             wanted, split_half_stability(wanted, _ordering(results, i), sampling), strict=True
         ):
-            rows.append(CorrelationRow((str(measure), coefficient.name), stability[:4]))
+            rows.append(CorrelationRow((str(measure), str(coefficient)), stability[:4]))
             warnings += _undefined(coefficient, str(measure), stability.mean, stability.undefined, sampling)
     warnings += _few_systems(results)
     half = len(results.topics) // 2
@@ -238,11 +238,11 @@ def _undefined(
     coefficient: Coefficient, source: str, value: float, undefined: int, sampling: Sampling
 ) -> list[Finding]:
     if np.isnan(value):
-        message = f"{coefficient.name} is undefined: systems are tied ({coefficient.ties})"
+        message = f"{coefficient} is undefined: systems are tied ({coefficient.ties})"
         return [Finding("undefined-coefficient", source, message)]
     if undefined:
         message = (
-            f"{coefficient.name} is undefined in {undefined:,} of {sampling.resamples:,} resamples, in which systems "
+            f"{coefficient} is undefined in {undefined:,} of {sampling.resamples:,} resamples, in which systems "
             "are tied; they are left out"
         )
         return [Finding("undefined-resamples", source, message, doubtful=undefined > sampling.resamples / 20)]
