@@ -406,6 +406,8 @@ def test_intervals_say_what_they_hold_for() -> None:
     single = " ".join(render(compared(scores[:2]), "table").split())
     assert "The interval leaves out 0 exactly where that p is below alpha." in single
     assert "95% interval" in single
+    for alone in ({"correction": "bonferroni"}, {"tests": ["tukey"]}):  # of one comparison there is nothing together
+        assert "simultaneous" not in render(compared(scores[:2], **alone), "table").split("pair ")[1]
     ranks = " ".join(render(compared(scores, tests=["wilcoxon"]), "table").split())
     assert "The Wilcoxon signed-rank test has no interval of the mean difference." in ranks
 

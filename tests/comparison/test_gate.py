@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -339,6 +340,7 @@ def test_a_loss_gets_worse_when_it_rises() -> None:
     ]
     assert failed("poor", "good", Thresholds({"E@10": Rule(tolerance=0.01)})) == []
     assert failed("good", "poor", Thresholds({"E@10": BETTER})) == ["E@10 falls significantly"]
+    assert failed("good", "poor", Thresholds({"AP": BETTER})) == ["AP rises significantly"]
 
 
 def test_a_measure_without_a_better_side_counts_against_a_figure_alone() -> None:
@@ -734,6 +736,7 @@ def test_the_ledger_counts_what_was_tested(files: dict[str, str], tmp_path: Path
     assert "made on these judgements before" not in gated(files, "good", "poor", *given).stderr
     (entry,) = map(json.loads, ledger.read_text().splitlines())
     assert (entry["comparisons"], entry["significant"], entry["measures"]) == (2, 2, ["AP", "E@10"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", entry["when"])
     again = gated(files, "good", "good", *given)
     assert "2 comparisons were made on these judgements before, in 1 session; 2 significant" in again.stderr
     assert [json.loads(line)["significant"] for line in ledger.read_text().splitlines()] == [2, 0]

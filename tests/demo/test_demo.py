@@ -258,6 +258,12 @@ def test_demo_writes_a_collection_that_can_be_read(made_demo: tuple[Path, str], 
     assert read_qrels(folder / AGAIN).to_dict() == judged_again().to_dict()
 
 
+def test_demo_says_how_its_table_is_read(made_demo: tuple[Path, str]) -> None:
+    said = " ".join(made_demo[1].split())
+    assert "5 systems on" in said
+    assert "Holm correction for" in said
+
+
 def test_systems_of_the_demo_are_apart(made_demo: tuple[Path, str]) -> None:
     folder, _ = made_demo
     runs = [folder / "runs" / f"{system.name}.run" for system in SYSTEMS]

@@ -29,6 +29,7 @@ import cranfield
 from commands import command_line, command_process, of_a_process
 from cranfield import CranfieldError, DataError, UsageError
 from cranfield.formats.reading import Reading
+from cranfield.tables import MOST_THREADS, thread_count
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -1216,6 +1217,9 @@ def test_missing_arguments_are_usage_errors(tmp_path: Path) -> None:
 def test_wrong_number_of_threads_in_the_environment_is_a_usage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for given, threads in (("1", 1), ("3", 3), ("0", 1), (str(10**6), MOST_THREADS)):
+        monkeypatch.setenv("CRANFIELD_THREADS", given)
+        assert thread_count(None) == threads
     monkeypatch.setenv("CRANFIELD_THREADS", "many")
     outcome = command_line("evaluate", *files(tmp_path), "-m", "RR")
     assert (outcome.exit, outcome.stdout) == (2, "")

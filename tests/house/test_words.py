@@ -122,6 +122,10 @@ cranfield.planning.power_analysis(difference=0.1, sd=0)
 cranfield.planning.power_analysis(effect=0.3, topics=20, power=0.8)
 cranfield.planning.power_analysis(effect=0.3, alpha=1.5)
 cranfield.planning.power_analysis(effect=0.3, comparisons=0)
+read_groups('no-group.csv')
+read_plan('no-depth.csv')
+cranfield.texts.read_collection('several')
+cranfield.texts.read_collection('nothing')
 cranfield.plan(Experiment(qrels, a), 'AP')
 cranfield.diagnose(Experiment(qrels, a), 'AP')
 cranfield.compare(Experiment(qrels, {'a': a, 'b': b}), 'AP', details=Details(splits=cranfield.split(['1', '2', '3', '4', 'x', 'y', 'z', 'w'], folds=4)))
@@ -657,6 +661,11 @@ FILES = {
     "names-twice.tsv": "id\ttext\ttext\n1\tx\ty\n",
     "short.csv": "topic,kind\n1,a\n2\n",
     "topic-twice.csv": "topic,kind\n1,a\n1,b\n",
+    "no-group.csv": "run,group\na,\n",
+    "no-depth.csv": "run,depth\na,0\n",
+    "several/one.qrels": "1 0 d1 1\n",
+    "several/two.qrels": "1 0 d1 1\n",
+    "nothing/notes": "nothing\n",
     "plan.csv": "run,depth,priority\na,3,1\nz,1,2\n",
     "before.smart": "\n  ducks\n.I 1\n.W\ngeese\n",
     "blank.txt": "\n\n",
@@ -676,6 +685,7 @@ def kept() -> dict[str, str]:
 def said(call: str, folder: Path) -> str:
     """The kind of error and all of its words; of what is no error all warnings and notes."""
     for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     with contextlib.chdir(folder):
         try:

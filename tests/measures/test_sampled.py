@@ -379,6 +379,13 @@ def test_what_a_measure_needs_is_said() -> None:
         evaluate({"1": {"a": (1, 0.5)}}, run, "statAP", bounds=True)
 
 
+def test_judgements_are_called_as_their_file(tmp_path: Path) -> None:
+    file = tmp_path / "pooled.strata"
+    file.write_text(text_of(STRATA, " 0"))
+    assert read_qrels(file, reading=Reading(judgements="sampled")).name == "pooled"
+    assert read_qrels({"1": {"a": (1, 0.5)}}, reading=Reading(judgements="sampled")).name == "qrels"
+
+
 def test_ties_are_drawn() -> None:
     qrels = {"1": {"a": (1, 0.5), "b": (0, 1.0)}}
     tied = evaluate(qrels, {"1": {"a": 1.0, "b": 1.0}}, "statAP", policy=Policy(ties="expected", samples=2000))

@@ -263,3 +263,10 @@ def test_corrected_t_needs_something_to_test() -> None:
         corrected_resampled_t([0.1], train=4, test=1)
     with pytest.raises(UsageError, match="topics to tune on"):
         corrected_resampled_t([0.1, 0.2], train=0, test=1)
+
+
+def test_two_parts_are_drawn_as_often_as_asked() -> None:
+    topics = [str(topic) for topic in range(20)]
+    splits = split(topics, test_share=0.25, repeats=3, seed=2)
+    assert [len(part.test) for part in splits.folds] == [5, 5, 5]
+    assert len({part.test for part in splits.folds}) == 3

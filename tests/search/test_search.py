@@ -38,6 +38,7 @@ from cranfield.search import (
     stop_words,
     tune,
 )
+from cranfield.search.collection_search import ModelChoice
 from cranfield.search.grids import points
 from cranfield.statistics.splitting import Split
 from cranfield.texts.collection import Collection, read_collection
@@ -624,3 +625,11 @@ def test_classic_collection(
     if reference is not None:
         agreement = correlate(run, COLLECTION / "runs" / f"{reference}.run.gz", "kendall", depth=100).mean()
         assert agreement["RBO"] >= overlap
+
+
+def test_a_value_is_given_once_in_the_name_of_the_model_or_by_an_option() -> None:
+    """Other parameters may be given by options beside those in the name."""
+    named = ModelChoice.of("bm25(k1=0.9)", {"b": "0.3"}, ())
+    assert (named.model.name, named.fixed) == ("bm25", {"k1": 0.9, "b": 0.3})
+    with pytest.raises(UsageError, match=r"bm25\(k1=0\.9\) has a value for k1: it cannot be given another by --k1"):
+        ModelChoice.of("bm25(k1=0.9)", {"k1": "1.2"}, ())

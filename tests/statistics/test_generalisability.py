@@ -170,3 +170,10 @@ def test_halves_of_the_topics_of_trec_8_agree_as_foretold() -> None:
         half = random.permutation(50) < 25
         agreement.append(4 * np.cov(scores[:, half].sum(axis=1), scores[:, ~half].sum(axis=1))[0, 1] / total)
     assert np.mean(agreement) == pytest.approx(generalisability(found).value, abs=0.001)
+
+
+def test_what_rounding_leaves_of_equal_scores_is_no_variance() -> None:
+    """Large scores leave more of it than small ones, and one small score among them changes nothing."""
+    equal = np.full((3, 4), 0.1) + np.array([0.0, 1e8, 2e8, 3e8]) + 0.2
+    assert variance_components(equal).residual_square == 0
+    assert variance_components(equal).systems_square == 0
