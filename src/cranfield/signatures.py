@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, SupportsIndex, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from cranfield.errors import ArgumentError, shorten
+from cranfield.errors import ArgumentError, plural, shorten
 from cranfield.numerals import LARGEST
 
 Made = TypeVar("Made")
@@ -26,19 +26,30 @@ def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     open_ended = bool(code.co_flags & 0x08)  # it takes further names, and says itself what is wrong with them
+    any_number = bool(code.co_flags & 0x04)  # it is checked already, by the room that it comes from
+    by_place, by_name = names[: code.co_argcount], names[code.co_argcount :]
+    needed = by_place[: len(by_place) - len(function.__defaults__ or ())]
+    needed += tuple(name for name in by_name if name not in (function.__kwdefaults__ or {}))
     kinds = {name: _kinds(function, name) for name in names}
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> Made:
         if not open_ended:
             check_names(function.__name__, named, names)
-        for name, value in (*zip(names, values, strict=False), *named.items()):
+        for name, value in (*zip(by_place, values, strict=False), *named.items()):
             accepted = kinds.get(name, ())
             if accepted and not any(_fits(value, kind) for kind in accepted):
                 wanted = " or ".join(dict.fromkeys(map(_wording, accepted)))
-                shown = shorten(repr(value), 60)
+                shown = _shown(value)
                 hint = _hint(accepted, shown, value)
                 raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {shown}{hint}")
+            if _is_experiment(value) and "Experiment" not in str(function.__annotations__.get(name, "Experiment")):
+                raise ArgumentError(_parts_wanted(function.__name__, name, value))
+        if not any_number:
+            _check_number(function.__name__, by_place, len(values))
+        missing = [name for name in needed if name not in named and name not in by_place[: len(values)]]
+        if missing:
+            raise ArgumentError(f"{function.__name__} needs {' and '.join(missing)}{_suggestion(missing)}")
         return function(*values, **named)
 
     call.__module__ = module
@@ -82,6 +93,37 @@ def check_names(where: str, names: Iterable[str], known: Iterable[str]) -> None:
     else:
         remedy = f"did you mean {near[0]}?" if near else f"it has {', '.join(arguments)}"
     raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {remedy}")
+
+
+def _check_number(where: str, by_place: Sequence[str], given: int) -> None:
+    """That no more values come without a name than a function takes so."""
+    if given > len(by_place):
+        taken = f"{', '.join(by_place)}; others are given by name" if by_place else "none: all are given by name"
+        raise ArgumentError(f"{where} was given {plural(given, 'value')} without a name, and takes {taken}")
+
+
+def _suggestion(missing: Sequence[str]) -> str:
+    """Which measures to take, where none was named: in Python there is no default for them."""
+    examples = {"measures": '"nDCG@10" or ["nDCG@10", "AP"]', "measure": '"nDCG@10"'}.get(missing[-1])
+    return f", such as {examples}; `cranfield measures` lists them all" if examples else ""
+
+
+def _is_experiment(value: object) -> bool:
+    return type(value).__name__ == "Experiment" and type(value).__module__.startswith("cranfield.")
+
+
+def _parts_wanted(where: str, name: str, experiment: object) -> str:
+    """What to do with an experiment given where judgements or runs are wanted."""
+    use = f"experiment.{where}(measures)" if hasattr(experiment, where) else "experiment.qrels or experiment.runs"
+    return f"{where}: {name} must be a part of an experiment, not an Experiment; take {use}"
+
+
+def _shown(value: object) -> str:
+    """A value in a line: as Python writes it if that is short, otherwise what it is."""
+    shown = repr(value)
+    if isinstance(value, str | bytes) or (len(shown) <= 60 and "\n" not in shown):
+        return shorten(shown, 60)
+    return f"a value of the class {type(value).__name__}"
 
 
 def _kinds(function: Callable[P, Made], name: str) -> tuple[Kind, ...]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import cranfield
+from cranfield.errors import ArgumentError
 from cranfield.records import Record
+from cranfield.signatures import checked
 
 KEPT = Path(__file__).with_name("signatures.txt")
 PACKAGE = Path(cranfield.__file__).parent
@@ -86,6 +88,39 @@ def test_a_record_wants_every_field_that_has_no_default() -> None:
     for fields in ({"first": 1}, {"second": 2, "third": 4}, {}, {"first": 1, "second": 2, "fourth": 4}):
         with pytest.raises(TypeError, match="Pair takes first, second, third, and was given"):
             Pair(**fields)
+
+
+def test_a_value_that_takes_many_lines_is_told_by_its_class() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"qid": ["1"] * 50, "docno": map(str, range(50)), "rel": [1] * 50})
+    with pytest.raises(ArgumentError) as told:
+        cranfield.compare(frame, [frame], "AP")  # type: ignore[call-arg]
+    assert str(told.value) == (
+        "compare: experiment must be of the class Experiment, not a value of the class DataFrame; make one of "
+        "judgements and runs: cranfield.Experiment(qrels, runs)"
+    )
+
+
+def test_what_is_missing_is_told_whether_it_has_a_place_or_only_a_name() -> None:
+    def function(first: int, second: int = 2, *, third: int, fourth: int = 4) -> tuple[int, int, int, int]:
+        return first, second, third, fourth
+
+    called: Callable[..., tuple[int, int, int, int]] = checked(function, __name__)
+    assert called(1, third=3) == (1, 2, 3, 4)
+    assert called(first=1, third=3, second=5) == (1, 5, 3, 4)
+    for values, names, missing in (
+        ((), {}, "first and third"),
+        ((1,), {}, "third"),
+        ((1, 2), {}, "third"),
+        ((), {"third": 3}, "first"),
+    ):
+        with pytest.raises(ArgumentError, match=f"^function needs {missing}$"):
+            called(*values, **names)
+    with pytest.raises(
+        ArgumentError, match=r"^function was given 3 values without a name, and takes first, second; oth"
+    ):
+        called(1, 2, 3)
 
 
 if __name__ == "__main__":
