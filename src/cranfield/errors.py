@@ -41,6 +41,14 @@ class ArgumentError(UsageError, TypeError):
     """
 
 
+class LibraryError(UsageError, ImportError):
+    """Something needs a library that is not installed; the message has what to type. As in Python, an ImportError.
+
+    >>> issubclass(LibraryError, UsageError)
+    True
+    """
+
+
 class DataError(CranfieldError, ValueError):
     """The input is not what it must be. Exit code 3 on the command line.
 
@@ -97,8 +105,31 @@ def some(names: Sequence[str], most: int = 5) -> str:
     >>> some(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    shown = ", ".join(shorten(str(name), 40) for name in list(names)[:most])
+    shown = ", ".join(short_names(list(names)[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def short_names(names: Iterable[str]) -> list[str]:
+    """Names that fit into a sentence: long ones without their middle, and longer where two would become the same.
+
+    >>> short_names(["a.run", "/home/ada/experiments/2026/runs/bm25-stemmed-tuned.run"])
+    ['a.run', '/home/ada/experimen…25-stemmed-tuned.run']
+    """
+    whole = [str(name) for name in names]
+    for length in (40, 80, 160):
+        short = [_without_middle(name, length) for name in whole]
+        if len({*short}) == len({*whole}):
+            break
+    return short
+
+
+def _without_middle(name: str, length: int) -> str:
+    half = (length - 1) // 2
+    visible = shorten(name, length + 1)
+    if len(visible) <= length:
+        return visible
+    end = shorten(name[-half - 1 :], 6 * length)
+    return f"{visible[:half]}…{end[-half - 1 :]}"
 
 
 def either(names: Iterable[str]) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from cranfield.errors import DataError, UsageError
+from cranfield.libraries import library
 from cranfield.numerals import whole
-from cranfield.travel import Luggage, Stream, Travelling, counted, import_pyarrow, packed, with_columns
+from cranfield.travel import Luggage, Stream, Travelling, counted, packed, with_columns
 
 if TYPE_CHECKING:
     import pyarrow
@@ -112,7 +113,7 @@ class _Judgeable(Travelling):
         >>> table.column("document").to_pylist(), cranfield.read_run(table).name
         (['d2', 'd1'], 'mine')
         """
-        import_pyarrow("tables of pyarrow")
+        library("pyarrow", "to_arrow")
         import pyarrow as pa
 
         return pa.table(self)

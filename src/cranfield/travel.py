@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import DataError
+from cranfield.libraries import library
 
 if TYPE_CHECKING:
     import pyarrow
@@ -139,7 +140,7 @@ class Stream:
 
 def with_columns(rows: Stream, columns: Mapping[str, NDArray[Any]]) -> pyarrow.Table:
     """Rows with further columns: numbers, lists of one length, or lists of any."""
-    import_pyarrow("judgements that have further columns")
+    library("pyarrow", "giving judgements with further columns to others")
     import pyarrow as pa
 
     table = pa.table(rows)
@@ -156,7 +157,7 @@ def with_columns(rows: Stream, columns: Mapping[str, NDArray[Any]]) -> pyarrow.T
 
 def columns_of(frame: Any, names: Iterable[str], table: Table) -> dict[str, NDArray[Any]]:
     """Further columns of a frame, in the order of the table's rows."""
-    import_pyarrow("judgements that have further columns")
+    library("pyarrow", "reading judgements with further columns")
     import pyarrow as pa
 
     rows = pa.table(frame)
@@ -187,11 +188,3 @@ def _values(column: pyarrow.Array) -> NDArray[Any]:
 
 def _bytes(id: str | bytes) -> bytes:
     return id if isinstance(id, bytes) else id.encode("utf-8", "surrogateescape")
-
-
-def import_pyarrow(what: str) -> None:
-    """Says what to install where pyarrow is missing."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise DataError(f"{what} need pyarrow for this", remedy="pip install 'cranfield[frames]'") from None

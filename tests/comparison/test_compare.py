@@ -400,7 +400,7 @@ def test_a_comparison_shows_itself_in_notebooks() -> None:
     found = compared()
     assert "<table>" in found._repr_html_()
     assert "poor − fair" in str(found)
-    assert repr(found).startswith("<Comparison: 3 systems, 1 panels>")
+    assert repr(found).startswith("<Comparison: 3 systems, 1 panel>")
     assert found.panel("nDCG@10").best == 2
     with pytest.raises(UsageError, match="AP was not compared"):
         found.panel("AP")

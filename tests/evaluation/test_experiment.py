@@ -309,6 +309,17 @@ class TestTravel:
             pickle.loads(pickle.dumps(again)).plot.interpolated()
 
     def test_an_experiment_is_shown_in_a_line(self) -> None:
+        """By the names that results will have; a name that is too long loses its middle, where others are the same."""
         runs: list[Given] = ["a.run", {}]
-        assert repr(Experiment("qrels.txt", runs)) == "<Experiment: qrels.txt, 2 runs: a.run, dict>"
+        assert repr(Experiment("qrels.txt", runs)) == "<Experiment: qrels.txt, 2 runs: a, run2>"
         assert repr(Experiment({})) == "<Experiment: dict, 0 runs>"
+        assert repr(Experiment({}, {"bm25": {"1": {"d": 1.0}}})) == "<Experiment: dict, 1 run: bm25>"
+        assert repr(Experiment({}, {"dense": [{}, {}], "bm25": {}})) == "<Experiment: dict, 2 runs: dense, bm25>"
+        mine = cranfield.read_run({"1": {"d": 1.0}}, name="mine")
+        assert repr(Experiment({}, mine)) == "<Experiment: dict, 1 run: mine>"
+        folder = "/home/ada/experiments/of/this/summer/"
+        several: list[Given] = [f"{folder}1/bm25.run", f"{folder}2/bm25.run", f"{folder}bm25-stemmed.run"]
+        told = repr(Experiment("q", several)).partition("runs: ")[2]
+        assert (
+            told == "/home/ada/experimen…is/summer/1/bm25.run, /home/ada/experimen…is/summer/2/bm25.run, bm25-stemmed>"
+        )

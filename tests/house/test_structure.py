@@ -22,7 +22,7 @@ from places import ROOT
 PACKAGE = Path(cranfield.__file__).parent
 # Data flows this way: a module may import from its own layer or an earlier one.
 LAYERS = (
-    ("version", "exports", "render", "errors", "numerals", "notation", "records", "registry", "_core"),
+    ("version", "exports", "render", "errors", "libraries", "numerals", "notation", "records", "registry", "_core"),
     ("policy", "tables", "travel"),
     ("signatures",),
     ("formats",),

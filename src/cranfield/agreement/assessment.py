@@ -15,6 +15,7 @@ from cranfield.agreement.graded import Graded, graded_by
 from cranfield.agreement.system_orders import Orderings, orderings
 from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats
 from cranfield.measures import Measure
 from cranfield.statistics import assessors
@@ -72,8 +73,8 @@ class Confusion(NamedTuple):
     counts: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(PrintedInNotebooks):
     """Agreement between assessors: for all of them together and for each pair, by topic and by grade."""
 
     judges: tuple[str, ...]
@@ -95,6 +96,11 @@ class Assessment:
                 return coefficient.estimate
         known = ", ".join(dict.fromkeys(coefficient.name for coefficient in self.coefficients))
         raise UsageError(f"no {name} of {', '.join(judges) or 'all'}; there are {known} of {', '.join(self.judges)}")
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.agreement.assessor_tables import render
+
+        return render(self, format)
 
 
 def assess(

@@ -189,7 +189,7 @@ def _fused(
     options.warn(trained.warnings)
     if learning.learnt is not None:
         save(learning.learnt, [trained.to_json()])
-    click.echo(trained, err="-" in (output, learning.learnt))
+    click.echo(trained.learnt(), err="-" in (output, learning.learnt))
     return trained.run
 
 

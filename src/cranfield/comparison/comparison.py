@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.evaluation.experiment import Input
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
+from cranfield.libraries import library
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
 from cranfield.statistics.corrections import Correction
@@ -158,7 +160,7 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison:
+class Comparison(PrintedInNotebooks):
     """Systems compared on one or more measures. `pairs` are rows (i, j): the difference is system i minus system j.
 
     `by_rule`: no test was asked for, and `statistics.deciding` chose. `comparisons` is the size of the family that
@@ -275,6 +277,7 @@ class Comparison:
 
     def to_pandas(self) -> DataFrame:
         """A pandas DataFrame: a row for each comparison with the fields of `Pair`, and p_NAME for each test."""
+        library("pandas", "to_pandas")
         import pandas
 
         rows = [vars(pair) for pair in self.rows()]
@@ -304,15 +307,10 @@ class Comparison:
 
         return systems_grid(self)
 
-    def __str__(self) -> str:
+    def _rendered(self, format: str) -> str:
         from cranfield.comparison.comparison_tables import render
 
-        return render(self, "table").rstrip("\n")
+        return render(self, format)
 
-    def _repr_html_(self) -> str:
-        from cranfield.comparison.comparison_tables import render
-
-        return render(self, "html")
-
-    def __repr__(self) -> str:
-        return f"<Comparison: {len(self.systems)} systems, {len(self.panels)} panels>\n{self}"
+    def _headline(self) -> str:
+        return f"<Comparison: {plural(len(self.systems), 'system')}, {plural(len(self.panels), 'panel')}>"

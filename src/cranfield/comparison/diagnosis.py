@@ -13,6 +13,7 @@ from cranfield.comparison.systems import check_comparable
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.measures import Measure, as_measures
 from cranfield.numerals import decimal
 from cranfield.statistics.corrections import find_correction
@@ -83,8 +84,8 @@ class Move(NamedTuple):
         return "up" if self.rank < self.other_rank else "down" if self.rank > self.other_rank else "same"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Diagnosis(PrintedInNotebooks):
     """Why a system differs from another on a measure: topics by what they add, slices, and documents that moved."""
 
     system: str
@@ -107,6 +108,11 @@ class Diagnosis:
             for part in self.topics
             if part.difference_without * self.difference < 0 or (part.p_without < ALPHA) != (self.p < ALPHA)
         )
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.comparison.diagnosis_tables import render
+
+        return render(self, format)
 
 
 def diagnose(

@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
-from cranfield.errors import percent, plural, shorten, some
+from cranfield.errors import percent, plural, short_names, some
 from cranfield.evaluation.findings import Finding
 from cranfield.statistics.corrections import family_wise_error
 from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION
@@ -74,7 +74,8 @@ def _resampling(comparison: Comparison) -> Iterator[Finding]:
 
 def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     systems, label = comparison.systems, panel.label
-    names = [f"{shorten(systems[i], 40)} and {shorten(systems[j], 40)}" for i, j in comparison.pairs.tolist()]
+    shown = short_names(systems)
+    names = [f"{shown[i]} and {shown[j]}" for i, j in comparison.pairs.tolist()]
     paired = not np.isnan(panel.effects.d_z).all()  # systems that answer different topics have no differences on them
     if paired:
         yield from _few_topics(comparison, panel, names)

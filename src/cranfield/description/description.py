@@ -34,7 +34,7 @@ MOSTLY_JUDGED = 0.95
 GivenSource: TypeAlias = "GivenCollection | GivenTexts | Given"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Description:
     """What `describe` found; None where a collection lacks the part.
 
@@ -57,6 +57,9 @@ class Description:
         from cranfield.description.description_tables import render
 
         return render(self, "table")
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def describe(

@@ -23,6 +23,7 @@ from cranfield.formats.heads import END, START, metadata_lines
 from cranfield.formats.json_text import parse
 from cranfield.formats.output import save
 from cranfield.formats.sources import open_source
+from cranfield.libraries import library
 from cranfield.render.json_form import Json
 from cranfield.tables import Run
 
@@ -251,12 +252,9 @@ def _no_row(line: str) -> str:
 
 
 def _read_yaml(text: str, source: str) -> Json:
-    try:
-        import yaml
-    except ModuleNotFoundError:
-        raise UsageError(
-            f"{source} has its metadata in comments; to read them PyYAML is needed: pip install 'cranfield[search]'"
-        ) from None
+    library("yaml", f"reading the metadata in the comments of {source}")
+    import yaml
+
     try:
         value: Json = yaml.safe_load(text)
         return value

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cranfield.errors import UsageError
+from cranfield.libraries import library
 from cranfield.texts.texts import Topics
 from cranfield.version import __version__
 
@@ -252,12 +253,9 @@ def tracking(wanted: bool) -> Iterator[dict[str, Json]]:
     if not wanted:
         yield seen
         return
-    try:
-        import tirex_tracker
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"tracking resources needs {error.name}, which is not installed: pip install 'cranfield[resources]'"
-        ) from None
+    library("tirex_tracker", "tracking resources")
+    import tirex_tracker
+
     measures = [
         measure
         for measure in tirex_tracker.Measure

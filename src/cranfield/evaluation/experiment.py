@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from cranfield.errors import DataError, plural, some
-from cranfield.formats import read_qrels, read_run
+from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
 from cranfield.formats.lengths import Lengths, read_lengths
@@ -101,8 +101,12 @@ class Experiment:
     _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
 
     def __repr__(self) -> str:
-        runs = [_shown(run) for _, run in self._sources]
-        return f"<Experiment: {_shown(self.qrels)}, {plural(len(runs), 'run')}{': ' if runs else ''}{some(runs)}>"
+        if isinstance(self.runs, Mapping) and any(isinstance(run, list) for run in self.runs.values()):
+            runs = [str(system) for system in self.runs]  # each of several runs
+        else:
+            runs = distinct_names([(name or _shown(run), _path(run)) for name, run in self._sources])
+        listed = f": {some(runs)}" if runs else ""
+        return f"<Experiment: {_path(self.qrels) or _shown(self.qrels)}, {plural(len(runs), 'run')}{listed}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Travels without what it has read: files are read again there, if they are the same. Streams stay behind."""
@@ -290,8 +294,15 @@ class Experiment:
 
 
 def _shown(source: Given) -> str:
-    """A source in a few words."""
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else describe_type(source)
+    """What a source will be called, or its type where it has no name."""
+    path = _path(source)
+    if path is not None:
+        return stem(path)
+    return source.name if isinstance(source, Run | Qrels) else describe_type(source)
+
+
+def _path(source: Given) -> str | None:
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else None
 
 
 def _without_streams(source: Any) -> Any:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats
+from cranfield.libraries import library
 from cranfield.measures import Measure, parse_measure
 from cranfield.policy import Policy
 
@@ -39,7 +41,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Results:
+class Results(PrintedInNotebooks):
     """scores[run, measure, topic], with labels. NaN marks a topic that does not count for a run (topics="run").
 
     `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
@@ -188,18 +190,21 @@ class Results:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame with the columns run, topic, measure, score."""
+        library("pandas", "to_pandas")
         import pandas
 
         return pandas.DataFrame(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
         """A polars DataFrame with the columns run, topic, measure, score."""
+        library("polars", "to_polars")
         import polars
 
         return polars.DataFrame(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table with the columns run, topic, measure, score."""
+        library("pyarrow", "to_arrow")
         import pyarrow
 
         return pyarrow.table(self._columns())
@@ -218,15 +223,11 @@ class Results:
         for t in self.topics_of(run):
             yield self.topics[t], self.scores[run, :, t].tolist()
 
-    def __str__(self) -> str:
+    def _rendered(self, format: str) -> str:
         from cranfield.evaluation.result_tables import render
 
-        return render(self, "table").rstrip("\n")
+        return render(self, format)
 
-    def __repr__(self) -> str:
-        return f"<Results: {len(self.runs)} runs, {len(self.measures)} measures, {len(self.topics)} topics>\n{self}"
-
-    def _repr_html_(self) -> str:
-        from cranfield.evaluation.result_tables import render
-
-        return render(self, "html")
+    def _headline(self) -> str:
+        counts = {"run": self.runs, "measure": self.measures, "topic": self.topics}
+        return f"<Results: {', '.join(plural(len(names), noun) for noun, names in counts.items())}>"

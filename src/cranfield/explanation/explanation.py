@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cranfield.comparison.diagnosis import Move
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 
@@ -131,8 +132,8 @@ class SideBySide:
         return self.value - self.other_value
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Explanation(PrintedInNotebooks):
     """How scores of one topic arise: an account for each measure and run, and for two runs a pair for each measure."""
 
     topic: str
@@ -142,12 +143,7 @@ class Explanation:
     policy: Policy
     warnings: tuple[Finding, ...]
 
-    def __str__(self) -> str:
+    def _rendered(self, format: str) -> str:
         from cranfield.explanation.explanation_tables import render
 
-        return render(self, "table").rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        from cranfield.explanation.explanation_tables import render
-
-        return render(self, "html")
+        return render(self, format)

@@ -16,6 +16,7 @@ from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.evaluation import evaluate
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import Printed
 from cranfield.formats.reading import Reading
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
 from cranfield.fusion.searching import Point, Scored, best_parameters
@@ -43,8 +44,8 @@ class Learnt(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainedFusion:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class TrainedFusion(Printed):
     """A fused run, and how its parameters were learnt, fold by fold."""
 
     run: Run
@@ -76,13 +77,17 @@ class TrainedFusion:
 
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
-    def __str__(self) -> str:
+    def learnt(self) -> str:
+        """What was learnt on each fold, a line each."""
         lines = []
         for number, fold in enumerate(self.folds, start=1):
             values = ", ".join(f"{name} {_shown(value)}" for name, value in fold.parameters.items())
             topics = f"learnt on {plural(len(fold.train), 'topic')}, used on {len(fold.test):,}"
             lines.append(f"fold {number}: {values}; {self.measure} {fold.score:.4f}, {topics}")
         return "\n".join(lines)
+
+    def _rendered(self, format: str) -> str:
+        return self.learnt()
 
 
 @dataclass(frozen=True, kw_only=True)

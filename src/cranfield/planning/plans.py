@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import Printed
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 from cranfield.statistics import generalisability as theory
@@ -192,8 +193,8 @@ class MeasurePlan:
     topics_for_dependability: tuple[IntervalEstimate, ...]
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Printed):
     """What runs that exist say about comparisons to come. `topics` is how many there are, `planned` the number that
     detectable differences, Eρ² and Φ are for.
     """
@@ -207,10 +208,10 @@ class Plan:
     inputs: tuple[Input, ...]
     warnings: tuple[Finding, ...]
 
-    def __str__(self) -> str:
+    def _rendered(self, format: str) -> str:
         from cranfield.planning.plan_tables import render
 
-        return render(self, "table").rstrip("\n")
+        return render(self, format)
 
 
 def plan(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import DEPTHS, Finding, of_qrels, of_run
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats, Integers, Judged, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.judging import checked_rel
@@ -76,8 +77,8 @@ class JudgedShare(NamedTuple):
     most: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PoolAnalysis:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PoolAnalysis(PrintedInNotebooks):
     """A pool taken apart. `depth` is how far runs count as pooled; None: as far as they go."""
 
     measure: str
@@ -95,6 +96,11 @@ class PoolAnalysis:
     missing: Missing | None
     verdict: Reusability
     warnings: tuple[Finding, ...]
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.pooling.pool_tables import render_analysis
+
+        return render_analysis(self, format)
 
 
 def analyse(

@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import Printed
 from cranfield.formats import read_qrels
 from cranfield.formats.grouped import in_order
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
@@ -32,8 +33,8 @@ class Sampled(NamedTuple):
     chance: float
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentPool:
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentPool(Printed):
     """The documents to judge, topic by topic, in the order of their ids.
 
     Of a stratified sample, `sample` has all documents of the strata, {topic: {document: Sampled}}; only those drawn
@@ -52,7 +53,7 @@ class DocumentPool:
     def __len__(self) -> int:
         return sum(map(len, self.documents.values()))
 
-    def __repr__(self) -> str:
+    def _rendered(self, format: str) -> str:
         return f"<DocumentPool {self.method}: {plural(len(self), 'document')}, {plural(len(self.documents), 'topic')}>"
 
 

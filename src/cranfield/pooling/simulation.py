@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats, Integers, Mask
 from cranfield.measures import Measure
 from cranfield.pooling.candidates import Plan, Pooled, pooled_runs
@@ -36,8 +37,8 @@ class Replay(NamedTuple):
     tau: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Simulation:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Simulation(PrintedInNotebooks):
     """`found[method][b]` are the relevant documents, of all topics, after b judgements a topic as far as they go."""
 
     methods: tuple[str, ...]
@@ -57,6 +58,11 @@ class Simulation:
             if (row.method, row.budget) == (method, budget):
                 return row
         raise UsageError(f"{method} was not replayed with a budget of {budget}; methods: {', '.join(self.methods)}")
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.pooling.pool_tables import render_simulation
+
+        return render_simulation(self, format)
 
 
 def simulate(

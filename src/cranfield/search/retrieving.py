@@ -11,6 +11,7 @@ from cranfield.efficiency.metadata import run_metadata
 from cranfield.efficiency.timing import Efficiency, Indexing, timed_answers
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats import read_run
 from cranfield.notation import Value
 from cranfield.render.json_form import Json, plain
@@ -38,14 +39,22 @@ class Timing:
     step: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True, eq=False)
-class Retrieved:
+@dataclass(frozen=True, eq=False, repr=False)
+class Retrieved(PrintedInNotebooks):
     """A run, how fast it was made, its metadata, and what is odd about it."""
 
     run: Run
     efficiency: Efficiency
     metadata: Mapping[str, Json]
     warnings: tuple[Finding, ...] = ()
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.search.search_tables import render
+
+        return render(self, None, format)
+
+    def _headline(self) -> str:
+        return f"<Retrieved: {self.run!r}>"
 
 
 def indexed(

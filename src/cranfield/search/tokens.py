@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import import_module
 from types import ModuleType
 
+from cranfield import libraries
 from cranfield.errors import DataError, UsageError
 from cranfield.formats.sources import open_source
 
@@ -24,12 +24,7 @@ def library(module: str) -> ModuleType:
     >>> library("bm25s").__name__
     'bm25s'
     """
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"searching needs {error.name}, which is not installed: pip install 'cranfield[search]'"
-        ) from None
+    return libraries.library(module, "searching")
 
 
 def stemmers() -> list[str]:

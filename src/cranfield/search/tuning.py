@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.evaluation import evaluate
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats import read_qrels
 from cranfield.measures import Measure, parse_measure
 from cranfield.notation import Value
@@ -41,8 +42,8 @@ class TunedFold:
     test: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Tuned:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tuned(PrintedInNotebooks):
     """What came of a sweep. `scores[point, topic]` has every combination of parameters on every topic.
 
     `test_score` is over all topics tested, each answered with the parameters of its fold; `default_score` over the
@@ -60,6 +61,12 @@ class Tuned:
     default_score: float
     best_score: float
     warnings: tuple[Finding, ...] = ()
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.render.grid import WRITERS
+        from cranfield.search.search_tables import folds_grid
+
+        return WRITERS[format](folds_grid(self))
 
 
 @dataclass(frozen=True, kw_only=True)

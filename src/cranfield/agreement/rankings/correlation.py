@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient
 from cranfield.statistics.significance import Sampling
@@ -28,7 +29,7 @@ class CorrelationRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation:
+class Correlation(PrintedInNotebooks):
     """Rows of numbers. `labels` head the names of a row, `columns` its numbers; `means`, if any, are over all rows.
 
     `notes` say which side is the truth, how ties are treated and what was drawn at random; `warnings` what puts a
@@ -68,13 +69,13 @@ class Correlation:
 
         return to_document(self)
 
-    def __str__(self) -> str:
+    def _rendered(self, format: str) -> str:
         from cranfield.agreement.rankings.correlation_tables import render
 
-        return render(self, "table").rstrip("\n")
+        return render(self, format)
 
-    def __repr__(self) -> str:
-        return f"<Correlation of {self.kind}: {len(self.rows)} rows>\n{self}"
+    def _headline(self) -> str:
+        return f"<Correlation of {self.kind}: {plural(len(self.rows), 'row')}>"
 
 
 def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Json]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cranfield.comparison.gate.rules import Answer, Thresholds
 from cranfield.errors import plural
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import Printed
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.statistics.significance import Sampling
@@ -77,8 +78,8 @@ class Means(NamedTuple):
     worse: int | None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Verdict:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Verdict(Printed):
     """Whether the candidate passes, every check behind it, and the results they rest on.
 
     >>> from cranfield import gate
@@ -164,6 +165,11 @@ class Verdict:
                 "topics carry the loss."
             )
         return " ".join(sentences)
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.comparison.gate.gate_tables import render
+
+        return render(self, format)
 
 
 def _also(open_: int) -> str:
