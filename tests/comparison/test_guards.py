@@ -170,6 +170,14 @@ def test_identical_and_undefined_pairs_are_named() -> None:
     assert "1 of 6 pairs have the same score on every topic: p = 1" in notes
 
 
+def test_runs_of_long_names_are_told_apart_in_warnings() -> None:
+    """Names of runs that lie in two folders are their paths, which differ at the end."""
+    folder = "/home/ada/experiments/of/this/summer/"
+    named = Experiment(QRELS, {f"{folder}bm25.run": RUNS["fair"], f"{folder}bm25-stemmed.run": RUNS["fair"]})
+    (message,) = said(compare(named, "AP"), "identical")
+    assert "/home/ada/experimen…this/summer/bm25.run and /home/ada/experimen…mer/bm25-stemmed.run. Are" in message
+
+
 def test_small_effects_are_told_where_they_are_significant() -> None:
     topics = 900
     noise = np.random.default_rng(1).normal(0, 0.1, (3, topics))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from cranfield.demo.building import SYSTEMS
 from cranfield.formats.format import readable
 from cranfield.formats.layout import ACCEPTED
-from cranfield.policy import Policy
+from cranfield.fusion import all_methods, all_normalisations
+from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
+from cranfield.statistics.significance import all_tests
 from places import EXAMPLES, ROOT
 
 
@@ -29,13 +35,9 @@ def test_readme_python_runs_and_shows_right_values() -> None:
 
 
 def test_readme_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
-    import gzip
-
     for path in (EXAMPLES).iterdir():
         if path.is_file() and path.suffix != ".py":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-        if path.suffix == ".run":
-            (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     steps = [step for session in blocks("README.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
     assert len(steps) > 10
     for step in steps:
@@ -46,6 +48,47 @@ def test_readme_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
         done = subprocess.run(line, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == (1 if " check " in words else 0), done.stderr
         assert shown in done.stdout
+
+
+def test_sessions_on_the_page_of_python_run_and_show_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in EXAMPLES.iterdir():
+        if path.is_file():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    sessions = blocks("docs/python.md", "python")
+    assert len(sessions) > 10
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
+    for number, session in enumerate(sessions, start=1):
+        parsed = parser.get_doctest(session, names, f"session {number}", "docs/python.md", 0)
+        assert parsed.examples
+        failed, _ = runner.run(parsed, clear_globs=False)
+        assert not failed, f"session {number}: what was expected and what came is printed above"
+        names = parsed.globs
+
+
+def test_the_page_of_python_names_every_choice_of_a_policy() -> None:
+    text = (ROOT / "docs" / "python.md").read_text()
+    for field in Policy.__dataclass_fields__:
+        assert f"`{field}`" in text, field
+    for choices in (TIES, TOPICS, EMPTY_TOPICS, GRADES, JUDGES):
+        assert ", ".join(f"`{choice}`" for choice in choices) in text
+
+
+def test_what_the_readme_counts_is_as_many() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert f"# {len(all_methods())} methods, {len(all_normalisations())} normalisations\n" in text
+    words = {9: "Nine", 10: "Ten", 11: "Eleven", 12: "Twelve", 13: "Thirteen"}
+    assert f"{words[len(all_tests())]} tests, each with its null hypothesis" in text
+    assert text.count(f"runs {('four', 'five', 'six')[len(SYSTEMS) - 4]} systems") == 2
+
+
+def test_methods_of_fusion_are_documented() -> None:
+    text = (ROOT / "docs" / "fusion.md").read_text()
+    for name in [method.name for method in all_methods()] + [form.name for form in all_normalisations()]:
+        assert f"`{name}`" in text, name
 
 
 def test_accepted_columns_and_formats_are_documented() -> None:
