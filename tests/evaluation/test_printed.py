@@ -57,6 +57,10 @@ def test_results_print_as_their_tables_with_what_is_doubtful_below(kind: str, do
     assert table
     assert below.splitlines()[:5] == [f"  {w}" for w in result.warnings if w.doubtful][:5]
     assert repr(result).endswith(str(result))
+    if isinstance(result, PrintedInNotebooks):
+        html = result._repr_html_()
+        assert html.startswith(result._rendered("html"))
+        assert html.count("<p>") - result._rendered("html").count("<p>") == 1 + len(below.splitlines())
     assert len(repr(result).splitlines()) <= len(str(result).splitlines()) + 1
 
 
@@ -135,6 +139,11 @@ def test_results_without_experiments_print_as_tables_too() -> None:
     assert repr(assess(judged)).startswith("Agreement of ann, bob on 4 topics\n")
     assert repr(cranfield.describe(QRELS)) == str(cranfield.describe(QRELS))
     assert str(make_pool({"a": WHOLE, "b": HALF}, depth=1)).startswith("<DocumentPool depth: 6 documents, 4 topics>")
+    ducks = cranfield.texts.read_documents({"1": {"text": "Ducks swim."}, "2": {"text": "Geese fly."}})
+    retrieved = cranfield.retrieve(ducks, cranfield.texts.read_topics({"1": "swimming ducks"}))
+    assert repr(retrieved).startswith("<Retrieved: <Run 'bm25': ")
+    assert ">>\nefficiency" in repr(retrieved)
+    assert "<td" in retrieved._repr_html_()
     correlation = cranfield.correlate(WHOLE, {"0": OTHER["0"]}, "kendall")
     assert repr(correlation).startswith("<Correlation of ")
     assert " 1 row>\n" in repr(correlation)
