@@ -49,7 +49,8 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
     for significance_test in comparison.tests:
         if not significance_test.about_mean:
-            message = f"{significance_test.named} is not about the mean; its null hypothesis: {significance_test.null}"
+            test_alone = significance_test.named.partition(",")[0]
+            message = f"{test_alone} is not about the mean; its null hypothesis: {significance_test.null}"
             yield Finding("other-null", "tests", message)
 
 

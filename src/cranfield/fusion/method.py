@@ -229,7 +229,7 @@ def all_normalisations() -> tuple[Normalisation, ...]:
     """Every normalisation, by name.
 
     >>> [normalisation.name for normalisation in all_normalisations() if not normalisation.keeps_ranks]
-    ['min-max-inverted']
+    ['borda', 'min-max-inverted']
     """
     return NORMALISATIONS.all()
 
