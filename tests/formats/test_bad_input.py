@@ -112,7 +112,7 @@ REFUSED_RUNS = {
     "zip archive": Refused(b"PK\x03\x04rest", None, "zip", "Unpack"),
     "header line": Refused(b"topic Q0 document rank score tag\n" + RUN, 1, "score 'score' is not a number", "header"),
     "CSV without a header": Refused(b"q1,d1,9.5\n", 1, "1 field", "CSV"),
-    "judgements": Refused(QRELS, 1, "4 fields where trec needs 6", "swapped"),
+    "judgements": Refused(QRELS, 1, "4 fields where trec needs 6", "looks like judgements, where a run is expected"),
     "three columns": Refused(b"q1 d1 1\n", 1, "3 fields", "msmarco"),
     "no tag": Refused(RUN + b"q1 Q0 d3 3 7.5\n", 3, "5 fields"),
     "last line cut short": Refused(RUN + b"q1 Q0 d3", 3, "3 fields", "incomplete"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
+from cranfield.formats import distinct_names
 from cranfield.judged import Judged
 from cranfield.tables import Run
 
@@ -21,9 +22,10 @@ def check(experiment: Experiment) -> list[Finding]:
     """
     judgements = experiment.judgements()
 
-    def of_run(run: Run, judged: Judged) -> list[Finding]:
-        return findings.of_run(run, judged) + findings.of_coverage(run, judged)
+    def of_run(run: Run, judged: Judged) -> tuple[str, str | None, list[Finding]]:
+        return run.name, run.origin.path, findings.of_run(run, judged) + findings.of_coverage(run, judged)
 
-    of_runs = experiment.each_run(of_run, judgements)
+    of_each = experiment.each_run(of_run, judgements)
+    names, paths = distinct_names([(name, path) for name, path, _ in of_each]), [path for _, path, _ in of_each]
     of_qrels = findings.of_qrels(judgements.qrels, judgements.pool)
-    return of_qrels + [finding for of_one in of_runs for finding in of_one]
+    return [*of_qrels, *findings.of_runs(names, paths, [of_one for _, _, of_one in of_each])]

@@ -26,8 +26,11 @@ IN_GROUPS = (
     "\n    If there are several subtopics or several judges to a topic, say so: --judgements subtopics or judges "
     "(judgements=… in Python)."
 )
-
-
+# What a file is, is told where it is read; whether another was given in its place, only whoever gave it can say.
+NOT_A_RUN = "This looks like judgements, where a run is expected: is it in the right place?"
+NOT_JUDGEMENTS = (
+    "This looks like a run, where judgements are expected: are the two arguments swapped, or is a run given as both?"
+)
 UNJUDGED = (
     "This looks like a pool that nobody has judged yet, as `cranfield pool` writes it: judge it, with {}, 0 for what "
     "is not relevant and 1 or more for what is, and it is judgements."
@@ -281,12 +284,12 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
         return "This looks like CSV: it needs a header line that names its columns, such as topic,document,score."
     if request.kind == "score":
         if len(fields) == 4 and is_number(fields[3]):
-            return "This looks like judgements: are the two arguments swapped?"
+            return NOT_A_RUN
         if len(fields) == 3 and is_number(fields[2]):
             return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
         return "If the last line was cut short, the file is incomplete: write it again."
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
-        return "This looks like a run: are the two arguments swapped?"
+        return NOT_JUDGEMENTS
     if len(fields) == 3 and fields[1] == "0":
         either = ""
         if is_number(fields[2]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError
 from cranfield.formats.format import EXPECTED, Parsed, Request, collapsed_note, row_error
-from cranfield.formats.layout import require_columns
+from cranfield.formats.layout import check_grades, require_columns
 from cranfield.tables import describe_type
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ def read_records(records: Records, source: str, request: Request) -> Parsed:
     rows, names = records_of(records, source)
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [values_of(rows, names[i], source) for i in (columns.topic, columns.document, columns.value)]
-    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    check_grades(parsed.table, names[columns.value], request, source)
+    return parsed
 
 
 def records_of(records: Records, source: str) -> tuple[list[Record], tuple[str, ...]]:
