@@ -31,6 +31,10 @@ NOT_A_RUN = "This looks like judgements, where a run is expected: is it in the r
 NOT_JUDGEMENTS = (
     "This looks like a run, where judgements are expected: are the two arguments swapped, or is a run given as both?"
 )
+IDS = (
+    "A row without an id is to be left out; where pandas has made floats of whole numbers because one is missing, they "
+    "become whole numbers again by .astype('Int64')."
+)
 UNJUDGED = (
     "This looks like a pool that nobody has judged yet, as `cranfield pool` writes it: judge it, with {}, 0 for what "
     "is not relevant and 1 or more for what is, and it is judgements."
@@ -322,7 +326,8 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     code, fault = error.args
     kind = request.kind
     if code == "frame":
-        return ArgumentError(f"{source}: {fault['message']}")
+        message = fault["message"]
+        return ArgumentError(f"{source}: {message}", *([IDS] if "ids are" in message else []))
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "

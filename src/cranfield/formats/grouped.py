@@ -18,12 +18,12 @@ from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import stem
 from cranfield.formats.delimited import header
 from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, rows_of_text
-from cranfield.formats.given import is_file, is_frame, is_pandas
+from cranfield.formats.given import is_file, is_frame, is_open, is_pandas
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.layout import NOTHING, ColumnNames, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
-from cranfield.formats.sources import Buffer, open_source
+from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -82,15 +82,14 @@ def read_rows(source: Given, name: str | None, wanted: Grouping) -> Rows:
         opened = open_source(source)
         path, label = opened.path, opened.label
         if not len(opened.data):
-            hint = "It can be read only once." if path == "-" else None
-            raise DataError("is empty", source=label, remedy=hint)
+            raise nothing_in_it(label, once=path == "-" or is_open(source))
         judgements = _read_bytes(opened.data, label, wanted, notes)
     else:
         label = name or "the qrels"
         judgements = _read_memory(source, label, wanted)
     rows, repeated = _each_once(judgements, label, wanted.noun)
     if not rows:
-        raise DataError("has no rows", source=label)
+        raise no_rows(label, path)
     if repeated:
         lines = "line repeats" if repeated == 1 else "lines repeat"
         notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))

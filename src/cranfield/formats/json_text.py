@@ -175,7 +175,7 @@ def read_json(data: Buffer, source: str, request: Request) -> Parsed:
     try:
         return read_mapping(outer, source, request)
     except TypeError as error:
-        raise DataError(str(error), source=source) from None
+        raise DataError(str(error).removeprefix(f"{source}: "), source=source) from None
 
 
 def _starts(head: bytes, value: bytes) -> bool:

@@ -30,7 +30,7 @@ from cranfield.formats.format import decode, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, ColumnNames, require_columns
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import no_rows, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qre
         label = name or "the qrels"
         rows = list(_of_mapping(source, label) if isinstance(source, Mapping) else _of_records(source, label, columns))
     if not rows:
-        raise DataError("has no rows", source=label)
+        raise no_rows(label, path)
     rows = _distinct(rows, notes)
     with_strata = rows[0].stratum is not None
     if any((row.stratum is not None) != with_strata for row in rows):
