@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +15,8 @@ from commands import command_line
 from cranfield import Experiment, Policy, evaluate
 from cranfield.evaluation.checking import check
 from cranfield.evaluation.findings import Finding, gathered
+from cranfield.formats import read_qrels, read_run
+from cranfield.formats.reading import Reading
 from generate import Judgements, Rankings
 
 TIES = (
@@ -165,3 +171,110 @@ def test_check_says_why_unjudged_documents_are_doubtful_or_not() -> None:
         False,
     )
     assert unjudged(20, 0) == ("", False)
+
+
+def test_check_tells_every_faulty_line_of_every_file(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1 0 a 1\n1 0 b x\n1 0 c\n")
+    lines = [
+        "1 Q0 a 1 9 t",
+        "1 Q0 b 2 8 t",
+        "1 Q0 c 3 x t",
+        "1 Q0 d 4 t",
+        "1 Q0 e 5 nan t",
+        "1 Q0 a 6 4 t",
+        "1 Q0 f 7 3 t",
+    ]
+    (tmp_path / "r").write_text("\n".join(lines) + "\n")
+    done = command_line("check", "q", "r", "missing", folder=tmp_path)
+    assert (done.exit, done.stdout) == (3, "")
+    assert done.stderr == (
+        "cranfield: q:2: grade 'x' is not a number\n"
+        "    2 | 1 0 b x\n"
+        "    Also:\n"
+        "    q:3: 3 fields where trec needs 4 (topic, iteration, document, grade)\n"
+        "    r:3: score 'x' is not a number\n"
+        "    r:4: 5 fields where trec needs 6 (topic, Q0, document, rank, score, tag)\n"
+        "    r:5: score is 'nan'\n"
+        "    r:6: document 'a' is given a second score for the same topic\n"
+        "    missing: no such file\n"
+    )
+    assert command_line("--quiet", "check", "q", "r", "missing", folder=tmp_path) == done
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "good", "bad"),
+    [
+        ("r.csv", "topic,document,score\n", "1,d{},2\n", "1,d{},x\n"),
+        ("r.jsonl", "", '{{"topic": "1", "document": "d{}", "score": 2}}\n', '{{"topic": "1", "document": "d{}"\n'),
+        ("r.run.gz", "", "1 Q0 d{} 1 2 t\n", "1 Q0 d{} 1 2,5 t\n"),
+    ],
+)
+def test_check_tells_twenty_faults_of_a_file_in_any_format(
+    name: str, head: str, good: str, bad: str, tmp_path: Path
+) -> None:
+    (tmp_path / "q").write_text("1 0 d0 1\n")
+
+    def told(faults: int) -> list[int]:
+        text = head + good.format(0) + "".join(good.format(-i) + bad.format(i) for i in range(1, faults + 1))
+        data = text.encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+        done = command_line("check", tmp_path / "q", tmp_path / name)
+        assert done.exit == 3
+        assert ("\n    Others may follow.\n" in done.stderr) == (faults > 20)
+        return [int(line) for line in re.findall(rf"{re.escape(name)}:(\d+): ", done.stderr)]
+
+    first = 3 + bool(head)
+    assert told(3) == [first, first + 2, first + 4]
+    assert told(20) == told(22) == list(range(first, first + 40, 2))
+
+
+def test_check_says_where_it_cannot_go_on(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1 0 d0 1\n")
+    (tmp_path / "r.json").write_text('{"1": {"d1": 1,\n"d2": x}}\n')
+    done = command_line("check", tmp_path / "q", tmp_path / "r.json")
+    assert done.exit == 3
+    assert "r.json:2: not JSON" in done.stderr
+    assert done.stderr.endswith("    This is the first fault; others may follow.\n")
+    (tmp_path / "r.run").write_text("2 Q0 d0 1 1 t\n")  # nothing is wrong with its lines
+    done = command_line("check", tmp_path / "q", tmp_path / "r.run")
+    assert "no topic in common" in done.stderr
+    assert "follow" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [("1", "a", 1), ("1", "b", 0), ("1", "b", 0)],
+            "1 line repeats another with the same value, that of document 'b' of topic '1'; each counts once",
+        ),
+        (
+            [("1", "b", 0), ("2", "a", 1), ("1", "b", 0), ("2", "a", 1), ("1", "b", 0)],
+            "3 lines repeat another with the same value, such as that of document 'b' of topic '1'; each counts once",
+        ),
+    ],
+)
+def test_the_first_line_that_repeats_another_is_named(rows: list[tuple[str, str, int]], said: str) -> None:
+    names = ("topic", "document", "grade")
+    records: Any = [dict(zip(names, row, strict=True)) for row in rows]
+    texts = {
+        "plain": "".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in rows),
+        "judges": "".join(f"{topic} j1 {document} {grade}\n" for topic, document, grade in rows),
+        "sampled": "".join(f"{topic} 0 {document} 1 {grade}\n" for topic, document, grade in rows),
+    }
+    tables = [read_qrels(io.StringIO(text), reading=Reading(judgements=kind)) for kind, text in texts.items()]
+    arrays: Any = tuple(map(list, zip(*rows, strict=True)))
+    tables += [read_qrels(records), read_qrels(arrays)]
+    for table in tables:
+        assert dict(table.origin.notes)["duplicates-collapsed"] == said
+    assert not read_qrels(io.StringIO("1 0 a 1\n1 0 b 1\n")).origin.notes
+
+
+def test_of_a_large_run_the_same_repeated_line_is_named_by_any_number_of_threads() -> None:
+    lines = [f"{t} Q0 d{i} {i} {9999 - i} tag\n" for t in range(1, 41) for i in range(1, 1001)]
+    lines.insert(25_000, lines[24_500])
+    text = "".join(lines)
+    for threads in (1, 2):
+        run = read_run(io.StringIO(text), reading=Reading(threads=threads))
+        assert dict(run.origin.notes)["duplicates-collapsed"].startswith("1 line repeats another")
+        assert "document 'd501' of topic '25'" in dict(run.origin.notes)["duplicates-collapsed"]

@@ -266,11 +266,11 @@ def test_a_column_of_floats_is_told_with_its_remedy() -> None:
 
 
 def test_scores_that_are_no_numbers_are_told_with_their_row() -> None:
-    records = [{"qid": "1", "docno": "a", "score": 2.0}, {"qid": "1", "docno": "b", "score": "high"}]
+    records: Any = [{"qid": "1", "docno": "a", "score": 2.0}, {"qid": "1", "docno": "b", "score": "high"}]
     with pytest.raises(ArgumentError, match=r"^the run: row 1 .*: scores must be numbers, not str: 'high'$"):
         cranfield.read_run(records)
     with pytest.raises(ArgumentError, match=r"^the run: topic 1\.0: topic ids must be str or int, not float$"):
-        cranfield.read_run({1.0: {"a": 1}})  # type: ignore[dict-item]
+        cranfield.read_run({1.0: {"a": 1}})  # type: ignore[arg-type]
 
 
 def test_second_of_two_runs_is_refused_and_the_first_is_not_printed(tmp_path: Path) -> None:

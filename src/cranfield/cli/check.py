@@ -24,7 +24,8 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.
 
-    Exit code 1 if anything makes a number doubtful, 3 if a file cannot be read as it stands.
+    Exit code 1 if anything makes a number doubtful, 3 if a file cannot be read as it stands: then its faulty lines are
+    told, the first 20 of each file.
 
     \b
     Examples:

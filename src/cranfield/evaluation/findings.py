@@ -260,7 +260,7 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
             shares.append((depth, 1 - judged_here / seen))
     pool = judged.pool
     number = np.count_nonzero(pool.grades >= 0) / len(pool.topics)
-    dense = number >= DENSE
+    dense = bool(number >= DENSE)
     if shares:
         message = "unjudged documents by depth: " + ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
         many = any(share > 0.2 for depth, share in shares if depth <= 10)

@@ -353,7 +353,16 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
 def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:
     """Said where lines that repeat another were left out."""
     count = table.collapsed_count
-    if not count:
-        return ()
+    return repeated_note(count, *(table.repeated or ("", ""))) if count else ()
+
+
+def repeated_note(count: int, topic: str, document: str) -> tuple[tuple[str, str], ...]:
+    """Said of lines that repeat another, of which one is of this document, where that is known.
+
+    >>> repeated_note(2, "q1", "d7")[0][1]
+    "2 lines repeat another with the same value, such as that of document 'd7' of topic 'q1'; each counts once"
+    """
     lines = "line repeats" if count == 1 else "lines repeat"
-    return (("duplicates-collapsed", f"{count:,} {lines} another with the same value; each counts once"),)
+    which = "that of" if count == 1 else "such as that of"
+    named = f", {which} document '{shorten(document, 60)}' of topic '{shorten(topic, 60)}'" if document else ""
+    return (("duplicates-collapsed", f"{count:,} {lines} another with the same value{named}; each counts once"),)

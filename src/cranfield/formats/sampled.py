@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.format import decode, repeated_note, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, ColumnNames, require_columns
@@ -216,8 +216,11 @@ def _real(of: str, value: Value, place: Place) -> float:
 def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:
     """Each document once; it is an error if two lines differ about it."""
     distinct: dict[tuple[str, str], SampledJudgement] = {}
+    repeats: list[SampledJudgement] = []
     for row in rows:
         other = distinct.setdefault((row.topic, row.document), row)
+        if other is not row:
+            repeats.append(row)
         if other[:-1] != row[:-1]:
             where = f"line {other.place.line}" if other.place.line else "another record"
             raise DuplicateError(
@@ -227,10 +230,8 @@ def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgeme
                 text=row.place.text,
                 remedy=f"It differs from {where}: decide which is right.",
             )
-    if len(distinct) < len(rows):
-        repeated = len(rows) - len(distinct)
-        lines = "line repeats" if repeated == 1 else "lines repeat"
-        notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))
+    if repeats:
+        notes += repeated_note(len(repeats), repeats[0].topic, repeats[0].document)
     return list(distinct.values())
 
 
