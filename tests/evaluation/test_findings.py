@@ -139,7 +139,7 @@ def test_measures_that_look_below_all_lists_are_told() -> None:
     qrels: Judgements = {"q": {"a": 1}, "r": {"a": 1}}
     results = evaluate(qrels, run, ["R@1000", "P@2", "nDCG@10", "AP"])
     assert of("short-of-cutoff", results.warnings) == [
-        "run: no list is longer than 2: R@1000, nDCG@10 can see no more of it"
+        "run: no list is longer than 2: R@1000, nDCG@10 can see no further"
     ]
     assert not any(finding.doubtful for finding in results.warnings if finding.code == "short-of-cutoff")
     assert not of("short-of-cutoff", evaluate(qrels, run, ["P@2", "AP", "Rprec"]).warnings)

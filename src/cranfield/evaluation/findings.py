@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,21 +26,18 @@ MOST_GRADES = 20  # different ones that judgements have; more are rather scores
 FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
 
+# What a sentence says of how much of an input it is about may differ where the same is to be said of several.
+_EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
 _SPARSE = f"that is to be expected: doubtful only from {DENSE} judgements a topic on"
 
 
 class Finding(NamedTuple):
-    """One oddity: a stable code, which input it is about, a sentence, and whether it makes a number doubtful.
-
-    `extent` is the part of the sentence that says how much of the input it is about, and may differ between inputs
-    of which the same is to be said.
-    """
+    """One oddity: a stable code, which input it is about, a sentence, and whether it makes a number doubtful."""
 
     code: str
     source: str
     message: str
     doubtful: bool = True
-    extent: str = ""
 
     def __str__(self) -> str:
         return visible(f"{self.source}: {self.message}")
@@ -48,20 +46,28 @@ class Finding(NamedTuple):
 def gathered(findings: Iterable[Finding]) -> list[Finding]:
     """The findings to be shown: what is to be said of several inputs is said once, where it is first said.
 
-    >>> ties = [Finding("ties", run, "ties in 5 topics: look", extent=" in 5 topics") for run in ("a", "b")]
+    >>> ties = [Finding("ties", run, "ties in 5 topics: look") for run in ("a", "b")]
     >>> print(*gathered([*ties, Finding("tags", "b", "two tags")]), sep="\\n")
     a (in 5 topics), b (in 5 topics): ties: look
     b: two tags
     """
     alike: dict[tuple[str, str, bool], list[Finding]] = {}
     for finding in dict.fromkeys(findings):
-        sentence = finding.message.replace(finding.extent, "", 1)
-        alike.setdefault((finding.code, sentence, finding.doubtful), []).append(finding)
+        alike.setdefault((finding.code, _without_extent(finding), finding.doubtful), []).append(finding)
     shown = []
     for (code, sentence, doubtful), group in alike.items():
-        sources = [f"{of.source} ({of.extent.strip()})" if of.extent else of.source for of in group]
+        extents = [_EXTENT[code].search(of.message) if code in _EXTENT else None for of in group]
+        sources = [
+            f"{of.source} ({extent[0].strip()})" if extent else of.source
+            for of, extent in zip(group, extents, strict=True)
+        ]
         shown.append(group[0] if len(group) == 1 else Finding(code, some(sources), sentence, doubtful))
     return shown
+
+
+def _without_extent(finding: Finding) -> str:
+    """The sentence without how much of an input it is about."""
+    return _EXTENT[finding.code].sub("", finding.message) if finding.code in _EXTENT else finding.message
 
 
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
@@ -172,12 +178,11 @@ def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure])
         return []
     topics = _tied_topics(judged, policy, measures)
     if topics:
-        extent = f" in {plural(topics, 'topic')}"
         message = (
-            f"a convention orders tied documents of different grades{extent}: --ties expected "
+            f"a convention orders tied documents of different grades in {plural(topics, 'topic')}: --ties expected "
             "(Policy(ties='expected') in Python) takes the mean over all orders"
         )
-        return [Finding("ties", run.name, message, extent=extent)]
+        return [Finding("ties", run.name, message)]
     if measures:
         return []
     number, tied = int(run.table.tied().sum()), int(np.count_nonzero(judged.tie_size > 1))
@@ -214,7 +219,7 @@ def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> 
     deeper = [str(measure) for measure in measures if (measure.parameters.get("cutoff") or 0) > longest]
     if not deeper:
         return []
-    message = f"no list is longer than {longest:,}: {some(deeper)} can see no more of it"
+    message = f"no list is longer than {longest:,}: {some(deeper)} can see no further"
     return [Finding("short-of-cutoff", run.name, message, doubtful=False)]
 
 
