@@ -278,3 +278,17 @@ def test_of_a_large_run_the_same_repeated_line_is_named_by_any_number_of_threads
         run = read_run(io.StringIO(text), reading=Reading(threads=threads))
         assert dict(run.origin.notes)["duplicates-collapsed"].startswith("1 line repeats another")
         assert "document 'd501' of topic '25'" in dict(run.origin.notes)["duplicates-collapsed"]
+
+
+@pytest.mark.parametrize(
+    ("run", "counted"),
+    [
+        ("1 Q0 a 1 1 t\n", "1 of 2 findings makes"),  # of two topics one is missing; and what is unjudged
+        ("1 Q0 a 1 1 t\n1 Q0 x 2 1 t\n", "2 of 3 findings make"),
+    ],
+)
+def test_check_counts_what_makes_a_number_doubtful(run: str, counted: str, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "r").write_text(run)
+    done = command_line("check", "q", "r", folder=tmp_path)
+    assert (done.exit, done.stdout.split("\n")[-2]) == (1, f"{counted} a number doubtful")

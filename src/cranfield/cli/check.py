@@ -31,6 +31,7 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     Examples:
       $ cranfield check qrels.txt bm25.run dense.run
     """
+    from cranfield.errors import plural
     from cranfield.evaluation.checking import check
     from cranfield.evaluation.experiment import Experiment
 
@@ -41,5 +42,6 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     if not findings:
         click.echo("nothing odd")
     elif doubtful:
-        click.echo(f"\n{doubtful} of {len(findings)} findings make a number doubtful")
+        make = "makes" if doubtful == 1 else "make"
+        click.echo(f"\n{doubtful} of {plural(len(findings), 'finding')} {make} a number doubtful")
         context.exit(1)
