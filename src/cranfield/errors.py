@@ -52,8 +52,8 @@ class LibraryError(UsageError, ImportError):
 class DataError(CranfieldError, ValueError):
     """The input is not what it must be. Exit code 3 on the command line.
 
-    `source`, `line`, `text` and `remedy` hold the parts of the message; `at_prompt` is the message as the command line
-    tells it, where the remedy, `option`, is another one than in Python. A remedy may have several lines; what it quotes
+    `message`, `source`, `line`, `text` and `remedy` hold its parts; `at_prompt` is what the command line tells,
+    where the remedy, `option`, is another one than in Python. A remedy may have several lines; what it quotes
     has none of its own.
 
     >>> str(DataError("score 'high' is not a number", source="a.run", line=3, text="q1 Q0 d7 3 high x"))
@@ -70,11 +70,22 @@ class DataError(CranfieldError, ValueError):
         remedy: str | None = None,
         option: str | None = None,
     ) -> None:
-        self.source, self.line, self.text, self.remedy = source, line, text, remedy
+        self.message, self.source, self.line, self.text = message, source, line, text
+        self.remedy, self.option = remedy, option
         where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         shown = [] if text is None else [f"{line} | {shorten(text)}"]
         super().__init__(f"{where}{message}", *shown, *_lines(remedy))
         self.at_prompt = str(CranfieldError(f"{where}{message}", *shown, *_lines(option or remedy)))
+
+    def with_more(self, lines: Iterable[str]) -> DataError:
+        """The same with further lines below.
+
+        >>> str(DataError("is empty", source="a.run").with_more(["So is b.run."]))
+        'a.run: is empty\\n    So is b.run.'
+        """
+        remedy, option = ("\n    ".join(filter(None, (of, *lines))) for of in (self.remedy, self.option or self.remedy))
+        where = {"source": self.source, "text": self.text, "remedy": remedy, "option": option}
+        return type(self)(self.message, line=self.line, **where)
 
 
 def _lines(remedy: str | None) -> list[str]:

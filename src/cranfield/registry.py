@@ -417,7 +417,10 @@ class Registry(Mapping[str, E]):
             points[0].load()
             entry = self._called.get(name)
             if entry is None:
-                raise UsageError(f"it defines no {self.noun} of that name")
+                raise UsageError(
+                    f"it defines no {self.noun} of that name: one is made by {self.decorator}(…), with its parentheses "
+                    "even where nothing stands in them"
+                )
             if self._is_ours(entry.module):
                 raise UsageError(
                     f"there is a {self.noun} called '{name}' already, {_place(entry)}: it needs another name"

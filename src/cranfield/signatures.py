@@ -198,6 +198,8 @@ def _hint(accepted: Sequence[Kind], shown: str, value: object) -> str:
     """What to do with judgements given where an experiment is wanted, or a path where what is read from it is."""
     if any(getattr(kind, "__name__", "") == "Experiment" for kind in accepted):
         return "; make one of judgements and runs: cranfield.Experiment(qrels, runs)"
+    if isinstance(value, types.FunctionType):
+        return "; a decorator has its parentheses even where nothing stands in them"
     if not isinstance(value, str):
         return ""
     from cranfield import formats, texts

@@ -252,7 +252,7 @@ def test_an_entry_of_a_wrong_type_is_named(entry: Any, told: str, tmp_path: Path
     given = {"1": {"a": 2.0}, "2": entry}
     with pytest.raises(TypeError) as found:
         cranfield.read_run(given)
-    assert str(found.value) == told
+    assert str(found.value) == f"the run: {told}"
     path = tmp_path / "run.json"
     path.write_text(json.dumps(given))
     with pytest.raises(DataError) as refused:

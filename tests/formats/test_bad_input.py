@@ -28,6 +28,7 @@ import pytest
 import cranfield
 from commands import command_line, command_process, of_a_process
 from cranfield import CranfieldError, DataError, UsageError
+from cranfield.errors import ArgumentError
 from cranfield.formats.reading import Reading
 from cranfield.tables import MOST_THREADS, thread_count
 
@@ -112,7 +113,7 @@ REFUSED_RUNS = {
     "zip archive": Refused(b"PK\x03\x04rest", None, "zip", "Unpack"),
     "header line": Refused(b"topic Q0 document rank score tag\n" + RUN, 1, "score 'score' is not a number", "header"),
     "CSV without a header": Refused(b"q1,d1,9.5\n", 1, "1 field", "CSV"),
-    "judgements": Refused(QRELS, 1, "4 fields where trec needs 6", "swapped"),
+    "judgements": Refused(QRELS, 1, "4 fields where trec needs 6", "looks like judgements, where a run is expected"),
     "three columns": Refused(b"q1 d1 1\n", 1, "3 fields", "msmarco"),
     "no tag": Refused(RUN + b"q1 Q0 d3 3 7.5\n", 3, "5 fields"),
     "last line cut short": Refused(RUN + b"q1 Q0 d3", 3, "3 fields", "incomplete"),
@@ -226,6 +227,50 @@ def test_qrels_are_refused(case: Refused, tmp_path: Path) -> None:
         return cranfield.evaluate(judgements, run, "RR")
 
     check_refusal(read, qrels, case, qrels, run)
+
+
+@pytest.mark.parametrize("id", [2.0, None, float("nan"), True, 1.5])
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("form", ["pandas", "columns", "records", "arrays", "matrix"])
+def test_ids_that_are_neither_text_nor_whole_numbers_are_told_with_their_row(id: Any, place: int, form: str) -> None:
+    rows: list[list[Any]] = [["1", "a", 2.0], ["1", "b", 1.0]]
+    rows[1][place] = id
+    names = ["qid", "docno", "score"]
+    source: Any = pandas.DataFrame(rows, columns=names, dtype=object)
+    where = r"row 1( \(counting from 0\))?(, column '(qid|docno)')?"
+    if form == "columns":
+        source = source.convert_dtypes() if id is None else source
+    elif form == "records":
+        source = [dict(zip(names, row, strict=True)) for row in rows]
+    elif form == "arrays":
+        source = tuple(map(list, zip(*rows, strict=True)))
+    elif form == "matrix":
+        source = ([row[0] for row in rows], [[row[1], "x"] for row in rows], [[2.0, 1.0], [2.0, 1.0]])
+        where = r"row 1, place 0 \(counting from 0\)"
+    with pytest.raises((ArgumentError, DataError), match=f"^the run: {where}: ") as refused:
+        cranfield.read_run(source)
+    missing = "missing value" in str(refused.value)
+    role = ("topic", "document")[place]
+    assert missing or f"{role} ids must be str or int, not {type(id).__name__}: {id!r}\n    A row without an id" in str(
+        refused.value
+    )
+
+
+def test_a_column_of_floats_is_told_with_its_remedy() -> None:
+    frame = pandas.DataFrame({"qid": [1, None], "docno": ["a", "b"], "score": [2.0, 1.0]})
+    with pytest.raises(ArgumentError, match=r"^the run: column 'qid' .*ids are strings or integers\n") as refused:
+        cranfield.read_run(frame)
+    assert "become whole numbers again by .astype('Int64')" in str(refused.value)
+    whole = frame.dropna().astype({"qid": "Int64"})
+    assert cranfield.read_run(whole).to_dict() == {"1": {"a": 2.0}}
+
+
+def test_scores_that_are_no_numbers_are_told_with_their_row() -> None:
+    records: Any = [{"qid": "1", "docno": "a", "score": 2.0}, {"qid": "1", "docno": "b", "score": "high"}]
+    with pytest.raises(ArgumentError, match=r"^the run: row 1 .*: scores must be numbers, not str: 'high'$"):
+        cranfield.read_run(records)
+    with pytest.raises(ArgumentError, match=r"^the run: topic 1\.0: topic ids must be str or int, not float$"):
+        cranfield.read_run({1.0: {"a": 1}})  # type: ignore[arg-type]
 
 
 def test_second_of_two_runs_is_refused_and_the_first_is_not_printed(tmp_path: Path) -> None:
@@ -1245,3 +1290,42 @@ def test_broken_pipe_is_quiet(tmp_path: Path) -> None:
         os.close(writing)
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
+
+
+def test_of_a_file_that_is_not_there_the_nearest_is_named(tmp_path: Path) -> None:
+    for name in ("bm25.run.gz", "dense.run", "qrels.txt"):
+        (tmp_path / name).write_bytes(ROW)
+    (tmp_path / "dense").mkdir()
+
+    def told(name: str | Path) -> str:
+        with pytest.raises(DataError, match=r"^[^\n]*: no such file") as refused:
+            cranfield.read_run(name)
+        return "\n".join(str(refused.value).split("\n")[1:]).strip()
+
+    assert told(tmp_path / "bm25.run") == f"Did you mean {tmp_path / 'bm25.run.gz'}?"
+    assert told(tmp_path / "dens.run") == f"Did you mean {tmp_path / 'dense.run'}?"
+    assert told(tmp_path / "nothing-like-it") == ""
+    assert told(tmp_path / "runs" / "bm25.run") == f"There is no folder {tmp_path / 'runs'}."
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    here = command_line("evaluate", "qrels.txt", "bm25.run", folder=tmp_path)
+    assert (here.exit, here.stderr) == (3, "cranfield: bm25.run: no such file\n    Did you mean bm25.run.gz?\n")
+
+
+def test_of_an_empty_input_it_is_said_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "empty.run").write_bytes(b"")
+    (tmp_path / "head.csv").write_bytes(b"topic,document,score\n")
+
+    def told(source: Any) -> str:
+        with pytest.raises(DataError) as refused:
+            cranfield.read_run(source)
+        return str(refused.value)
+
+    assert told(tmp_path / "empty.run").endswith(": is empty\n    Nothing was written to it: make it again.")
+    assert told(io.StringIO("")).endswith(": is empty\n    It can be read only once.")
+    assert told(tmp_path / "head.csv").endswith(
+        ": has no rows\n    It has no line but blank ones, comments and a header."
+    )
+    assert told({"q1": {}}) == "the run: has no rows\n    Give at least one document."
+    for kind in ("judges", "preferences"):
+        with pytest.raises(DataError, match="is empty\n    Nothing was written to it: make it again"):
+            cranfield.read_qrels(tmp_path / "empty.run", reading=Reading(judgements=kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,24 @@ import pytest
 from click.testing import CliRunner
 
 import cranfield
+from commands import command_line
 from cranfield import DataError, UsageError
 from cranfield.cli import COMMANDS, cli, main
 from cranfield.formats.layout import ACCEPTED
 from cranfield.formats.reading import Reading
 from places import EXAMPLES, ROOT
 
+SWAPPED = (
+    "This looks like a run, where judgements are expected: are the two arguments swapped, or is a run given as both?"
+)
 NAMES = {"topic": "qid", "document": "docno", "score": "score", "grade": "rel"}
 FORMS = ("csv", "tsv", "tsv.txt", "jsonl", "parquet", "pandas", "polars", "records")
 
 
-def table(form: str, renamed: dict[str, str], kind: str, folder: Path) -> Any:
+def table(form: str, renamed: dict[str, str], kind: str, folder: Path, values: tuple[float, float] = (2, 1)) -> Any:
     """A run or judgements in a form, with some columns called otherwise."""
     names = [renamed.get(role, NAMES[role]) for role in ("topic", "document", kind)]
-    rows: list[tuple[str, str, int]] = [("q1", "d1", 2), ("q1", "d2", 1)]
+    rows: list[tuple[str, str, float]] = [("q1", "d1", values[0]), ("q1", "d2", values[1])]
     if form in ("csv", "tsv", "tsv.txt"):
         path = folder / f"table.{form.removeprefix('tsv.')}"
         delimiter = "," if form == "csv" else "\t"
@@ -64,6 +69,69 @@ def test_a_missing_column_is_named_alone_and_can_be_told(form: str, kind: str, r
     told = read(source, reading=Reading(columns={role: "mine"}))
     assert told.to_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
     assert read(source, reading=Reading(columns={role: ("other", "mine")})).to_dict() == told.to_dict()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_judgements_in_the_place_of_a_run_are_told(form: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError) as refused:
+        cranfield.read_run(table(form, {}, "grade", tmp_path))
+    assert "no column for the score, but one for the grade, 'rel'" in str(refused.value)
+    assert "This looks like judgements, where a run is expected: is it in the right place?" in str(refused.value)
+    said = "If 'rel' is the score all the same, say so: "
+    assert f"{said}reading=Reading(columns={{'score': 'rel'}})." in str(refused.value)
+    assert f"{said}--columns score=rel." in refused.value.at_prompt
+    reading = Reading(columns={"score": "rel"})
+    assert cranfield.read_run(table(form, {}, "grade", tmp_path), reading=reading).of("q1") == {"d1": 2.0, "d2": 1.0}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_in_the_place_of_judgements_is_told_by_its_scores(form: str, tmp_path: Path) -> None:
+    def run() -> Any:
+        return table(form, {}, "score", tmp_path, (2.5, 1))
+
+    with pytest.raises(DataError) as refused:
+        cranfield.read_qrels(run())
+    assert "the column 'score' has scores, not grades: 2.5" in str(refused.value)
+    assert SWAPPED in str(refused.value)
+    assert "If 'score' is the grade all the same, say so: --columns grade=score." in refused.value.at_prompt
+    told = cranfield.read_qrels(run(), reading=Reading(columns={"grade": "score"}))
+    assert told.of("q1") == cranfield.read_run(run()).of("q1") == {"d1": 2.5, "d2": 1.0}
+    # BEIR has grades under this name, and grades may have fractions under their own.
+    assert cranfield.read_qrels(table(form, {}, "score", tmp_path)).of("q1") == {"d1": 2.0, "d2": 1.0}
+    assert cranfield.read_qrels(table(form, {}, "grade", tmp_path, (0.5, 0.25))).of("q1") == {"d1": 0.5, "d2": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ("qid,docno,rank,score", "'rank', 'score'"),
+        ("qid,docno,score,run_id", "'score', 'run_id'"),
+        ("qid,docno,rank", "'rank'"),
+        ("qid,docno,similarity,rank,tag", "'similarity', 'rank', 'tag'"),
+    ],
+)
+def test_a_run_in_the_place_of_judgements_is_told_by_its_columns(header: str, shown: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(f"{header}\n1,d1{',1' * (header.count(',') - 1)}\n")
+    with pytest.raises(DataError, match=re.escape(f"no column for the grade, but those of a run, {shown}")) as refused:
+        cranfield.read_qrels(path)
+    assert SWAPPED in str(refused.value)
+    assert cranfield.read_run(path).of("1") in ({"d1": 1.0}, {"d1": -1.0})
+    path.write_text(f"{header},grade\n1,d1{',1' * header.count(',')}\n")
+    assert cranfield.read_qrels(path).of("1") == {"d1": 1.0}
+
+
+def test_swapped_tables_are_told_at_the_prompt(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("qid,docno,rel\n1,d1,1\n1,d2,0\n")
+    (tmp_path / "beir.tsv").write_text("query-id\tcorpus-id\tscore\n1\td1\t1\n1\td2\t0\n")
+    (tmp_path / "r.csv").write_text("qid,docno,score\n1,d1,1.5\n1,d2,0.25\n")
+    for judgements in ("q.csv", "beir.tsv"):
+        right = command_line("evaluate", judgements, "r.csv", "-m", "AP", folder=tmp_path)
+        assert (right.exit, right.stdout, right.stderr) == (0, "run      AP\nr    1.0000\n", "")
+        for more in ((), ("--columns", "score=rel")):
+            wrong = command_line("evaluate", "r.csv", judgements, "-m", "AP", *more, folder=tmp_path)
+            assert (wrong.exit, wrong.stdout) == (3, "")
+            assert SWAPPED in wrong.stderr
 
 
 def test_several_missing_columns_are_told_together(tmp_path: Path) -> None:

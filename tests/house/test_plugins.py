@@ -184,6 +184,22 @@ def test_a_plugin_that_defines_something_else_is_refused(tmp_path: Path) -> None
     assert "it defines no measure of that name" in done.stderr
 
 
+def test_a_plugin_whose_decorator_is_not_called_is_told_so(tmp_path: Path) -> None:
+    parentheses = "its parentheses even where nothing stands in them"
+    of_the_room = f"it defines no measure of that name: one is made by measure(…), with {parentheses}"
+    bare = OWN.format(name="Bare").replace("measure()", "measure")
+    for place, module, hint in (
+        ("room", "from cranfield.measures import measure\n" + bare.replace("@cranfield.", "@"), of_the_room),
+        ("top", bare, f"; a decorator has {parentheses}"),
+    ):
+        (tmp_path / place).mkdir()
+        path = plugged(tmp_path / place, "[cranfield.measures]\nBare = bare:Bare\n", bare=module)
+        done = cranfield("evaluate", QRELS, BM25, "-m", "Bare", path=path)
+        assert done.returncode == 2
+        assert "(cranfield.measures: bare:Bare) cannot be used: " in done.stderr
+        assert hint in done.stderr
+
+
 # ---- modules named on the command line, and nowhere else ----
 
 # What was imported can be seen: the module writes a file.

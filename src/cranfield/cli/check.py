@@ -24,12 +24,14 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.
 
-    Exit code 1 if anything makes a number doubtful, 3 if a file cannot be read as it stands.
+    Exit code 1 if anything makes a number doubtful, 3 if a file cannot be read as it stands: then its faulty lines are
+    told, the first 20 of each file.
 
     \b
     Examples:
       $ cranfield check qrels.txt bm25.run dense.run
     """
+    from cranfield.errors import plural
     from cranfield.evaluation.checking import check
     from cranfield.evaluation.experiment import Experiment
 
@@ -40,5 +42,6 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     if not findings:
         click.echo("nothing odd")
     elif doubtful:
-        click.echo(f"\n{doubtful} of {len(findings)} findings make a number doubtful")
+        make = "makes" if doubtful == 1 else "make"
+        click.echo(f"\n{doubtful} of {plural(len(findings), 'finding')} {make} a number doubtful")
         context.exit(1)

@@ -314,5 +314,7 @@ def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 
 def warn(warnings: Iterable[Finding]) -> None:
     """Says on standard error what is odd."""
-    for warning in warnings:
+    from cranfield.evaluation.findings import gathered
+
+    for warning in gathered(warnings):
         click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)

@@ -253,6 +253,14 @@ NB_MODULE(_core, m) {
                          for (const auto& topic : t.topics()) count += topic.facts.collapsed;
                          return count;
                      })
+        .def_prop_ro("repeated",
+                     [](const Table& t) -> nb::object {
+                         for (const auto& topic : t.topics()) {
+                             const std::string& document = topic.facts.repeated;
+                             if (!document.empty()) return nb::make_tuple(to_str(topic.id), to_str(document));
+                         }
+                         return nb::none();
+                     })
         .def("collapsed", [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.collapsed; }); })
         .def("rank_disagreements",
              [](const Table& t) { return per_topic<std::int64_t>(t, [](auto& x) { return x.facts.rank_disagrees; }); })

@@ -35,7 +35,7 @@ std::uint64_t prefix_of(Bytes id) {
 // Leaves out identical duplicates, stably, and returns how many rows remain. Slots hold row numbers + 1; there are so
 // many that almost every row finds its own empty.
 std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::uint32_t* positions, std::size_t count,
-                            std::vector<std::uint32_t>& slots) {
+                            std::vector<std::uint32_t>& slots, Facts& facts) {
     std::size_t size = 16;
     while (size < count * 4) size *= 2;
     slots.assign(size, 0);
@@ -52,7 +52,10 @@ std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::ui
             repeated = true;
             break;
         }
-        if (repeated) continue;
+        if (repeated) {
+            if (facts.repeated.empty()) facts.repeated = row.id();
+            continue;
+        }
         if (kept != i) {
             rows[kept] = row;
             if (ranks) ranks[kept] = ranks[i];
@@ -148,7 +151,7 @@ void describe(const Row* rows, const std::int32_t* ranks, const std::vector<std:
 std::size_t put_in_order(Bytes topic, Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions,
                          std::size_t count, bool ids_break_ties, Scratch& scratch, Facts& facts) {
     const std::size_t kept = drop_duplicates(topic, rows, ranks, positions.empty() ? nullptr : positions.data(), count,
-                                             scratch.slots);
+                                             scratch.slots, facts);
     facts.collapsed += static_cast<std::uint32_t>(count - kept);
     if (!positions.empty()) positions.resize(kept);
     if (!is_ordered(rows, kept, ids_break_ties)) sort_rows(rows, ranks, positions, kept, ids_break_ties, scratch);
@@ -270,6 +273,7 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
             const auto* order = segment.facts.input_order.get();
             for (std::uint32_t i = 0; i < segment.count; ++i) positions.push_back(base + (order ? (*order)[i] : i));
             topic.facts.collapsed += segment.facts.collapsed;
+            if (topic.facts.repeated.empty()) topic.facts.repeated = segment.facts.repeated;
         }
         Scratch scratch;
         topic.count = put_in_order(topic.id, rows.data(), ranks.empty() ? nullptr : ranks.data(), positions, rows.size(),

@@ -46,6 +46,7 @@ struct Facts {
     std::uint32_t tied = 0;              // rows that share their value with another
     std::uint32_t rank_disagrees = 0;    // rows whose rank is not below that of every better row
     std::uint32_t collapsed = 0;         // identical duplicates left out
+    std::string repeated;                // the document of the first of them
     // For each row its place in the input; kept only where tied rows stood in another order there.
     std::unique_ptr<std::vector<std::uint32_t>> input_order;
 };

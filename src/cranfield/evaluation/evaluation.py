@@ -87,8 +87,9 @@ def evaluated(
     if not runs:
         raise UsageError("no run given")
     names = distinct_names([(run.source.name, run.source.path) for run in runs])
-    measured, unknown = _efficiency(names, [run.source.path for run in runs], figures)
-    warnings += [finding for run in runs for finding in run.findings] + unknown
+    paths = [run.source.path for run in runs]
+    measured, unknown = _efficiency(names, paths, figures)
+    warnings += [*findings.of_runs(names, paths, [run.findings for run in runs]), *unknown]
     cubes = [np.stack(cube) for cube in zip(*(run.cubes for run in runs), strict=True)]
     answered = np.stack([run.answered for run in runs])
     topics, cubes = _choose_topics(policy, names, judgements.pool.topics, cubes, answered, reported.has_relevant)
@@ -180,7 +181,7 @@ class _Scoring:
             place = np.argsort(np.argsort(self.timed, kind="stable"))
             cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]
             errors = np.concatenate((errors, timed.errors))[place]
-        warnings = findings.of_run(run, judged, self.policy)
+        warnings = findings.of_run(run, whole, self.policy, self.measures)
         warnings += findings.of_sampling(run, self.measures, errors, self.policy)
         warnings += spread(run.name, self.measures, plain.single)
         return _ScoredRun(input_of(run), warnings, judged.answered, cubes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, plural, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy
 from cranfield.render.escaping import visible
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
 DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
 DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
+MOST_GRADES = 20  # different ones that judgements have; more are rather scores
+FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
+
+
+# What a sentence says of how much of an input it is about may differ where the same is to be said of several.
+_EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
+_SPARSE = f"that is to be expected: doubtful only from {DENSE} judgements a topic on"
 
 
 class Finding(NamedTuple):
@@ -32,6 +41,33 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return visible(f"{self.source}: {self.message}")
+
+
+def gathered(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings to be shown: what is to be said of several inputs is said once, where it is first said.
+
+    >>> ties = [Finding("ties", run, "ties in 5 topics: look") for run in ("a", "b")]
+    >>> print(*gathered([*ties, Finding("tags", "b", "two tags")]), sep="\\n")
+    a (in 5 topics), b (in 5 topics): ties: look
+    b: two tags
+    """
+    alike: dict[tuple[str, str, bool], list[Finding]] = {}
+    for finding in dict.fromkeys(findings):
+        alike.setdefault((finding.code, _without_extent(finding), finding.doubtful), []).append(finding)
+    shown = []
+    for (code, sentence, doubtful), group in alike.items():
+        extents = [_EXTENT[code].search(of.message) if code in _EXTENT else None for of in group]
+        sources = [
+            f"{of.source} ({extent[0].strip()})" if extent else of.source
+            for of, extent in zip(group, extents, strict=True)
+        ]
+        shown.append(group[0] if len(group) == 1 else Finding(code, some(sources), sentence, doubtful))
+    return shown
+
+
+def _without_extent(finding: Finding) -> str:
+    """The sentence without how much of an input it is about."""
+    return _EXTENT[finding.code].sub("", finding.message) if finding.code in _EXTENT else finding.message
 
 
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
@@ -71,8 +107,11 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
     return findings
 
 
-def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Finding]:
-    """What is odd about a run as seen through the judgements; an error if they have no topic in common."""
+def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:
+    """What is odd about a run as seen, whole, through the judgements; an error if they have no topic in common.
+
+    Where the measures are known, nothing is said of what none of them sees.
+    """
     policy = policy or Policy()
     if not judged.answered.any():
         raise no_common_topic(run, judged.topics)
@@ -95,12 +134,93 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None) -> list[Findi
     if disagree:
         message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
         findings.append(Finding("rank-disagreement", run.name, message))
-    tied = int(np.count_nonzero(judged.tie_size > 1))
-    if tied and policy.ties in ("docid", "file"):  # otherwise every order is accounted for
-        total = int(run.table.tied().sum())
-        message = f"{plural(total, 'document')} tied in score, {tied:,} of them judged: their order is a convention"
-        findings.append(Finding("ties", run.name, message))
+    findings += _looks_swapped(run, judged, policy)
+    findings += _ties(run, judged, policy, measures)
+    findings += _beyond_the_lists(run, judged, measures)
     return findings
+
+
+def of_runs(
+    names: Sequence[str], paths: Sequence[str | None], findings: Sequence[Sequence[Finding]]
+) -> Iterator[Finding]:
+    """The findings of each run under the name that tells it from the others; and which files are given twice."""
+    first: dict[str, str] = {}
+    for name, path, of_one in zip(names, paths, findings, strict=True):
+        yield from (finding._replace(source=name) for finding in of_one)
+        if path is not None and path != "-":
+            same = first.setdefault(os.path.realpath(path), name)
+            if same != name:
+                yield Finding("same-file", name, f"the same file as {same}: is another one meant?")
+
+
+def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
+    """Says so where judgements have as many values as scores have, and the run as few as grades have."""
+    grades = np.unique(judged.pool.grades[:1000])
+    if len(grades) <= MOST_GRADES or policy.grades == "probabilities":
+        return []
+    try:
+        scores = np.unique(run.table.values()).tolist()
+    except UsageError:  # its rows are gone
+        return []
+    if len(scores) > 6 or not all(score in FEW_SCORES for score in scores):
+        return []
+    listed = ", ".join(f"{score:g}" for score in scores)
+    message = (
+        f"its only scores are {listed}, while judgements have more than {MOST_GRADES} different grades, such as "
+        f"{grades[-1]:g}: are the two arguments swapped?"
+    )
+    return [Finding("swapped", run.name, message)]
+
+
+def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
+    """Ties whose order is a convention: doubtful where documents of different grades change places with it."""
+    if policy.ties not in ("docid", "file") or not np.any(judged.tie_size > 1):  # otherwise every order is counted
+        return []
+    topics = _tied_topics(judged, policy, measures)
+    if topics:
+        message = (
+            f"a convention orders tied documents of different grades in {plural(topics, 'topic')}: --ties expected "
+            "(Policy(ties='expected') in Python) takes the mean over all orders"
+        )
+        return [Finding("ties", run.name, message)]
+    if measures:
+        return []
+    number, tied = int(run.table.tied().sum()), int(np.count_nonzero(judged.tie_size > 1))
+    message = f"{plural(number, 'document')} tied in score, {tied:,} of them judged; none with one of another grade"
+    return [Finding("ties", run.name, message, doubtful=False)]
+
+
+def _tied_topics(judged: Judged, policy: Policy, measures: Sequence[Measure]) -> int:
+    """The number of topics where tied documents are of different grades, as far down as measures look.
+
+    Who was not judged counts as not relevant, unless such documents are taken out.
+    """
+    first = judged.group_starts
+    top, size = judged.tie_first[first], judged.tie_size[first]
+    grade = np.maximum(judged.grade, 0)
+    highest, lowest = np.maximum.reduceat(grade, first), np.minimum.reduceat(grade, first)
+    unjudged = np.diff(np.append(first, len(grade))) < size
+    depth = policy.depth
+    if policy.judged_only:  # they still decide who stands above the depth
+        unjudged &= False if depth is None else (top <= depth) & (top + size - 1 > depth)
+    matters = highest > np.where(unjudged, 0, lowest)
+    cutoffs = [measure.parameters.get("cutoff") for measure in measures]
+    known = [cutoff for cutoff in cutoffs if cutoff is not None]
+    if cutoffs and len(known) == len(cutoffs) and not policy.judged_only:
+        matters &= top <= max(known)
+    if depth is not None:
+        matters &= top <= depth
+    return len(np.unique(judged.topic[first][matters]))
+
+
+def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> list[Finding]:
+    """Measures that look further down than any list of a run goes."""
+    longest = int(judged.retrieved.max())
+    deeper = [str(measure) for measure in measures if (measure.parameters.get("cutoff") or 0) > longest]
+    if not deeper:
+        return []
+    message = f"no list is longer than {longest:,}: {some(deeper)} can see no further"
+    return [Finding("short-of-cutoff", run.name, message, doubtful=False)]
 
 
 def no_common_topic(run: Run, judged: Sequence[str]) -> DataError:
@@ -144,11 +264,15 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
             judged_here = int(np.count_nonzero((judged.rank <= depth) & (judged.grade >= 0)))
             shares.append((depth, 1 - judged_here / seen))
     pool = judged.pool
-    dense = np.count_nonzero(pool.grades >= 0) / len(pool.topics) >= DENSE
+    number = np.count_nonzero(pool.grades >= 0) / len(pool.topics)
+    dense = bool(number >= DENSE)
     if shares:
-        table = ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
-        doubtful = bool(dense and any(share > 0.2 for depth, share in shares if depth <= 10))
-        findings.append(Finding("unjudged", run.name, f"unjudged documents by depth: {table}", doubtful))
+        message = "unjudged documents by depth: " + ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
+        many = any(share > 0.2 for depth, share in shares if depth <= 10)
+        if many:
+            message += f". With {number:.3g} judgements a topic "
+            message += "they are holes in the pool, and count as not relevant" if dense else _SPARSE
+        findings.append(Finding("unjudged", run.name, message, doubtful=many and dense))
     longest = int(judged.retrieved.max())
     short = [judged.topics[t] for t in np.flatnonzero((judged.retrieved > 0) & (judged.retrieved < longest))]
     if short:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from cranfield.errors import ArgumentError, DataError, UsageError
+from cranfield.errors import ArgumentError, UsageError
 from cranfield.formats.datasets import is_dataset, name_of, records
 from cranfield.formats.format import (
     BYTE_ORDER_MARK,
@@ -22,7 +22,7 @@ from cranfield.formats.format import (
 from cranfield.formats.given import is_file, is_frame, is_open
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import Buffer, open_source
+from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
@@ -102,8 +102,7 @@ def _read(
         opened = open_source(source, reading.digest)
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
-            hint = "It can be read only once." if path == "-" or is_open(source) else None
-            raise DataError("is empty", source=label, remedy=hint)
+            raise nothing_in_it(label, once=path == "-" or is_open(source))
         format = _choose(reading.format, opened.data, label, request)
         parsed, form = format.read(opened.data, label, request), format.name
         digested = opened.digest()
@@ -111,7 +110,7 @@ def _read(
         label = name or f"the {request.noun}"
         parsed = _read_memory(source, label, request)
     if parsed.table.row_count == 0:
-        raise DataError("has no rows", source=label)
+        raise no_rows(label, path)
     if parsed.luggage is not None:
         known = parsed.luggage.origin
         return known._replace(name=name or known.name), parsed

@@ -7,7 +7,7 @@ from itertools import count
 
 from cranfield._core import TextLayout
 from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, table_format
-from cranfield.formats.layout import is_header, require_columns
+from cranfield.formats.layout import check_grades, is_header, require_columns
 from cranfield.formats.rows import LINES, TABS, column_names, number
 from cranfield.formats.sources import Buffer
 from cranfield.formats.trec_text import read_fields
@@ -44,7 +44,9 @@ def read_delimited(data: Buffer, source: str, request: Request, delimiter: str) 
         header_lines=1,
         kind=columns.kind,
     )
-    return read_fields(data, source, request, layout)
+    parsed = read_fields(data, source, request, layout)
+    check_grades(parsed.table, names[columns.value], request, source)
+    return parsed
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:

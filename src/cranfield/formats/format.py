@@ -26,8 +26,15 @@ IN_GROUPS = (
     "\n    If there are several subtopics or several judges to a topic, say so: --judgements subtopics or judges "
     "(judgements=… in Python)."
 )
-
-
+# What a file is, is told where it is read; whether another was given in its place, only whoever gave it can say.
+NOT_A_RUN = "This looks like judgements, where a run is expected: is it in the right place?"
+NOT_JUDGEMENTS = (
+    "This looks like a run, where judgements are expected: are the two arguments swapped, or is a run given as both?"
+)
+IDS = (
+    "A row without an id is to be left out; where pandas has made floats of whole numbers because one is missing, they "
+    "become whole numbers again by .astype('Int64')."
+)
 UNJUDGED = (
     "This looks like a pool that nobody has judged yet, as `cranfield pool` writes it: judge it, with {}, 0 for what "
     "is not relevant and 1 or more for what is, and it is judgements."
@@ -281,12 +288,12 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
         return "This looks like CSV: it needs a header line that names its columns, such as topic,document,score."
     if request.kind == "score":
         if len(fields) == 4 and is_number(fields[3]):
-            return "This looks like judgements: are the two arguments swapped?"
+            return NOT_A_RUN
         if len(fields) == 3 and is_number(fields[2]):
             return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
         return "If the last line was cut short, the file is incomplete: write it again."
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
-        return "This looks like a run: are the two arguments swapped?"
+        return NOT_JUDGEMENTS
     if len(fields) == 3 and fields[1] == "0":
         either = ""
         if is_number(fields[2]):
@@ -319,7 +326,8 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     code, fault = error.args
     kind = request.kind
     if code == "frame":
-        return ArgumentError(f"{source}: {fault['message']}")
+        message = fault["message"]
+        return ArgumentError(f"{source}: {message}", *([IDS] if "ids are" in message else []))
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
@@ -345,7 +353,16 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
 def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:
     """Said where lines that repeat another were left out."""
     count = table.collapsed_count
-    if not count:
-        return ()
+    return repeated_note(count, *(table.repeated or ("", ""))) if count else ()
+
+
+def repeated_note(count: int, topic: str, document: str) -> tuple[tuple[str, str], ...]:
+    """Said of lines that repeat another, of which one is of this document, where that is known.
+
+    >>> repeated_note(2, "q1", "d7")[0][1]
+    "2 lines repeat another with the same value, such as that of document 'd7' of topic 'q1'; each counts once"
+    """
     lines = "line repeats" if count == 1 else "lines repeat"
-    return (("duplicates-collapsed", f"{count:,} {lines} another with the same value; each counts once"),)
+    which = "that of" if count == 1 else "such as that of"
+    named = f", {which} document '{shorten(document, 60)}' of topic '{shorten(topic, 60)}'" if document else ""
+    return (("duplicates-collapsed", f"{count:,} {lines} another with the same value{named}; each counts once"),)

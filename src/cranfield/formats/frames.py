@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
 from cranfield.formats.format import Parsed, Request, collapsed_note, row_error
 from cranfield.formats.given import is_pandas
-from cranfield.formats.layout import require_columns
+from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.memory import read_lists
 from cranfield.travel import unpacked
 
@@ -30,11 +30,13 @@ def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
         return _read_pandas_columns(frame, source, request)
     metadata = arrow_metadata(stream)
     try:
-        columns = require_columns(arrow_columns(stream), request.kind, request.columns, source)
+        names = arrow_columns(stream)
+        columns = require_columns(names, request.kind, request.columns, source)
         wanted = [columns.topic, columns.document, columns.value, columns.rank]
         table = read_arrow(stream, wanted, columns.kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
+    check_grades(table, names[columns.value], request, source)
     return Parsed(table, collapsed_note(table), luggage=unpacked(metadata, table, columns.kind) if metadata else None)
 
 
@@ -56,4 +58,6 @@ def _read_pandas_columns(frame: pandas.DataFrame, source: str, request: Request)
     names = [str(name) for name in frame.columns]
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [frame.iloc[:, i].tolist() for i in (columns.topic, columns.document, columns.value)]
-    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    check_grades(parsed.table, names[columns.value], request, source)
+    return parsed

@@ -17,13 +17,13 @@ from cranfield._core import Progress
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import stem
 from cranfield.formats.delimited import header
-from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, rows_of_text
-from cranfield.formats.given import is_file, is_frame, is_pandas
+from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, repeated_note, rows_of_text
+from cranfield.formats.given import is_file, is_frame, is_open, is_pandas
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.layout import NOTHING, ColumnNames, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
-from cranfield.formats.sources import Buffer, open_source
+from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -82,18 +82,16 @@ def read_rows(source: Given, name: str | None, wanted: Grouping) -> Rows:
         opened = open_source(source)
         path, label = opened.path, opened.label
         if not len(opened.data):
-            hint = "It can be read only once." if path == "-" else None
-            raise DataError("is empty", source=label, remedy=hint)
+            raise nothing_in_it(label, once=path == "-" or is_open(source))
         judgements = _read_bytes(opened.data, label, wanted, notes)
     else:
         label = name or "the qrels"
         judgements = _read_memory(source, label, wanted)
-    rows, repeated = _each_once(judgements, label, wanted.noun)
+    rows, repeats = _each_once(judgements, label, wanted.noun)
     if not rows:
-        raise DataError("has no rows", source=label)
-    if repeated:
-        lines = "line repeats" if repeated == 1 else "lines repeat"
-        notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))
+        raise no_rows(label, path)
+    if repeats:
+        notes += repeated_note(len(repeats), repeats[0].topic, repeats[0].document)
     return Rows(rows, Origin(name or ("qrels" if path is None else stem(label)), path, notes=tuple(notes)))
 
 
@@ -254,13 +252,16 @@ def _number(text: str) -> float | str:
     return float(text) if _NUMBER.fullmatch(text.strip()) else text
 
 
-def _each_once(rows: Iterable[GroupedJudgement], source: str, noun: str) -> tuple[list[GroupedJudgement], int]:
-    """The judgements without those that repeat another, and how many did."""
+def _each_once(
+    rows: Iterable[GroupedJudgement], source: str, noun: str
+) -> tuple[list[GroupedJudgement], list[GroupedJudgement]]:
+    """The judgements without those that repeat another, and those that do."""
     seen: dict[tuple[str, str, str], GroupedJudgement] = {}
-    repeated = 0
+    repeats: list[GroupedJudgement] = []
     for row in rows:
         first = seen.setdefault(row[:3], row)
-        repeated += first is not row
+        if first is not row:
+            repeats.append(row)
         if first.grade != row.grade:
             other = f"Line {first.line} has another: {shorten(first.text)}\n    " if first.text else ""
             raise DuplicateError(
@@ -271,7 +272,7 @@ def _each_once(rows: Iterable[GroupedJudgement], source: str, noun: str) -> tupl
                 text=row.text,
                 remedy=f"{other}Each document may appear once for each topic and {noun}: decide which is right.",
             )
-    return list(seen.values()), repeated
+    return list(seen.values()), repeats
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from cranfield.formats.format import (
     table_format,
     tagged,
 )
-from cranfield.formats.layout import require_columns
+from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.memory import read_mapping
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
@@ -127,6 +127,8 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
         table, _ = read_columns(rows[0], 1, rows[1], rows[2], kind, request.threads)
     except CoreError as error:
         raise _at_its_line(error, rows, numbers, lines, source, request) from None
+    if wanted:
+        check_grades(table, wanted[2], request, source)
     return tagged(Parsed(table, collapsed_note(table)), tags)
 
 
@@ -173,7 +175,7 @@ def read_json(data: Buffer, source: str, request: Request) -> Parsed:
     try:
         return read_mapping(outer, source, request)
     except TypeError as error:
-        raise DataError(str(error), source=source) from None
+        raise DataError(str(error).removeprefix(f"{source}: "), source=source) from None
 
 
 def _starts(head: bytes, value: bytes) -> bool:

@@ -6,10 +6,13 @@ Names are compared without regard to case; where several fit, the first of the l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, shorten, some
-from cranfield.formats.format import UNJUDGED, Kind, is_number
+from cranfield.formats.format import NOT_A_RUN, NOT_JUDGEMENTS, UNJUDGED, Kind, Request, is_number
+
+if TYPE_CHECKING:
+    from cranfield._core import Table
 
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "topic": ("topic", "topic_id", "query_id", "query-id", "queryid", "qid", "q_id"),
@@ -77,6 +80,8 @@ def require_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames, sour
     """As find_columns, but an error that says which is missing, and what it may be called."""
     columns = find_columns(names, kind, aliases)
     missing = columns.missing()
+    if kind not in aliases:
+        _check_kind(names, kind, columns, source)
     if missing == ["grade"] and len(names) == 2:
         remedy = UNJUDGED.format("a column grade")
         raise DataError("topics and documents, but no grades", source=source, remedy=remedy)
@@ -96,6 +101,57 @@ def require_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames, sour
                 remedy="Which one is meant? Rename the other.",
             )
     return columns
+
+
+def _check_kind(names: Sequence[str], kind: Kind, columns: Columns, source: str) -> None:
+    """An error where the columns are those of a run and judgements are wanted, or the other way round.
+
+    Scores and grades may both be called score: a rank or a tag beside it says that it is a run.
+    """
+    known = [name.strip().lower() for name in names]
+
+    def of(*roles: str) -> list[str]:
+        return [name for name, low in zip(names, known, strict=True) if any(low in ACCEPTED[role] for role in roles)]
+
+    if kind == "score":
+        grades = [name for name in of("grade") if name not in of("score")]
+        if columns.missing() == ["score"] and grades:
+            raise _other_kind(f"no column for the score, but one for the grade, {grades[0]!r}", kind, grades[0], source)
+        return
+    scores = of("score")
+    if (columns.value < 0 or names[columns.value] in scores) and (of("rank") or (scores and of("tag"))):
+        of_a_run = [repr(name) for name in of("score", "rank", "tag")]
+        name = scores[0] if scores else of("rank")[0]
+        raise _other_kind(f"no column for the grade, but those of a run, {some(of_a_run)}", kind, name, source)
+
+
+def check_grades(table: Table, name: str, request: Request, source: str) -> None:
+    """An error where what was read as grades stands in a column whose name says scores, and has fractions as they have.
+
+    BEIR has grades in a column score; who has grades with a fraction there says that they are grades.
+    """
+    if request.kind != "grade" or "grade" in request.columns or name.strip().lower() not in ACCEPTED["score"]:
+        return
+    values = table.values()
+    fractions = values[values % 1 != 0]
+    if len(fractions) and 2 * len(fractions) >= len(values):
+        message = f"the column {shorten(name, 60)!r} has scores, not grades: {fractions[0]:g}"
+        raise _other_kind(message, request.kind, name, source)
+
+
+def _other_kind(message: str, kind: Kind, name: str, source: str) -> DataError:
+    """The error for a run in the place of judgements, or the other way round, and how to say that it is none."""
+    import shlex
+
+    looks = NOT_A_RUN if kind == "score" else NOT_JUDGEMENTS
+    said = f"\n    If {shorten(name, 60)!r} is the {kind} all the same, say so: "
+    columns = {kind: shorten(name, 100)}
+    return DataError(
+        message,
+        source=source,
+        remedy=f"{looks}{said}reading=Reading(columns={columns}).",
+        option=f"{looks}{said}--columns {shlex.quote(f'{kind}={columns[kind]}')}.",
+    )
 
 
 def no_column(

@@ -7,9 +7,9 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
-from cranfield.errors import ArgumentError, DataError
-from cranfield.formats.format import EXPECTED, Parsed, Request, collapsed_note, row_error
-from cranfield.formats.layout import require_columns
+from cranfield.errors import ArgumentError, DataError, shorten
+from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, row_error
+from cranfield.formats.layout import check_grades, require_columns
 from cranfield.tables import describe_type
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cranfield._core import Floats
-    from cranfield.formats.given import Arrays, Nested, Record, Records, Value, Values
+    from cranfield.formats.given import Arrays, Column, Nested, Record, Records, Scalar, Value, Values
 
 FAISS_PADDING = -1
 
@@ -33,7 +33,7 @@ def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        raise ArgumentError(f"{_misfit(plain, request)}{error}") from None
+        raise ArgumentError(f"{source}: {_misfit(plain, request)}{error}") from None
     return Parsed(table, collapsed_note(table))
 
 
@@ -42,6 +42,8 @@ def _misfit(outer: dict[str | int, Value], request: Request) -> str:
     for topic, documents in outer.items():
         if _fits({topic: documents}, request):
             continue
+        if not _fits({topic: {}}, request):
+            return f"topic {topic!r}: "
         entries = documents.items() if isinstance(documents, dict) else ()
         wrong = (
             f", document {document!r}" for document, value in entries if not _fits({topic: {document: value}}, request)
@@ -68,7 +70,35 @@ def read_lists(
         table, _ = read_columns(topics, 1, documents, values, kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
+    except TypeError as error:
+        raise _misfit_row(error, topics, 1, documents, values, source) from None
     return Parsed(table, collapsed_note(table))
+
+
+def _misfit_row(
+    error: TypeError, topics: Values, per_topic: int, documents: Values, values: Values | Floats, source: str
+) -> ArgumentError:
+    """The error for the first row whose topic or document is no id, or whose value is no number."""
+
+    def told(row: int, entry: Scalar, *remedy: str) -> ArgumentError:
+        where = f"row {row}" if per_topic == 1 else f"row {row // per_topic}, place {row % per_topic}"
+        return ArgumentError(f"{source}: {where} (counting from 0): {error}: {shorten(repr(entry), 60)}", *remedy)
+
+    for row, (document, value) in enumerate(zip(documents, values, strict=True)):
+        for id in (topics[row // per_topic], document):
+            if not isinstance(id, str) and (isinstance(id, bool) or not hasattr(id, "__index__")):
+                return told(row, id, IDS)
+        if not hasattr(value, "__float__"):
+            return told(row, value)
+    return ArgumentError(f"{source}: {error}")
+
+
+def _ids(given: Column) -> NDArray[np.generic]:
+    """Ids as an array. Of a list of mixed types NumPy would make text, a missing one into the id 'nan'."""
+    import numpy as np
+
+    array = np.asarray(given)
+    return np.asarray(given, dtype=object) if array.dtype.kind == "U" and isinstance(given, list | tuple) else array
 
 
 def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
@@ -80,7 +110,7 @@ def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
             f"{source}: masked arrays have holes; give plain arrays, or a data frame without missing values"
         )
     try:
-        topics, documents, values = (np.asarray(array) for array in arrays)
+        topics, documents, values = _ids(arrays[0]), _ids(arrays[1]), np.asarray(arrays[2])
     except ValueError:
         raise DataError(
             "the arrays are ragged", source=source, remedy="Every topic must have equally many ids."
@@ -111,6 +141,8 @@ def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
             )
     except CoreError as error:
         raise row_error(error, source, request) from None
+    except TypeError as error:
+        raise _misfit_row(error, topics.tolist(), per_topic, _strings(documents), numbers, source) from None
     notes = collapsed_note(table)
     if padded:
         notes += (("padding", f"{padded:,} places with the id -1, as FAISS fills up short lists, were left out"),)
@@ -127,7 +159,9 @@ def read_records(records: Records, source: str, request: Request) -> Parsed:
     rows, names = records_of(records, source)
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [values_of(rows, names[i], source) for i in (columns.topic, columns.document, columns.value)]
-    return read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    check_grades(parsed.table, names[columns.value], request, source)
+    return parsed
 
 
 def records_of(records: Records, source: str) -> tuple[list[Record], tuple[str, ...]]:

@@ -23,7 +23,7 @@ from cranfield.formats.given import is_file
 from cranfield.formats.grouped import Notes, trec_lines
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, ColumnNames
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import nothing_in_it, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _of_text(data: bytes, label: str, notes: Notes) -> Iterator[Statement]:
         raise DataError("NUL byte", source=label, remedy="This is not text, or it is UTF-16: convert it to UTF-8.")
     first = next((line for _, line in rows_of_text(data, lambda line: len(line.split()) in (3, 4, 5), [])), None)
     if first is None:
-        raise DataError("is empty", source=label)
+        raise nothing_in_it(label)
     fields = len(first.split())
     if fields == 5:
         yield from _of_levels(graded_lines(data, label, 5, notes), label)

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten, some
 from cranfield.formats import read_qrels, stem
-from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.format import decode, repeated_note, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
 from cranfield.formats.layout import NOTHING, ColumnNames, require_columns
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import no_rows, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qre
         label = name or "the qrels"
         rows = list(_of_mapping(source, label) if isinstance(source, Mapping) else _of_records(source, label, columns))
     if not rows:
-        raise DataError("has no rows", source=label)
+        raise no_rows(label, path)
     rows = _distinct(rows, notes)
     with_strata = rows[0].stratum is not None
     if any((row.stratum is not None) != with_strata for row in rows):
@@ -216,8 +216,11 @@ def _real(of: str, value: Value, place: Place) -> float:
 def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgement]:
     """Each document once; it is an error if two lines differ about it."""
     distinct: dict[tuple[str, str], SampledJudgement] = {}
+    repeats: list[SampledJudgement] = []
     for row in rows:
         other = distinct.setdefault((row.topic, row.document), row)
+        if other is not row:
+            repeats.append(row)
         if other[:-1] != row[:-1]:
             where = f"line {other.place.line}" if other.place.line else "another record"
             raise DuplicateError(
@@ -227,10 +230,8 @@ def _distinct(rows: list[SampledJudgement], notes: Notes) -> list[SampledJudgeme
                 text=row.place.text,
                 remedy=f"It differs from {where}: decide which is right.",
             )
-    if len(distinct) < len(rows):
-        repeated = len(rows) - len(distinct)
-        lines = "line repeats" if repeated == 1 else "lines repeat"
-        notes.append(("duplicates-collapsed", f"{repeated:,} {lines} another with the same value; each counts once"))
+    if repeats:
+        notes += repeated_note(len(repeats), repeats[0].topic, repeats[0].document)
     return list(distinct.values())
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
@@ -25,6 +26,7 @@ EXPANSION = 500
 LEAST_LIMIT = 1 << 28
 VARIABLE = "CRANFIELD_EXPANSION"
 DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
+MOST_NAMES = 2000  # of files in a folder that are looked at for one that may have been meant
 _PIECE = 1 << 20  # bytes to unpack at once
 _MOST_AT_ONCE = 1 << 24  # bytes to make of them
 
@@ -198,8 +200,39 @@ def opened_file(path: str, *, is_input: bool = True) -> Iterator[BinaryIO]:
 def _unreadable(path: str, error: Exception) -> DataError:
     hint = "This looks like the text itself: wrap it in io.StringIO." if "\n" in path else None
     missing = isinstance(error, FileNotFoundError)
+    if missing and hint is None:
+        hint = _nearest(path)
     message = "no such file" if missing else getattr(error, "strerror", None) or str(error)
     return DataError(message, source=shorten(path.split("\n")[0]), remedy=hint)
+
+
+def _nearest(path: str) -> str | None:
+    """What may have been meant by the name of a file that is not there, of those in its folder."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        return f"There is no folder {shorten(folder)}."
+    try:
+        with os.scandir(folder or ".") as entries:
+            files = sorted(entry.name for entry in islice(entries, MOST_NAMES) if entry.is_file())
+    except OSError:
+        return None
+    longer = [file for file in files if name and file.startswith(f"{name}.")]  # as compressed
+    near = (longer or get_close_matches(name, files, n=1, cutoff=0.7))[:1]
+    return f"Did you mean {shorten(os.path.join(folder, near[0]))}?" if near else None
+
+
+def nothing_in_it(label: str, *, once: bool = False) -> DataError:
+    """The error for an input that is empty; one that can be read only once may have been read before."""
+    remedy = "It can be read only once." if once else "Nothing was written to it: make it again."
+    return DataError("is empty", source=label, remedy=remedy)
+
+
+def no_rows(label: str, path: str | None) -> DataError:
+    """The error for an input without rows: a file if it has a path, or something in memory."""
+    remedy = "It has no line but blank ones, comments and a header." if path else "Give at least one document."
+    return DataError("has no rows", source=label, remedy=remedy)
 
 
 def table_rows(opened: Source) -> tuple[list[list[str]], str]:

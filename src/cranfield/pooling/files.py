@@ -13,7 +13,7 @@ from cranfield.formats import read_qrels, suffix_of
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.output import save
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import open_source, table_rows
+from cranfield.formats.sources import nothing_in_it, open_source, table_rows
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
 
@@ -111,7 +111,7 @@ def filled(strata: File, qrels: Given, reading: Reading = DEFAULT) -> str:
             raise fault(f"judgements of a sample have whole grades, not {grade:g}")
         lines.append(f"{topic} {zero} {document} {stratum} {max(grade, -1):g}\n")
     if not lines:
-        raise DataError("is empty", source=opened.label)
+        raise nothing_in_it(opened.label)
     if missing:
         raise DataError(
             f"{plural(len(missing), 'document')} drawn but not judged: {some(missing)}",

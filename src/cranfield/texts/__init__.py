@@ -13,7 +13,7 @@ from cranfield.exports import TYPE_CHECKING, exported
 from cranfield.formats import datasets, stem
 from cranfield.formats.given import File, Given, is_file
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import Source, open_source
+from cranfield.formats.sources import Source, nothing_in_it, open_source
 from cranfield.texts import tabular
 from cranfield.texts.blockwise import NotInBlocksError, blocks, is_large
 from cranfield.texts.choosing import PARQUET, choose, format_named, names, recognised
@@ -155,7 +155,7 @@ def read_file(source: File, kind: Kind, format: str | None) -> tuple[Found, str]
 
 def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
     if not len(opened.data):
-        raise DataError("is empty", source=opened.label)
+        raise nothing_in_it(opened.label, once=opened.path in (None, "-"))
     if format == PARQUET or (format is None and opened.data[:4] == b"PAR1"):
         return tabular.read_parquet(opened.data, opened.label, kind)
     text, notes = decoded(opened.data, opened.label)

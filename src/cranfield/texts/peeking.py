@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import Buffer, compression_of, open_source, opened_file, unpacked
+from cranfield.formats.sources import Buffer, compression_of, nothing_in_it, open_source, opened_file, unpacked
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.forms import refuse_packed
 
@@ -43,7 +43,7 @@ def peek(source: str | os.PathLike[str]) -> tuple[str | os.PathLike[str] | io.By
         again = _Kept(data, label)
     refuse_packed(data, label)
     if not len(data):
-        raise DataError("is empty", source=label)
+        raise nothing_in_it(label)
     return again, kind_of(data, label)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run
 from cranfield.formats.format import Judging
 from cranfield.formats.preferences import Judgement, graded_lines
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import nothing_in_it, open_source
 from cranfield.tables import AnyTable, Qrels, Run
 from cranfield.trec_eval.arguments import CalculationError, Options
 from cranfield.trec_eval.names import Wanted
@@ -83,7 +82,7 @@ def _read_groups(path: str, fields: int) -> list[Judgement]:
     source = open_source(path)
     lines = list(graded_lines(bytes(source.data), source.label, fields, []))
     if not lines:
-        raise DataError("is empty", source=source.label)
+        raise nothing_in_it(source.label)
     return lines
 
 
