@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.errors import plural
 from cranfield.formats.reading import Reading
 
 
@@ -40,5 +41,6 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     if not findings:
         click.echo("nothing odd")
     elif doubtful:
-        click.echo(f"\n{doubtful} of {len(findings)} findings make a number doubtful")
+        make = "makes" if doubtful == 1 else "make"
+        click.echo(f"\n{doubtful} of {plural(len(findings), 'finding')} {make} a number doubtful")
         context.exit(1)
