@@ -44,7 +44,7 @@ def read_run(
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
-    <Run 'demo': 2 rows, 1 topics>
+    <Run 'demo': 2 rows, 1 topic>
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
@@ -60,7 +60,7 @@ def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEF
     `reading.judgements` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
 
     >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
-    <Qrels 'qrels': 2 rows, 1 topics>
+    <Qrels 'qrels': 2 rows, 1 topic>
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)

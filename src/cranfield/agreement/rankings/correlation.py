@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.evaluation.findings import Finding
 from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient
@@ -74,7 +74,7 @@ class Correlation:
         return render(self, "table").rstrip("\n")
 
     def __repr__(self) -> str:
-        return f"<Correlation of {self.kind}: {len(self.rows)} rows>\n{self}"
+        return f"<Correlation of {self.kind}: {plural(len(self.rows), 'row')}>\n{self}"
 
 
 def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Json]:
