@@ -175,9 +175,12 @@ def test_remedies_are_those_that_help(arguments: str, told: str) -> None:
 FILES = {"q": "qrels.txt", "r": "bm25.run", "a": "bm25.run", "b": "dense.run"}
 
 
-def test_an_unknown_format_to_write_is_told_with_the_nearest() -> None:
-    done = command_line("convert", EXAMPLES / "bm25.run", "-o", "-", "--to", "jsonll")
-    assert (done.exit, done.stderr.rstrip("\n").endswith("; did you mean jsonl?")) == (2, True)
+def test_an_unknown_format_or_kind_is_told_with_the_nearest() -> None:
+    for option in ("--to", "--from"):
+        done = command_line("convert", EXAMPLES / "bm25.run", "-o", "-", "--kind", "run", option, "jsonll")
+        assert (done.exit, done.stderr.rstrip("\n").endswith("; did you mean jsonl?")) == (2, True)
+    with pytest.raises(cranfield.UsageError, match=r"there are plain, .*; did you mean subtopics\?$"):
+        cranfield.read_qrels(EXAMPLES / "qrels.txt", reading=cranfield.Reading(judgements="subtopic"))
 
 
 def test_coefficients_are_listed_as_tests_are() -> None:

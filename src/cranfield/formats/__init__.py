@@ -124,7 +124,8 @@ def _choose(name: str | None, data: Buffer, label: str, request: Request) -> For
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:
-            raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in readable())}")
+            known = [format.name for format in readable()]
+            raise UsageError(f"unknown format '{name}'; known: {', '.join(known)}{FORMATS.suggestion(name, known)}")
         if not chosen.runs_only or request.kind == "score":
             return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
