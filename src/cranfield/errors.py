@@ -161,6 +161,19 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def share(part: float, digits: int = 0) -> str:
+    """A share in percent, to more digits where it would look like nothing or everything and is not.
+
+    >>> share(0.354), share(1.0), share(0.996), share(0.0004), share(1 - 1e-9), share(0.9996, 1)
+    ('35%', '100%', '99.6%', '0.04%', 'above 99.99%', '99.96%')
+    """
+    for precise in range(digits, 3):
+        shown = f"{part:.{precise}%}"
+        if part in (0, 1) or shown not in (f"{0:.{precise}%}", f"{1:.{precise}%}"):
+            return shown
+    return "below 0.01%" if part < 0.5 else "above 99.99%"
+
+
 def percent(level: float) -> str:
     """How sure something is at a level of significance, to two digits of that.
 

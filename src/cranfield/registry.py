@@ -15,7 +15,7 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
@@ -352,13 +352,30 @@ class Registry(Mapping[str, E]):
 
     def not_found(self, name: str) -> str:
         """What is said of a name that there is not."""
-        from difflib import get_close_matches
-
         message = self.unknown.format(
             noun=self.noun, name=shorten(name, 80), names=", ".join(e.name for e in self.all())
         )
-        near = get_close_matches(name.lower(), self._called, n=1, cutoff=0.76)
-        return f"{message}; did you mean {near[0]}?" if near else message
+        return message + self.suggestion(name)
+
+    def suggestion(self, name: str, among: Iterable[str] | None = None) -> str:
+        """The name that was likely meant, to stand after what is said of one that there is not; or nothing.
+
+        It is spelt nearly so, begins so, or has a title that says so: t, the paired t test, for ttest. With `among` it
+        is one of these.
+        """
+        from difflib import get_close_matches
+
+        self.all()
+        names = list(self._called if among is None else among)
+        meant, by_spelling = name.lower(), {known.lower(): known for known in reversed(names)}
+        begin = [known for known in names if len(meant) > 1 and known.lower().startswith(meant)]
+        near = begin or [by_spelling[close] for close in get_close_matches(meant, by_spelling, n=1, cutoff=0.6)]
+        if not near and len(squeezed(name)) > 2:
+            near = [known for known in names if known in self._called and squeezed(name) in self._titled(known)]
+        return f"; did you mean {self._called[near[0]].name if near[0] in self._called else near[0]}?" if near else ""
+
+    def _titled(self, name: str) -> str:
+        return squeezed(str(getattr(self._called[name], "title", "")))
 
     def all(self) -> tuple[E, ...]:
         """Everything of this kind, in the order of the modules, plug-ins last."""
@@ -430,6 +447,15 @@ class Registry(Mapping[str, E]):
             reason = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
             whose = f"the plug-in '{name}' of {owner} ({self.group}: {points[0].value})"
             raise UsageError(f"{whose} cannot be used: {shorten(reason, 300)}") from error
+
+
+def squeezed(text: str) -> str:
+    """A text without what people leave out.
+
+    >>> squeezed("paired t test"), squeezed("t-test")
+    ('pairedttest', 'ttest')
+    """
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def _place(entry: Entry[Function]) -> str:

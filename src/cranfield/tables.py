@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, plural
 from cranfield.libraries import library
 from cranfield.numerals import whole
 from cranfield.travel import Luggage, Stream, Travelling, counted, packed, with_columns
@@ -131,7 +131,7 @@ class _Judgeable(Travelling):
 
     def __repr__(self) -> str:
         kind = type(self).__name__
-        return f"<{kind} {self.name!r}: {len(self):,} rows, {len(self.topics):,} topics>"
+        return f"<{kind} {self.name!r}: {plural(len(self), 'row')}, {plural(len(self.topics), 'topic')}>"
 
 
 class Run(_Judgeable):

@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -23,9 +24,16 @@ import pytest
 
 import cranfield
 from commands import Outcome, command_line, commands
-from cranfield.cli import COMMANDS, TASKS, cli
+from cranfield.cli import COMMANDS, TASKS, cli, options
 from cranfield.cli.evaluate import DEFAULT_MEASURES
+from cranfield.cli.measures import explained
 from cranfield.evaluation.result_tables import FORMATS
+from cranfield.formats.writers import writable
+from cranfield.measures.measures_page import entry
+from cranfield.measures.registry import Measure
+from cranfield.registry import Entry, number
+from cranfield.texts import PARQUET
+from cranfield.texts.forms import FORMATS as TEXT_FORMATS
 from places import EXAMPLES
 
 KEPT = Path(__file__).with_name("help_examples.txt")
@@ -114,6 +122,87 @@ def test_every_command_is_listed_once_with_its_purpose_on_one_line() -> None:
     for name, text in purposes.items():
         assert text.endswith("."), name
         assert len(text) <= 65, name
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "explain", "gate", "report"])
+def test_help_says_which_measures_are_taken_unless_asked(name: str) -> None:
+    (option,) = [option for option in commands()[name].params if option.name == "measures"]
+    taken = import_module(f"cranfield.cli.{name}").DEFAULT_MEASURES
+    assert isinstance(option, click.Option)
+    assert str(option.help).endswith(f"[default: {', '.join(taken)}]")
+
+
+def test_help_of_convert_names_every_format() -> None:
+    """What can be written, in the order of the registries; those of plug-ins are no part of the help."""
+    text = commands()["convert"].help or ""
+    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines() if "trec," in line]
+    listed = {kinds: names.split(", ") for kinds, names in lines}
+    assert set(listed) == {"run, qrels", "topics, documents"}
+    assert sorted(listed["run, qrels"]) == sorted(format.name for format in writable())
+    for kind in ("topics", "documents"):
+        assert sorted(listed["topics, documents"]) == sorted({*TEXT_FORMATS[kind], PARQUET})
+
+
+def test_what_neighbours_call_an_option_is_known() -> None:
+    done = command_line("evaluate", "q", "r", "--metric", "AP")
+    assert (done.exit, done.stderr.splitlines()[-1]) == (
+        2,
+        "Error: No such option '--metric'; did you mean --measure?",
+    )
+    assert "did you mean" not in command_line("demo", "--metric", "AP").stderr  # which has none
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("evaluate q r -m nDCG10", "unknown measure 'nDCG10'; did you mean nDCG@10?"),
+        ("evaluate q r -m map_10", "unknown measure 'map_10'; did you mean AP@10?"),
+        ("evaluate q r --format jsonll", "'trec'; did you mean jsonl?"),
+        ("evaluate q r --judgements subtopic", "'preferences'; did you mean subtopics?"),
+        ("evaluate q r --judgements zzz", "'preferences'."),
+        ("gate q a b --tolerance 1%", "'1%' is not a number: this option takes no percent."),
+        ("gate q a b --tolerance 1_0", "'1_0' is not a number: digits are 0 to 9, with nothing between them."),
+        ("plot heatmap q r", "where to? Add the file to write, as -o heatmap.svg"),
+        ("plot heatmap", "what is to be drawn? cranfield plot heatmap QRELS RUN... -o heatmap.svg"),
+    ],
+)
+def test_remedies_are_those_that_help(arguments: str, told: str) -> None:
+    done = command_line(*(str(EXAMPLES / file) if (file := FILES.get(word)) else word for word in arguments.split()))
+    assert done.exit == 2
+    assert done.stderr.rstrip("\n").endswith(told)
+
+
+FILES = {"q": "qrels.txt", "r": "bm25.run", "a": "bm25.run", "b": "dense.run"}
+
+
+def test_an_unknown_format_or_kind_is_told_with_the_nearest() -> None:
+    for option in ("--to", "--from"):
+        done = command_line("convert", EXAMPLES / "bm25.run", "-o", "-", "--kind", "run", option, "jsonll")
+        assert (done.exit, done.stderr.rstrip("\n").endswith("; did you mean jsonl?")) == (2, True)
+    with pytest.raises(cranfield.UsageError, match=r"there are plain, .*; did you mean subtopics\?$"):
+        cranfield.read_qrels(EXAMPLES / "qrels.txt", reading=cranfield.Reading(judgements="subtopic"))
+
+
+def test_coefficients_are_listed_as_tests_are() -> None:
+    listed = command_line("correlate", "-c", "list")
+    assert listed.exit == 0
+    assert listed.stdout == command_line("correlate", "--list").stdout
+    assert listed.stdout.startswith("spearman: ")
+
+
+def test_lists_show_parameters() -> None:
+    entry = Entry(
+        name="trimmed",
+        function=max,
+        parameters={
+            "share": number("the share left out", 0, 0.5)._replace(default=0.1),
+            "from_": number("where it begins", 0, 1),
+        },
+    )
+    assert options.parameter_lines(entry) == [
+        "    share: the share left out (a number from 0 to 0.5) [default: 0.1]",
+        "    from: where it begins (a number from 0 to 1)",
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -267,6 +356,21 @@ def test_what_is_told_of_a_measure_is_whole(measure: cranfield.Measure) -> None:
         start = told.index(label) + 1
         assert told[start : start + len(words)] == words
     assert " ".join(definition.description.split()) in " ".join(told)
+
+
+def test_a_measure_without_formula_or_reference_has_no_empty_headings() -> None:
+    """One of one's own, with a docstring of a line."""
+
+    def halved() -> None:
+        """The reciprocal rank, halved."""
+
+    measure = Measure(cranfield.measures.RR.definition.replaced(function=halved), "HalfRR")
+    told, page = explained(measure), entry(measure)
+    assert "The reciprocal rank, halved." in told
+    assert "The reciprocal rank, halved." in page
+    for heading in ("Formula", "Reference"):
+        assert heading not in told
+        assert heading not in page
 
 
 def test_check_names_what_is_odd(tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ def border() -> Floats:
 
 
 def cells(comparison: Comparison, column: str, panel: int = 0) -> list[str]:
-    """A column of the table of pairs as text, with a star for what is in bold."""
+    """A column of the table of pairs as text, with what stands above it."""
     grid = pairs_grid(comparison, comparison.panels[panel])
     place = list(grid.header).index(column)
-    return [row[place].text + ("*" if row[place].bold else "") for row in grid.cells()]
+    return [row[place].text + row[place].above for row in grid.cells()]
 
 
 def test_the_decision_is_not_against_the_warning_beside_it() -> None:
@@ -94,10 +94,10 @@ def test_t_decides_from_25_changed_topics_on(changed: int) -> None:
     (pair,) = found.rows()
     expected = "t" if changed >= 25 else "randomisation"
     assert (pair.decided_by, pair.adjusted_p) == (expected, pair.p[expected])
-    here = "none" if changed >= 25 else "all"
+    here = "no" if changed >= 25 else "every"
     rule = (
-        "Decided by the paired t test, or the exact randomisation test where two systems differ on fewer than 25 "
-        f"topics or t is undefined: here {here}; one comparison, with nothing to correct for."
+        "Decided by the paired t test; where two systems differ on fewer than 25 topics or t is undefined, by the "
+        f"exact randomisation test instead (here in {here} comparison); one comparison, with nothing to correct for."
     )
     assert rule in legend(found)
     document = found.to_dict()
@@ -112,7 +112,7 @@ def test_each_pair_is_decided_by_itself_and_the_table_says_by_which_test() -> No
     found = compared(with_differences(few, random.normal(0, 0.1, 40)))
     assert [pair.decided_by for pair in found.rows()] == ["t", "randomisation", "t"]
     assert cells(found, "decided by") == ["t", "randomisation", "t"]
-    assert "here 1 of 3" in legend(found)
+    assert "(here in 1 of 3 comparisons)" in legend(found)
     assert {test.name for test in found.deciding} == {"t", "randomisation"}
     assert "decided by" not in pairs_grid(compared(with_differences(few)), compared(with_differences(few)).panels[0])[0]
 
@@ -132,8 +132,9 @@ def test_a_constant_difference_is_undefined_by_t_and_decided_by_randomisation(am
     told = [(warning.code, warning.message) for warning in found.warnings]
     assert ("undefined", "the paired t test is undefined for a and b: the exact randomisation test decides") in told
     assert json.loads(render(found, "json"))["pairs"][0]["p"] == {"t": None}
-    assert "Decided by the paired t test, or the exact randomisation test where that is undefined: here all" in legend(
-        found
+    assert (
+        "Decided by the paired t test; where that is undefined, by the exact randomisation test instead (here in"
+        in legend(found)
     )
 
 
@@ -387,7 +388,7 @@ def test_intervals_say_what_they_hold_for() -> None:
     assert found.level == pytest.approx(0.05 / 3)
     text = " ".join(render(found, "table").split())
     assert "98.3% interval" in text
-    own = "Intervals hold for each comparison by itself; they are of 98.3%, so that one leaves out 0 exactly where adj"
+    own = "Each interval holds for its own comparison, and is a 98.3% one so that it leaves out 0 exactly where adj"
     assert own in text
     assert "Holm correction for 6 comparisons" in text
     together = " ".join(render(found, "table", simultaneous=True).split())
@@ -404,7 +405,7 @@ def test_intervals_say_what_they_hold_for() -> None:
     bonferroni = " ".join(render(compared(scores, correction="bonferroni"), "table").split())
     assert "Intervals hold for all 6 comparisons together; one leaves out 0 exactly" in bonferroni
     single = " ".join(render(compared(scores[:2]), "table").split())
-    assert "The interval leaves out 0 exactly where that p is below alpha." in single
+    assert "The interval leaves out 0 exactly where that p is below 0.05." in single
     assert "95% interval" in single
     for alone in ({"correction": "bonferroni"}, {"tests": ["tukey"]}):  # of one comparison there is nothing together
         assert "simultaneous" not in render(compared(scores[:2], **alone), "table").split("pair ")[1]
@@ -561,7 +562,7 @@ def test_against_a_baseline_the_legend_says_what_letters_cannot() -> None:
     told = legend(cranfield.compare(Experiment(qrels, runs), "RR", baseline="b"))
     assert "Only pairs with the baseline, b (b), were compared." in told
     assert "baseline" not in legend(cranfield.compare(Experiment(qrels, runs), "RR"))
-    assert "of pairs, what is significant is marked" in told
+    assert "* after a difference says that it is significant (adjusted p below 0.05)" in told
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomised-tukey", "maxt"])

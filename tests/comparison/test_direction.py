@@ -143,11 +143,11 @@ def test_a_comparison_decides_the_same_of_a_measure_and_its_twin(measure: Measur
                 *(other_one.system, other_one.tier, other_one.beats, other_one.wins),
             )
         cells = [
-            [(cell.bold, cell.above) for row in systems_grid(found).cells() for cell in row] for found in (here, there)
+            [(cell.best, cell.above) for row in systems_grid(found).cells() for cell in row] for found in (here, there)
         ]
         assert cells[0] == cells[1]
-        bold = [[row[1].bold for row in pairs_grid(found, found.panels[0]).cells()] for found in (here, there)]
-        assert bold[0] == bold[1]
+        stars = [[row[1].above for row in pairs_grid(found, found.panels[0]).cells()] for found in (here, there)]
+        assert stars[0] == stars[1]
         if panel.risk is not None and turned.risk is not None:
             for name, values in panel.risk._asdict().items():
                 assert np.array_equal(values, getattr(turned.risk, name), equal_nan=True), name
@@ -171,7 +171,7 @@ def test_a_measure_without_a_better_side_is_shown_and_decides_nothing(measure: M
     assert tiers(found, panel) == ["–"] * 4
     assert [found.beaten_by(panel, i) for i in range(4)] == [[]] * 4
     assert [one.system for one in standings(found, panel, 0)] == list(SYSTEMS)
-    assert not any(cell.bold or cell.above for row in systems_grid(found).cells() for cell in row)
+    assert not any(cell.best or cell.above for row in systems_grid(found).cells() for cell in row)
     assert {row[4].text for row in pairs_grid(found, panel).cells()} == {"–"}
     assert {(pair.wins, pair.losses) for pair in found.rows()} == {(None, None)}
     assert any(pair.difference for pair in found.rows())

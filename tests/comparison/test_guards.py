@@ -14,8 +14,9 @@ import pytest
 from scipy import stats
 
 from commands import command_line
+from cranfield.comparison import standing
 from cranfield.comparison.comparison import Comparison
-from cranfield.comparison.comparison_tables import legend, pairs_grid, render, systems_grid
+from cranfield.comparison.comparison_tables import column_legend, legend, pairs_grid, render, systems_grid
 from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Details, Question
 from cranfield.comparison.standing import level_groups, mean_ranks, standings, tiers
@@ -23,6 +24,7 @@ from cranfield.comparison.systems import compare, compare_collections, compare_r
 from cranfield.evaluation.experiment import Experiment
 from cranfield.formats.given import Given
 from cranfield.planning.splits import split
+from cranfield.policy import Policy
 from cranfield.report.contents import gather
 from cranfield.statistics.effects import sure_interval
 from cranfield.statistics.significance import Sampling
@@ -46,18 +48,21 @@ def test_an_ordinary_comparison_is_not_doubted() -> None:
     assert found.warnings == ()
 
 
+CHANCE = "the chance of a false alarm among them would be"
+
+
 @pytest.mark.parametrize(
     ("question", "told", "doubts"),
     [
         (
             {},
-            "adjusted p-values (Holm) keep down the chance of even one false alarm in the family, whatever the ",
+            "adjusted p-values (Holm) keep down to 0.05: the chance of even one false alarm in the family, whatever",
             False,
         ),
         (
             {"correction": "benjamini-hochberg"},
-            "adjusted p-values (Benjamini-Hochberg) keep down the expected share of false alarms among what is found, "
-            "if the comparisons are independent or depend on each other positively; single false alarms are to be exp",
+            "adjusted p-values (Benjamini-Hochberg) keep down to 0.05: the expected share of false alarms among what "
+            "is found, if the comparisons are independent or depend on each other positively; single false alarms are",
             False,
         ),
         ({"correction": "none"}, "they are not corrected", True),
@@ -74,7 +79,7 @@ def test_the_family_is_told_with_what_keeps_false_alarms_down(
 ) -> None:
     found = compared({"AP": MANY, "RR": MANY + 0.01}, **question)
     (message,) = said(found, "many-comparisons")
-    assert message.startswith(f"6 comparisons: uncorrected, the chance of a false alarm is up to 26%; {told}")
+    assert message.startswith(f"6 comparisons: uncorrected, {CHANCE} about 26% if they were independent; {told}")
     assert ("many-comparisons" in doubtful(found)) == doubts
     assert not said(compared(MANY[:2], **question), "many-comparisons")
     if "tests" in question:
@@ -141,8 +146,9 @@ def test_few_changed_topics_are_told_with_an_interval_that_holds() -> None:
     found = compared(with_differences(difference))
     (low,), (high,) = sure_interval(np.array([3]), np.array([1]), 50, 1.0, 0.05)
     assert said(found, "few-changed") == [
-        "few of the 50 topics change (a and b on 4): intervals from so few differences cover too little; from their "
-        f"number alone the mean difference lies (95%) in a and b [{low:+.4f}, {high:+.4f}]"
+        "few of the 50 topics change (a and b on 4): intervals from so few differences cover too little; counting "
+        "only how many change, whatever their scores, the 95% interval of the mean difference is, for a and b "
+        f"[{low:+.4f}, {high:+.4f}]"
     ]
     assert "few-changed" in doubtful(found)
     unbounded = said(compared({"ESL": with_differences(difference)}), "few-changed")
@@ -246,6 +252,11 @@ def test_unjudged_documents_are_of_what_is_shown() -> None:
     uneven = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
     (message,) = said(uneven, "uneven-judging")
     assert message.startswith("unjudged documents are 75% of what c shows and 25% for b:")
+    cube.scores[2, 1], cube.scores[1, 1] = 0.004, 0.9999
+    nearly = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
+    (message,) = said(nearly, "uneven-judging")
+    assert message.startswith("unjudged documents are 99.6% of what c shows and 0.01% for b:")
+    assert [row[3].text for row in systems_grid(nearly).cells()] == ["–", "0.01%", "99.6%"]
     cube.scores[:, 2] = 0
     silent = compare_results({"": Evaluated(cube, {run: [run] for run in cube.runs})}, cube.measures[:1], asked)
     assert not said(silent, "uneven-judging")
@@ -315,7 +326,7 @@ def test_the_summary_over_collections_says_what_it_did() -> None:
     far = MANY + np.array([[0], [0], [0.5]])
     grid = render(on_collections({"web": far, "news": far + 0.01}), "markdown")
     rows = [line for line in grid.splitlines() if line.startswith("| AP")]
-    assert [("**" in row) for row in rows] == [False, True, True]
+    assert [(r"<sup>\*</sup>" in row) for row in rows] == [False, True, True]
 
 
 def test_a_ledger_knows_judgements_by_what_is_in_them(tmp_path: Path) -> None:
@@ -380,7 +391,7 @@ def differing(*gaps: float) -> Floats:
     return np.asarray(0.3 + noise + np.cumsum([0.0, *gaps])[:, None])
 
 
-def test_letters_stars_and_bold_are_those_of_the_adjusted_p_values() -> None:
+def test_letters_stars_and_bests_are_those_of_the_adjusted_p_values() -> None:
     """By hand from SciPy's t tests and Holm's steps; p of 0.03 before the correction must not count."""
     noise = np.random.default_rng(3).normal(0, 0.1, (2, 60))
     noise -= noise.mean(axis=1, keepdims=True)
@@ -402,7 +413,7 @@ def test_letters_stars_and_bold_are_those_of_the_adjusted_p_values() -> None:
         assert pair.adjusted_p == pytest.approx(adjusted[key])
     rows = systems_grid(wide).cells()
     assert [row[2].above for row in rows] == ["", "ac", ""]
-    assert [row[2].bold for row in rows] == [False, True, False]
+    assert [row[2].best for row in rows] == [False, True, False]
     assert [row[3].above for row in rows] == ["", "ac", ""]
     text = render(wide, "table").splitlines()
     starred = [line.split()[3] for line in text if line.startswith(("a − ", "b − "))]
@@ -413,7 +424,7 @@ def test_letters_stars_and_bold_are_those_of_the_adjusted_p_values() -> None:
     neither = compared({"NumRet": scores})
     assert mean_ranks(neither.panels[0]).tolist() == mean_ranks(found.panels[0]).tolist()
     assert [row[2].above for row in systems_grid(losses).cells()] == ["b", "", "ab"]
-    assert [row[2].bold for row in systems_grid(losses).cells()] == [False, False, True]
+    assert [row[2].best for row in systems_grid(losses).cells()] == [False, False, True]
 
 
 def test_tiers_and_standings_follow_the_decision() -> None:
@@ -511,14 +522,65 @@ def test_the_verdict_counts_what_is_beaten_and_names_what_is_not() -> None:
     two = verdict({"a": 1, "b": 4})
     assert two == "a has the highest RR, 1.0000 on 40 topics, and is significantly better than the other."
     three = verdict({"b": 4, "a": 1, "c": 9})
-    assert three == "a has the highest RR, 1.0000 on 40 topics, and is significantly better than all 2 others."
+    assert three == "a has the highest RR, 1.0000 on 40 topics, and is significantly better than both others."
     level = verdict({"b": 4, "a": 1, "twin": 1})
     assert level == "a and twin share the highest RR, 1.0000 on 40 topics."
     base = verdict({"b": 4, "a": 1, "c": 9, "d": 4}, baseline="b")
     assert base == (
-        "a has the highest RR, 1.0000 on 40 topics. Against the baseline b, 1 of 3 are significantly better and 1 "
+        "a has the highest RR, 1.0000 on 40 topics. Against the baseline b, 1 of 3 is significantly better and 1 "
         "significantly worse."
     )
+    best = "a has the highest RR, 1.0000 on 40 topics"
+    assert verdict({"a": 1, "b": 4}, baseline="b") == f"{best}. a is significantly better than the baseline b."
+    assert verdict({"a": 1, "b": 4}, baseline="a") == f"{best}. b is significantly worse than the baseline a."
+    twins = "a and b share the highest RR, 1.0000 on 40 topics. b cannot be told from the baseline a with confidence."
+    assert verdict({"a": 1, "b": 1}, baseline="a") == twins
+
+
+def test_a_comparison_begins_with_its_verdicts_a_line_a_measure() -> None:
+    found = compared({"AP": MANY, "E@10": MANY, "NumRet": MANY})
+    first = render(found, "table").splitlines()[:4]
+    verdicts = [standing.verdict(found, panel) for panel in found.panels]
+    assert first == [*verdicts, ""]
+    assert [text.split(", ")[0].split(" has ")[-1] for text in verdicts[:2]] == [
+        "the highest AP",
+        "the lowest E@10 (less is better)",
+    ]
+    collections = on_collections({"web": MANY[:2], "news": MANY[:2]})
+    assert [line.split(" on ")[1].split(";")[0] for line in render(collections, "table").splitlines()[:2]] == [
+        "60 topics of web",
+        "60 topics of news",
+    ]
+    qrels = {str(t): {"d1": 1} for t in range(12)}
+    own = {
+        name: {t: {"d1": 2.0, "d2": 1.0 if name == "a" else 3.0} for t in list(qrels)[part::2]}
+        for part, name in enumerate("ab")
+    }
+    unpaired = compare(Experiment(qrels, own, Policy(topics="run")), "RR", tests=["mann-whitney"])
+    assert standing.verdict(unpaired, unpaired.panels[0]) == (
+        "a has the highest RR, 1.0000 on topics of each system's own, and is significantly better than the other."
+    )
+
+
+def test_where_no_value_is_better_nothing_is_decided_and_not_counted() -> None:
+    """A comparison was said to be one, and another test to decide 1 of 2."""
+    alone, beside = compared(MANY[:2]), compared({"AP": MANY[:2], "NumRet": np.ones((2, 60))})
+    assert alone.rule == beside.rule
+    assert beside.rule.endswith("(here in no comparison)")
+    assert [test.name for test in beside.deciding] == ["t"]
+
+
+def test_columns_are_explained_where_they_are() -> None:
+    runs = {name: unjudged_run(0.2, TOPICS) | {"1": {name: 1.0}} for name in "ab"}
+    found = compare(Experiment(QRELS, runs), "P@10", details=Details(margin=0.1, power=0.9))
+    told = column_legend(found)
+    for column in ("unjudged", "d_z", "W/T/L", "detectable", "p equivalent"):
+        assert f"{column}: " in told
+        assert column in render(found, "table")
+    assert "with a chance of 90%" in told
+    assert "equal up to 0.1." in told
+    assert "unjudged" not in column_legend(compared(MANY))
+    assert "equivalent" not in column_legend(compared(MANY))
 
 
 def report_on(scores: Floats, measure: str = "AP") -> tuple[str, Comparison]:

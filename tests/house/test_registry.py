@@ -196,6 +196,24 @@ def test_the_nearest_name_is_told_in_each_kind_s_own_sentence() -> None:
 
 
 @pytest.mark.parametrize(
+    ("registry", "name", "meant"),
+    [
+        (TESTS, "ttest", "t"),
+        (TESTS, "t-test", "t"),
+        (PICTURES, "histo", "histogram"),
+        (MODELS, "BM52", "bm25"),
+        (FORMATS, "jsonll", "jsonl"),
+        (NORMALISATIONS, "minmx", "min-max"),  # not one of its other names
+        (METHODS, "rff", "rrf"),
+    ],
+)
+def test_what_people_write_for_a_name_is_known(registry: Registry[Any], name: str, meant: str) -> None:
+    assert registry.suggestion(name) == f"; did you mean {meant}?"
+    assert registry.suggestion(name, ["quite", "other", "things"]) == ""
+    assert registry.suggestion(name, ["things", meant]) in ("", f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("rrf(k=1, k=2)", r"'rrf\(k=1, k=2\)' gives k twice"),

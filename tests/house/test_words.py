@@ -20,6 +20,7 @@ import pytest
 
 import cranfield
 from cranfield import CranfieldError
+from places import ROOT
 
 KEPT = Path(__file__).with_name("words.txt")
 
@@ -711,6 +712,18 @@ def test_what_is_said_is_said_in_these_words(call: str, tmp_path: Path) -> None:
     text = said(call, tmp_path)
     assert text
     assert text == kept().get(call), "if this is meant: make record, and read the diff"
+
+
+def test_no_two_parts_of_a_text_are_glued_together() -> None:
+    """A text that goes on in the next line has a blank at one side: "Wheret has no answer" stood in a help."""
+    glued = re.compile(r"""[\w,;:.)]"\n\s*[frb]*"[\w(]""")
+    assert glued.search('"by half. Where"\n    "t has no answer"')
+    found = [
+        (path.name, match[0])
+        for path in (ROOT / "src").rglob("*.py")
+        for match in glued.finditer(path.read_text("utf-8"))
+    ]
+    assert found == []
 
 
 def keep() -> None:

@@ -20,6 +20,7 @@ from cranfield.plot.curves import (
     rank_biased,
     ranked,
 )
+from cranfield.plot.subject import Subject, find_picture
 from noisy import QRELS, RUNS, TOPICS
 
 COLLECTED = Experiment(QRELS, RUNS)
@@ -134,6 +135,17 @@ def test_documents_by_rank() -> None:
     assert [row.rank for row in rows] == [1, 2, 3]
     assert rows[0].score >= rows[1].score
     assert all(row.grade == QRELS["5"][row.document] for row in rows)
+
+
+def test_the_picture_of_ranks_says_of_which_topic_and_how_many() -> None:
+    longest = max(len(run["5"]) for run in RUNS.values())
+
+    def title(depth: int | None) -> str:
+        subject = Subject(experiment=COLLECTED, topics=("5",), depth=depth)
+        return str(find_picture("ranks").draw(subject).to_dict()["title"])
+
+    assert title(2) == f"topic 5, the first 2 of {longest} ranks"
+    assert title(longest) == "topic 5"
 
 
 def test_unknown_topics_and_measures_without_a_cutoff_are_refused() -> None:

@@ -220,11 +220,18 @@ def test_verdicts() -> None:
 
 
 LOSS = (
-    "largest loss of score of a run left out, the last quarter of runs aside: {} (fine up to 5.0%, not above 15.0%): {}"
+    "largest share of its score that a run loses when left out, the worst quarter of runs not counted: {} (fine up to "
+    "5.0%, too much above 15.0%): {}"
 )
-DROP = "largest drop of a run left out by more than one rank, of all ranks: {} (fine up to 10.0%, not above 25.0%): {}"
-TAU = "largest distance of an ordering from the full one (1 - tau): {} (fine up to 0.100, not above 0.200): {}"
-MISSING = "share of relevant documents likely missing: {} (fine up to 20.0%, not above 50.0%): {}"
+DROP = (
+    "most ranks that a run falls when left out, as a share of all ranks, a fall by one not counted: {} (fine up to "
+    "10.0%, too much above 25.0%): {}"
+)
+TAU = (
+    "largest change of the order of runs when one of them is left out (1 - tau): {} (fine up to 0.100, too much above "
+    "0.200): {}"
+)
+MISSING = "share of relevant documents likely missing: {} (fine up to 20.0%, too much above 50.0%): {}"
 
 
 def left(*, rank: int = 1, after: int | None = None, without: float = 0.5, tau: float = 1.0) -> LeftOut:

@@ -685,13 +685,13 @@ def test_ids_of_ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert only_row(read_documents("irds:ducks")) == {"id": "d1", "title": "Ducks", "text": "They swim."}
     assert only_row(read_topics("ir_datasets:ducks"))["description"] == "How do they swim?"
     found: Collection = read_collection("irds:ducks")
-    assert repr(found) == "<Collection 'ducks': 1 documents, 1 topics, 1 judgements>"
+    assert repr(found) == "<Collection 'ducks': 1 document, 1 topic, 1 judgement>"
     assert found.qrels is not None
     assert found.qrels.of("1") == {"d1": 2.0}
     with pytest.raises(UsageError, match="no dataset 'geese'"):
         read_documents("irds:geese")
     (tmp_path / "collection.toml").write_text('qrels = "irds:ducks"')
-    assert repr(read_collection(tmp_path, name="x")) == "<Collection 'x': 0 documents, 0 topics, 1 judgements>"
+    assert repr(read_collection(tmp_path, name="x")) == "<Collection 'x': 0 documents, 0 topics, 1 judgement>"
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(DataError, match="needs the package ir_datasets"):
         read_documents("irds:ducks")

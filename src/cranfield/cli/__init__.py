@@ -60,6 +60,7 @@ TASKS = {
     },
 }
 COMMANDS = tuple(sorted(name for commands in TASKS.values() for name in commands))
+OTHERS_SAY = {"--metric": "--measure", "--metrics": "--measure"}  # what neighbours call an option
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are still shown."
 # Colour is what click calls leaving control characters in what is printed: they belong to ids, see `streams`.
@@ -72,6 +73,12 @@ class LazyGroup(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
+        except click.NoSuchOption as error:
+            ours, command = OTHERS_SAY.get(error.option_name), error.ctx and error.ctx.command
+            if not ours or not command or not any(ours in parameter.opts for parameter in command.params):
+                raise
+            message = f"No such option {error.option_name!r}; did you mean {ours}?"
+            raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
         except BrokenPipeError:  # click would make exit code 1 of it, which is the no of `gate`
             sys.exit(NOBODY_READS)
 
@@ -141,7 +148,10 @@ def plain_numbers(kind: click.ParamType[Any]) -> click.ParamType[Any]:
     def convert(value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         if isinstance(value, str) and read(value) is None:
             what = "whole number" if read is whole else "number"
-            kind.fail(f"{value!r} is not a {what}: digits are 0 to 9, with nothing between them.", parameter, context)
+            remedy = "digits are 0 to 9, with nothing between them"
+            if value.endswith("%"):
+                remedy = "this option takes no percent"
+            kind.fail(f"{value!r} is not a {what}: {remedy}.", parameter, context)
         return kind.convert(value, parameter, context)
 
     vars(plain)["convert"] = convert

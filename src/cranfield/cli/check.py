@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.errors import plural
 from cranfield.formats.reading import Reading
 
 
@@ -31,7 +32,6 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     Examples:
       $ cranfield check qrels.txt bm25.run dense.run
     """
-    from cranfield.errors import plural
     from cranfield.evaluation.checking import check
     from cranfield.evaluation.experiment import Experiment
 

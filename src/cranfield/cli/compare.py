@@ -14,6 +14,7 @@ from cranfield.comparison.comparison_tables import FORMATS, render
 if TYPE_CHECKING:
     from cranfield.comparison.question import Details
     from cranfield.formats.reading import Reading
+    from cranfield.registry import Entry, Function
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -47,7 +48,7 @@ class Asked(NamedTuple):
 @click.command("compare")
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1)
-@options.measures
+@options.measures(*DEFAULT_MEASURES)
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one (its name or path), not all pairs.")
 @click.option(
     "--test",
@@ -136,10 +137,10 @@ def command(
 ) -> None:
     """Compare RUNS with each other on the judgements in QRELS: is one really better than another?
 
-    For each measure: means, the best marked, letters for the runs that each one beats; for each pair the difference
-    with its interval, effect size (d_z), topics won, tied and lost, p-values, p corrected for all comparisons, and
-    the smallest difference that this many topics could find at that correction. An interval leaves out 0 exactly
-    where corrected p is below alpha; --simultaneous shows wider ones that hold for all comparisons together.
+    For each measure: who is best; means, with letters for the runs that each one beats significantly; for each pair
+    the difference, with a star where it is significant, its interval, effect size (d_z), topics won, tied and lost,
+    p-values, p corrected for all comparisons, and the smallest difference that could be found. An interval leaves out
+    0 exactly where corrected p is below alpha; --simultaneous shows wider ones that hold for all together.
 
     Systems that each answered topics of their own are compared with --topics run and an unpaired test: --test welch,
     student or mann-whitney.
@@ -190,6 +191,7 @@ def listed_tests() -> str:
         }.get(test.kind, "")
         lines.append(
             f"{test.name}: {test.title}{kind}\n    {test.help.splitlines()[0]}\n    Null hypothesis: {test.null}.\n"
+            + _parameters(test)
         )
     return "\n".join(lines)
 
@@ -198,4 +200,10 @@ def listed_corrections() -> str:
     """Every correction with what it keeps below alpha."""
     from cranfield.statistics.corrections import all_corrections
 
-    return "".join(f"{each.name}\n    Keeps down {each.controls}.\n" for each in all_corrections())
+    return "".join(
+        f"{each.name}\n    Keeps down to alpha: {each.controls}.\n{_parameters(each)}" for each in all_corrections()
+    )
+
+
+def _parameters(entry: Entry[Function]) -> str:
+    return "".join(f"{line}\n" for line in options.parameter_lines(entry))

@@ -39,15 +39,18 @@ APPLIES = {
 }
 
 
-def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Prints every coefficient with what it says, and ends."""
-    if not wanted:
-        return
-    from cranfield.statistics.coefficients import all_coefficients
+def _list_coefficients(
+    context: click.Context, _: click.Parameter, given: bool | tuple[str, ...]
+) -> bool | tuple[str, ...]:
+    """Prints every coefficient with what it says, and ends, if that is asked for: by --list or -c list."""
+    if given is True or (isinstance(given, tuple) and "list" in given):
+        from cranfield.statistics.coefficients import all_coefficients
 
-    for each in all_coefficients():
-        click.echo(f"{each.name}: {each.title}. {each.says}\n    Ties: {each.ties}. Sides: {each.orientation()}.")
-    context.exit()
+        for each in all_coefficients():
+            click.echo(f"{each.name}: {each.title}. {each.says}\n    Ties: {each.ties}. Sides: {each.orientation()}.")
+            click.echo("".join(f"{line}\n" for line in options.parameter_lines(each)), nl=False)
+        context.exit()
+    return given
 
 
 @click.command("correlate")
@@ -84,7 +87,9 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     "--coefficient",
     "coefficients",
     multiple=True,
-    help="A coefficient of agreement, as kendall or tau_ap; may be repeated. See --list.",
+    is_eager=True,
+    callback=_list_coefficients,
+    help="A coefficient of agreement, as kendall or tau_ap; may be repeated. `-c list` explains them all.",
 )
 @click.option(
     "--list",
@@ -92,7 +97,7 @@ def _list_coefficients(context: click.Context, _: click.Parameter, wanted: bool)
     is_eager=True,
     expose_value=False,
     callback=_list_coefficients,
-    help="List the coefficients with what each says, and exit.",
+    help="List the coefficients with what each says, as -c list does, and exit.",
 )
 @click.option(
     "-p",

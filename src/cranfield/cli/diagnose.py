@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Where does the difference between RUN and OTHER come from?
 
-    Lists the topics by what each adds to the difference, with what is left without it (those that decide are marked);
+    Lists the topics by what each adds to the difference, with what is left without it (! marks those that decide);
     slices of topics by their attributes; and for single topics the documents that entered, left or moved, with their
     grades.
 

@@ -23,7 +23,7 @@ SHOW_DIGESTS = ("json",)
 @click.command("evaluate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True)
-@options.measures
+@options.measures(*DEFAULT_MEASURES)
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean (topic all).")
 @options.output_format(list(FORMATS))
 @click.option(

@@ -15,7 +15,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 @click.argument("run")
 @click.argument("other_run", required=False)
 @click.option("--topic", required=True, help="The topic to explain.")
-@options.measures
+@options.measures(*DEFAULT_MEASURES)
 @click.option(
     "--shown",
     type=click.IntRange(1),

@@ -235,10 +235,12 @@ def described_methods() -> list[str]:
 
 
 def described_normalisations() -> list[str]:
-    """Each normalisation with its formula and reference."""
+    """Each normalisation with its formula, parameters and reference."""
     from cranfield.fusion import all_normalisations
 
-    return [
-        f"{' or '.join((one.name, *one.aliases))}\n{one.help}\n  formula: {one.formula}\n  reference: {one.reference}"
-        for one in all_normalisations()
-    ]
+    told = []
+    for normalisation in all_normalisations():
+        lines = [" or ".join(normalisation.names), normalisation.help, f"  formula: {normalisation.formula}"]
+        lines += options.parameter_lines(normalisation)
+        told.append("\n".join([*lines, f"  reference: {normalisation.reference}"]))
+    return told

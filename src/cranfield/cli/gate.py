@@ -13,6 +13,7 @@ from cranfield.errors import UsageError
 if TYPE_CHECKING:
     from cranfield.comparison.gate.rules import Requirement, Thresholds
 
+DEFAULT_MEASURES = ("nDCG@10",)
 EXIT_CODES = {"pass": 0, "fail": 1, "cannot tell": 4}
 
 
@@ -43,7 +44,8 @@ def _thresholds(
         _only_config(click.get_current_context())
         return Thresholds.read(config)
     rule = Rule(tolerance, significant, minimum, maximum, require, margin)
-    return Thresholds.of_measures(measures, rule, map(_fall, protected), alpha, cannot_tell or "cannot tell")
+    chosen = measures or DEFAULT_MEASURES
+    return Thresholds.of_measures(chosen, rule, map(_fall, protected), alpha, cannot_tell or "cannot tell")
 
 
 def _only_config(context: click.Context) -> None:
@@ -73,7 +75,7 @@ def _fall(text: str) -> tuple[str, float]:
 @click.argument("qrels")
 @click.argument("baseline")
 @click.argument("candidate")
-@options.measures
+@options.measures(*DEFAULT_MEASURES)
 @click.option(
     "--require",
     type=click.Choice(["no-evidence-of-harm", "non-inferior", "better"]),
@@ -89,7 +91,11 @@ def _fall(text: str) -> tuple[str, float]:
     help="For non-inferior: the largest loss that does not matter, 0.01 or 2% of the baseline's mean. The one-sided "
     "interval of the difference must exclude it.",
 )
-@click.option("--tolerance", type=click.FloatRange(0), help="Fail if a measure's mean gets worse by more than this.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    help="Fail if a measure's mean gets worse by more than this, as 0.01; percent are for --margin.",
+)
 @click.option(
     "--significant/--no-significant", default=True, show_default=True, help="Whether to test what --require says."
 )
@@ -119,8 +125,7 @@ def _fall(text: str) -> tuple[str, float]:
     default="randomisation",
     show_default=True,
     help="Test that decides: randomisation, t, wilcoxon or sign; of the last three, half the two-sided p is taken. "
-    "Where"
-    "t has no answer, as for a constant difference, exact randomisation decides.",
+    "Where t has no answer, as for a constant difference, exact randomisation decides.",
 )
 @click.option(
     "--resamples", type=click.IntRange(99), default=100_000, show_default=True, help="Resamples where p is not exact."

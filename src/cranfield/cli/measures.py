@@ -70,7 +70,8 @@ def explained(measure: Measure) -> str:
         written = f"@{name}" if name == definition.at else name
         text = f"{written} = {default}: {parameter.help} ({parameter.accepts})"
         parameters.append(_labelled("" if parameters else "Parameters", text))
-    parts = [usage(measure), definition.description, _labelled("Formula", definition.part("Formula"))]
+    formula, reference = definition.part("Formula"), definition.part("Reference")
+    parts = [usage(measure), definition.description, *([_labelled("Formula", formula)] if formula else [])]
     parts.append(_labelled("Better", better(measure)))
     parts.append("\n".join(parameters))
     names = [*definition.aliases, *(f"{name} (agg='{agg}')" for name, (agg, _) in definition.averages.items())]
@@ -78,10 +79,8 @@ def explained(measure: Measure) -> str:
     parts += [_labelled("Also", ", ".join(names))] if names else []
     parts += [_labelled("trec_eval", ", ".join(trec))] if trec else []
     parts += [_labelled("Needs", needed(definition.needs))] if definition.needs else []
-    parts += [
-        _labelled("Example", definition.example, wrap=False),
-        _labelled("Reference", definition.part("Reference")),
-    ]
+    parts.append(_labelled("Example", definition.example, wrap=False))
+    parts += [_labelled("Reference", reference)] if reference else []
     return "\n\n".join(parts)
 
 

@@ -19,8 +19,9 @@ from cranfield.formats.kinds import KINDS
 from cranfield.formats.layout import ROLES
 from cranfield.formats.output import check_place
 from cranfield.formats.reading import Reading
+from cranfield.notation import spelt
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
-from cranfield.registry import E, Registry
+from cranfield.registry import E, Entry, Function, Registry
 
 if TYPE_CHECKING:
     from cranfield._core import Progress
@@ -46,19 +47,35 @@ class NameOf(_Choice):
         return self.names()
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        if value not in self.choices and self.registry.look_up(str(value)) is not None:
-            return str(value)
-        return str(super().convert(value, parameter, context))
+        name, names = str(value), self.choices
+        if name not in names and self.registry.look_up(name) is None:
+            near = self.registry.suggestion(name, names)
+            self.fail(f"{name!r} is not one of {', '.join(map(repr, names))}{near or '.'}", parameter, context)
+        return name
 
 
 JUDGEMENTS = NameOf(KINDS, lambda: ["plain", *KINDS])
-measures: Callable[[Command], Command] = click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    help="A measure, such as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated.",
-)
+
+
+def measures(*default: str) -> Callable[[Command], Command]:
+    """Any number of measures; those that are taken if none is given."""
+    return click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        help="A measure, such as nDCG@10 or trec_eval's ndcg_cut_10, or several with commas between; may be repeated. "
+        f"[default: {', '.join(default)}]",
+    )
+
+
+def parameter_lines(entry: Entry[Function]) -> list[str]:
+    """What may be given to something in brackets, as lists show it: a line each."""
+    return [
+        f"    {spelt(name)}: {parameter.help} ({parameter.accepts})"
+        + (f" [default: {entry.defaults[name]}]" if name in entry.defaults else "")
+        for name, parameter in entry.parameters.items()
+    ]
 
 
 def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where to: a name that ends in .svg, .png, .pdf, .html or .json.",
 )
-@options.measures
+@options.measures("those of the picture")
 @click.option(
     "--topic", "chosen", multiple=True, help="Draw this topic, in pictures of single topics; may be repeated."
 )
@@ -76,12 +76,15 @@ def command(
 
     if kind == "list":
         width = max(len(picture.name) for picture in all_pictures())
-        click.echo("".join(f"{picture.name:<{width}}  {picture.shows}\n" for picture in all_pictures()), nl=False)
+        for picture in all_pictures():
+            click.echo("\n".join([f"{picture.name:<{width}}  {picture.shows}", *options.parameter_lines(picture)]))
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
-    if qrels is None or not runs or output is None:
-        raise UsageError(f"what is to be drawn, and where to? cranfield plot {kind} QRELS RUN... -o picture.svg")
+    if qrels is None or not runs:
+        raise UsageError(f"what is to be drawn? cranfield plot {kind} QRELS RUN... -o {kind}.svg")
+    if output is None:
+        raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing

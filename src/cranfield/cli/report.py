@@ -23,7 +23,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     metavar="FILE",
     help="Where to: a name that ends in .html, .md, .tex or .pdf.",
 )
-@options.measures
+@options.measures(*DEFAULT_MEASURES)
 @click.option("--title", default="", help="Title of the report.")
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
 @click.option(

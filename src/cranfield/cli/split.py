@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
 
 DEFAULT_MEASURE = "AP"
@@ -81,6 +81,6 @@ def command(
         click.echo(splits.to_json(), nl=False)
     else:
         written = splits.write(output)
-        more = f" and {len(written) - 1} lists of topics beside it" if written[1:] else ""
+        more = f" and {plural(len(written) - 1, 'list')} of topics beside it" if written[1:] else ""
         count = len(splits.folds)
-        click.echo(f"{count} split{'s' if count > 1 else ''} in {written[0]}{more}")
+        click.echo(f"{plural(count, 'split')} in {written[0]}{more}")

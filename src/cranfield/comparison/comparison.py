@@ -203,23 +203,29 @@ class Comparison(PrintedInNotebooks):
         return self.simultaneous or self.tests[0].kind == "family" or self.correction.together
 
     @property
+    def _counted(self) -> list[Panel]:
+        """The panels on which something is decided: a measure without a better side decides nothing."""
+        return [panel for panel in self.panels if panel.measure.sign] or list(self.panels)
+
+    @property
     def deciding(self) -> tuple[SignificanceTest, ...]:
         """The tests that decide at least one of the comparisons."""
-        names = {name for panel in self.panels for name in panel.decided.by}
+        names = {name for panel in self._counted for name in panel.decided.by}
         return tuple(test for test in (*self.tests, *_instead(self.tests)) if str(test) in names)
 
     @property
     def rule(self) -> str:
         """Which test decides, in words."""
         first = self.tests[0]
-        instead = [name != str(first) for panel in self.panels for name in panel.decided.by]
+        instead = [name != str(first) for panel in self._counted for name in panel.decided.by]
         if not self.by_rule and not any(instead):
             return first.named
         where = "that is undefined"
         if self.by_rule:
             where = f"two systems differ on fewer than {FEW_CHANGED} topics or t is undefined"
-        here = "all" if all(instead) else f"{sum(instead):,} of {len(instead):,}" if any(instead) else "none"
-        return f"{first.named}, or the exact randomisation test where {where}: here {here}"
+        here = "in every" if all(instead) else f"in {sum(instead):,} of {len(instead):,}" if any(instead) else "in no"
+        noun = "comparison" if all(instead) or not any(instead) else "comparisons"
+        return f"{first.named}; where {where}, by the exact randomisation test instead (here {here} {noun})"
 
     def letter(self, system: int) -> str:
         """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
@@ -302,7 +308,7 @@ class Comparison(PrintedInNotebooks):
         return to_document(self)
 
     def grid(self) -> Grid:
-        """The table of systems: means, the best in bold, letters for the systems each one beats."""
+        """The table of systems: means, the best marked, letters for the systems each one beats."""
         from cranfield.comparison.comparison_tables import systems_grid
 
         return systems_grid(self)

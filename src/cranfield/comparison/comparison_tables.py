@@ -9,9 +9,9 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.efficiency import efficiency_columns
-from cranfield.errors import percent, plural
-from cranfield.render.document import Block, Paragraph, Title, written
-from cranfield.render.grid import WRITERS, Cell, Grid, separated
+from cranfield.errors import percent, plural, share
+from cranfield.render.document import Block, Bullet, Paragraph, Title, written
+from cranfield.render.grid import BEST, WRITERS, Cell, Grid, separated
 
 if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison, Pair, Panel
@@ -38,9 +38,10 @@ class Part(NamedTuple):
     below: tuple[str, ...] = ()
 
 
-def parts(comparison: Comparison) -> list[Part]:
+def parts(comparison: Comparison, *, plain: bool) -> list[Part]:
     """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
-    tables = [Part("", systems_grid(comparison), (legend(comparison),))]
+    below = (legend(comparison, plain=plain), column_legend(comparison))
+    tables = [Part("", systems_grid(comparison), below)]
     tables += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
     tables += [
         Part(f"{panel.heading}, fold by fold", folds_grid(comparison, panel))
@@ -58,21 +59,21 @@ def parts(comparison: Comparison) -> list[Part]:
 
 
 def systems_grid(comparison: Comparison) -> Grid:
-    """Means, the best in bold, with letters for the systems that each one beats."""
+    """Means, the best marked, with letters for the systems that each one beats."""
     shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
     header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
     header += [_on(efficiency_columns.header(column.figure), column.collection) for column in comparison.figures]
     rows: list[list[str | Cell]] = []
     for number, system in enumerate(comparison.systems):
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
-        unjudged = [_shown(float(share[number]), ".1%") for share in shares.values()]
+        unjudged = [_shown_share(float(unjudged[number])) for unjudged in shares.values()]
         figures = [efficiency_columns.shown(column.figure, column.values[number]) for column in comparison.figures]
         rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
     return Grid(header, rows, labels=2)
 
 
 def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
-    """Each pair of systems on one measure; in bold what is significant after correction."""
+    """Each pair of systems on one measure, with a star what is significant after correction."""
     effects = panel.effects
     tests = [f"p ({test})" for test in comparison.tests]
     header = ["pair", "difference", interval_header(comparison), "d_z", "W/T/L", *tests]
@@ -81,7 +82,7 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     header += [_uncorrected(comparison, "p equivalent")] if panel.equivalence is not None else []
     rows: list[list[str | Cell]] = []
     for k, (i, j) in enumerate(comparison.pairs.tolist()):
-        difference = Cell(f"{effects.mean[k]:+z.4f}", bold=bool(panel.adjusted[k] < comparison.alpha))
+        difference = Cell(f"{effects.mean[k]:+z.4f}", above=_star(float(panel.adjusted[k]), comparison))
         row: list[str | Cell] = [f"{comparison.systems[i]} − {comparison.systems[j]}", difference]
         row += _on_topics(effects, k, decided=panel.measure.sign != 0)
         row += [shown_p(float(panel.p[str(test)][k])) for test in comparison.tests]
@@ -89,6 +90,10 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
         row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
     return Grid(header, rows)
+
+
+def _star(adjusted_p: float, comparison: Comparison) -> str:
+    return "*" if adjusted_p < comparison.alpha else ""
 
 
 def interval_header(comparison: Comparison) -> str:
@@ -123,6 +128,10 @@ def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell
     counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
     spread = f"{effects.d_z[pair] + 0.0:+.2f}".replace("inf", "∞")
     return [interval(float(effects.low[pair]), float(effects.high[pair])), spread, counts]
+
+
+def _shown_share(part: float) -> str:
+    return "–" if isnan(part) else share(part, 1)
 
 
 def _shown(value: float, form: str) -> str:
@@ -173,18 +182,22 @@ def macro_grid(comparison: Comparison) -> Grid:
             means = f"{macro.means[i]:.4f} {macro.means[j]:.4f}"
             ends = interval(float(macro.low[k]), float(macro.high[k]))
             pair = f"{comparison.systems[i]} − {comparison.systems[j]}"
-            difference = Cell(f"{macro.difference[k]:+z.4f}", bold=bool(macro.adjusted[k] < comparison.alpha))
+            difference = Cell(f"{macro.difference[k]:+z.4f}", above=_star(float(macro.adjusted[k]), comparison))
             p = [shown_p(float(macro.decided.p[k])), shown_p(float(macro.adjusted[k]))]
             rows.append([macro.measure.label, pair, means, difference, ends, *p])
     return Grid(header, rows, labels=2)
 
 
-def legend(comparison: Comparison) -> str:
-    """How to read the tables: what marks and letters mean, which test decided, what intervals hold for."""
+def legend(comparison: Comparison, *, plain: bool = False) -> str:
+    """How to read the tables: what marks and letters mean, which test decided, what intervals hold for.
+
+    In `plain` text nothing is bold.
+    """
     words = [
         _compared(comparison),
-        "Of systems, the best of a column is marked, and letters name those that one is significantly better than "
-        f"(adjusted p below {comparison.alpha:g}); of pairs, what is significant is marked.",
+        f"{BEST} stands before the best mean of a column." if plain else "The best mean of a column is bold.",
+        "Letters after a mean name the systems that it is significantly better than, and * after a difference says "
+        f"that it is significant (adjusted p below {comparison.alpha:g}).",
         *_only_baseline(comparison),
         f"Decided by {comparison.rule}; {corrected(comparison)}.",
         *(f"Null hypothesis of {test.named}: {test.null}." for test in comparison.deciding),
@@ -238,17 +251,33 @@ def _intervals(comparison: Comparison) -> str:
         named = comparison.tests[0].named
         return f"{named[0].upper()}{named[1:]} has no interval of the mean difference."
     if comparison.comparisons == 1:
-        return "The interval leaves out 0 exactly where that p is below alpha."
+        return f"The interval leaves out 0 exactly where that p is below {comparison.alpha:g}."
     all_of_them = f"Intervals hold for all {comparison.comparisons:,} comparisons together"
-    strict = "one leaves out 0 exactly where adjusted p is below alpha"
+    strict = f"leaves out 0 exactly where adjusted p is below {comparison.alpha:g}"
     if comparison.simultaneous and comparison.tests[0].kind != "family":
         return f"{all_of_them} (Bonferroni), whatever the correction of p."
     if comparison.holds_together:
-        return f"{all_of_them}; {strict}."
+        return f"{all_of_them}; one {strict}."
     return (
-        f"Intervals hold for each comparison by itself; they are of {percent(comparison.level)}, so that {strict} "
-        "(compare --simultaneous: for all together)."
+        f"Each interval holds for its own comparison, and is a {percent(comparison.level)} one so that it {strict}; "
+        "`compare --simultaneous` gives intervals that hold for all comparisons together."
     )
+
+
+def column_legend(comparison: Comparison) -> str:
+    """What is in the columns whose names do not say it."""
+    told = []
+    if any(panel.unjudged is not None for panel in comparison.panels):
+        told.append("unjudged: share of the documents shown, down to @k where a rank is named, that nobody judged")
+    told += [
+        "d_z: mean difference in standard deviations of the differences",
+        "W/T/L: topics that the first system of a pair won, tied and lost",
+        f"detectable: the smallest true difference that so many topics would show with a chance of "
+        f"{share(comparison.power)}",
+    ]
+    if comparison.margin is not None:
+        told.append(f"p equivalent: small where the systems are equal up to {comparison.margin:g}")
+    return f"{'; '.join(told)}."
 
 
 def _macro_legend(comparison: Comparison) -> str:
@@ -280,7 +309,7 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
     text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
     beaten = comparison.beaten_by(panel, system)
     best = panel.best is not None and isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
-    return Cell(text, bold=best, above=_letters(comparison, beaten))
+    return Cell(text, best=best, above=_letters(comparison, beaten))
 
 
 def _letters(comparison: Comparison, beaten: list[int]) -> str:
@@ -301,10 +330,14 @@ def _on(label: str, collection: str) -> str:
 
 
 def _written(format: str) -> Callable[[Comparison], str]:
-    """The parts one below the other; in LaTeX what must be said is a comment."""
+    """The outcome in a sentence a measure, then the parts; in LaTeX what must be said is a comment."""
 
     def write(comparison: Comparison) -> str:
-        return written((block for part in parts(comparison) for block in _blocks(part)), format)
+        from cranfield.comparison.standing import verdict
+
+        verdicts = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
+        tables = parts(comparison, plain=format == "table")
+        return written([*verdicts, *(block for part in tables for block in _blocks(part))], format)
 
     return write
 

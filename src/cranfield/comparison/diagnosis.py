@@ -145,7 +145,7 @@ def diagnose(
     scores = results.scores[:, 0]
     kept = np.flatnonzero(~np.isnan(scores).any(axis=0))
     if len(kept) < 3:
-        raise DataError(f"{len(kept)} topics have a score from both systems; a diagnosis needs 3")
+        raise DataError(f"topics with a score from both systems: {len(kept)}; a diagnosis needs 3")
     names = [results.topics[t] for t in kept]
     scores = scores[:, kept]
     parts = topic_parts(names, scores, wanted.sign or 1)

@@ -8,7 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import interval, shown_p
-from cranfield.errors import percent
+from cranfield.errors import percent, plural
 from cranfield.render.document import Block, titled, written
 from cranfield.render.grid import Cell, Grid, separated
 from cranfield.render.json_form import finite
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cranfield.comparison.diagnosis import Diagnosis
 
 SHOWN = 10  # topics shown from each end
+DECIDES = "!"  # a star would say that it is significant
 
 
 def render(diagnosis: Diagnosis, format: str, *, every_topic: bool = False) -> str:
@@ -25,7 +26,7 @@ def render(diagnosis: Diagnosis, format: str, *, every_topic: bool = False) -> s
 
 
 def topics_grid(diagnosis: Diagnosis, every_topic: bool) -> Grid:
-    """Topics by what they add to the difference; in bold those that decide."""
+    """Topics by what they add to the difference, with a mark those that decide."""
     parts = diagnosis.topics
     if not every_topic and len(parts) > 2 * SHOWN:
         parts = parts[:SHOWN] + parts[-SHOWN:]
@@ -35,13 +36,31 @@ def topics_grid(diagnosis: Diagnosis, every_topic: bool) -> Grid:
     for part in parts:
         share = "–" if isnan(part.share) else f"{part.share:+.1%}"
         row: list[str | Cell] = [part.topic, f"{part.score:.4f}", f"{part.other_score:.4f}"]
-        row += [Cell(f"{part.difference:+.4f}", bold=part.topic in deciding), share]
+        row += [Cell(f"{part.difference:+.4f}", above=DECIDES if part.topic in deciding else ""), share]
         rows.append([*row, f"{part.difference_without:+.4f}", shown_p(part.p_without)])
     return Grid(header, rows)
 
 
+def _topics_legend(diagnosis: Diagnosis, every_topic: bool) -> str:
+    """What is in the columns of topics, and what it is to decide."""
+    from cranfield.comparison.diagnosis import ALPHA
+
+    legend = "share: of the sum of all differences; without it: the mean difference of all other topics, and its p. "
+    if diagnosis.deciding:
+        legend += f"{DECIDES} marks a topic that decides: without it the difference changes its sign, or p its side of "
+        legend += f"{ALPHA:g}."
+    else:
+        legend += f"No topic decides alone: without any one the difference keeps its sign, and p its side of {ALPHA:g}."
+    count = len(diagnosis.topics)
+    if not every_topic and count > 2 * SHOWN:
+        legend += f" The first and last {SHOWN} of {count:,} topics are shown (--every-topic: all)."
+    return legend
+
+
 def slices_grid(diagnosis: Diagnosis) -> Grid:
     """Slices of topics, compared on their own."""
+    from cranfield.comparison.diagnosis import ALPHA
+
     header = [
         "attribute",
         "value",
@@ -54,7 +73,7 @@ def slices_grid(diagnosis: Diagnosis) -> Grid:
     ]
     rows: list[list[str | Cell]] = []
     for part in diagnosis.slices:
-        difference = Cell(f"{part.difference:+.4f}", bold=part.adjusted_p < 0.05)
+        difference = Cell(f"{part.difference:+.4f}", above="*" if part.adjusted_p < ALPHA else "")
         row: list[str | Cell] = [
             part.attribute,
             part.value,
@@ -78,14 +97,16 @@ def moves_grid(diagnosis: Diagnosis) -> Grid:
 
 
 def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
+    from cranfield.comparison.diagnosis import ALPHA
+
     by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
     title = (
         f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
-        f"p ({by}) {shown_p(diagnosis.p)}, {len(diagnosis.topics)} topics"
+        f"p ({by}) {shown_p(diagnosis.p)}, {plural(len(diagnosis.topics), 'topic')}"
     )
-    blocks = titled(title, topics_grid(diagnosis, every_topic))
+    blocks = titled(title, topics_grid(diagnosis, every_topic), [_topics_legend(diagnosis, every_topic)])
     if diagnosis.slices:
-        blocks += titled("Slices of topics", slices_grid(diagnosis))
+        blocks += titled("Slices of topics", slices_grid(diagnosis), [f"* is significant: adjusted p below {ALPHA:g}."])
     if diagnosis.moves:
         blocks += titled(f"Documents that moved, among the first {diagnosis.depth}", moves_grid(diagnosis))
     return blocks

@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
-from cranfield.errors import percent, plural, short_names, some
+from cranfield.errors import percent, plural, share, short_names, some
 from cranfield.evaluation.findings import Finding
 from cranfield.statistics.corrections import family_wise_error
 from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION
@@ -42,9 +42,10 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         elif correction.name == "none":
             remedy = "they are not corrected"
         else:
-            remedy = f"adjusted p-values ({correction.title}) keep down {correction.controls}"
+            remedy = f"adjusted p-values ({correction.title}) keep down to {alpha:g}: {correction.controls}"
         message = (
-            f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm is up to {error:.0%}; {remedy}"
+            f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm among them would be about "
+            f"{share(error)} if they were independent; {remedy}"
         )
         yield Finding("many-comparisons", "family", message, doubtful=correction.name == "none")
     for significance_test in comparison.tests:
@@ -118,7 +119,8 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
     topics, first = len(panel.topics), comparison.tests[0]
     if topics >= FEW_TOPICS:
         return
-    remarks = [f"{topics} topics are few"]
+    count = plural(topics, "topic")
+    remarks = [f"{count} {'is' if topics == 1 else 'are'} few"]
     if comparison.by_rule:
         remarks[0] += ": the exact randomisation test decides, as t is fragile"
     elif first.fragile:
@@ -127,7 +129,7 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
     reachable = 2.0 ** (1 - topics)  # the least p of all flips
     if panel.decided.by_randomisation.any() and reachable >= comparison.level:
         remarks.append(
-            f"{topics} topics cannot decide anything at level {comparison.level:.2g}, as no randomisation p is below "
+            f"{count} cannot decide anything at level {comparison.level:.2g}, as no randomisation p is below "
             f"{reachable:.2g}"
         )
     else:
@@ -136,7 +138,7 @@ def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Itera
             corrected = " after correction" if comparison.comparisons > 1 else ""
             remarks.append(
                 f"only differences of about {finite.max():.3f} would be found{corrected} with a chance of "
-                f"{comparison.power:.0%}"
+                f"{share(comparison.power)}"
             )
     yield Finding("few-topics", panel.label, "; ".join(remarks))
 
@@ -167,7 +169,8 @@ def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iter
         low, high = sure_interval(gains[few], losses[few], topics, highest - lowest, comparison.alpha)
         ends = [f"{names[k]} [{a:+.4f}, {b:+.4f}]" for k, a, b in zip(few, low, high, strict=True)]
         message += (
-            f"; from their number alone the mean difference lies ({percent(comparison.alpha)}) in {_listed(ends)}"
+            f"; counting only how many change, whatever their scores, the {percent(comparison.alpha)} interval of the "
+            f"mean difference is, for {_listed(ends)}"
         )
     yield Finding("few-changed", panel.label, message)
 
@@ -191,8 +194,8 @@ def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     most, least = int(np.nanargmax(unjudged)), int(np.nanargmin(unjudged))
     if unjudged[most] - unjudged[least] > UNEVEN_JUDGING + ROUNDING:
         message = (
-            f"unjudged documents are {unjudged[most]:.0%} of what {systems[most]} shows and "
-            f"{unjudged[least]:.0%} for {systems[least]}: the first may be better than it looks "
+            f"unjudged documents are {share(float(unjudged[most]))} of what {systems[most]} shows and "
+            f"{share(float(unjudged[least]))} for {systems[least]}: the first may be better than it looks "
             "(`cranfield evaluate --bounds`)"
         )
         yield Finding("uneven-judging", panel.label, message)

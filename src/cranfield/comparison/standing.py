@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import isclose
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
+from cranfield.errors import plural
 from cranfield.statistics.effects import Effects
 from cranfield.statistics.friedman import friedman
 from cranfield.statistics.intervals import Ends
@@ -15,6 +18,7 @@ from cranfield.statistics.significance import Floats
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"  # tiers against a baseline
 NO_TIER = "–"
+ROUNDING = 1e-12  # of means that are the same
 
 
 class Standing(NamedTuple):
@@ -74,6 +78,75 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
         by_number.append(standing)
     order = np.argsort(-panel.gains, kind="stable")
     return [by_number[system] for system in order.tolist()]
+
+
+def reference(comparison: Comparison, panel: Panel) -> int:
+    """The system that others are set against: the baseline, or the best by this measure, or else the first."""
+    if comparison.baseline is not None:
+        return comparison.systems.index(comparison.baseline)
+    return panel.best or 0
+
+
+def verdict(comparison: Comparison, panel: Panel) -> str:
+    """The outcome on a measure in a sentence or two: who is best, and who cannot be told from it.
+
+    >>> from cranfield.comparison.systems import compare
+    >>> qrels = {str(t): {"d1": 1} for t in range(8)}
+    >>> good, bad = ({t: {"d1": a, "d2": 1.0} for t in qrels} for a in (2.0, 0.5))
+    >>> from cranfield import Experiment
+    >>> comparison = compare(Experiment(qrels, {"a": good, "b": bad}), "RR")
+    >>> verdict(comparison, comparison.panels[0])
+    'a has the highest RR, 1.0000 on 8 topics, and is significantly better than the other.'
+    """
+    ordered, measure = standings(comparison, panel, reference(comparison, panel)), panel.measure
+    best, others, topics = ordered[0], len(ordered) - 1, _topics(panel)
+    if measure.sign == 0:
+        low, high = min(s.mean for s in ordered), max(s.mean for s in ordered)
+        return f"{measure} says nothing of which system is better: from {low:.4f} to {high:.4f} on {topics}."
+    level = [s.system for s in ordered if isclose(s.mean, best.mean, rel_tol=ROUNDING)]
+    have, most = "has" if len(level) == 1 else "share", "highest" if measure.sign > 0 else "lowest"
+    ranked = f"{most} {measure}" if measure.sign > 0 else f"{most} {measure} (less is better)"
+    text = f"{_listed(level)} {have} the {ranked}, {best.mean:.4f} on {topics}"
+    if comparison.baseline is not None and others == 1:
+        (other,) = (s for s in ordered if s.system != comparison.baseline)
+        outcome = {ABOVE: "is significantly better than", BELOW: "is significantly worse than"}.get(other.tier)
+        if outcome:
+            return f"{text}. {other.system} {outcome} the baseline {comparison.baseline}."
+        return f"{text}. {other.system} cannot be told from the baseline {comparison.baseline} with confidence."
+    if comparison.baseline is not None:
+        better, worse = (sum(s.tier == tier for s in ordered) for tier in (ABOVE, BELOW))
+        are = "is" if better == 1 else "are"
+        return (
+            f"{text}. Against the baseline {comparison.baseline}, {better} of {others} {are} significantly better and "
+            f"{worse} significantly worse."
+        )
+    equal = [s.system for s in ordered[1:] if s.adjusted_p is not None and not s.adjusted_p < comparison.alpha]
+    if not equal:
+        all_others = {1: "the other", 2: "both others"}.get(others, f"all {others} others")
+        return f"{text}, and is significantly better than {all_others}."
+    if len(level) > 1:
+        behind = [system for system in equal if system not in level]
+        return text + (f"; {_listed(behind)} cannot be told from {best.system} with confidence." if behind else ".")
+    sure = f" It is significantly better than {len(best.beats)} of {others}." if best.beats else ""
+    return f"{text}; {_listed(equal)} cannot be told from it with confidence.{sure}"
+
+
+def _topics(panel: Panel) -> str:
+    """The topics that a mean is of."""
+    of = f" of {panel.collection}" if panel.collection else ""
+    if np.isnan(panel.scores).any():
+        return f"topics{of} of each system's own"
+    return plural(len(panel.topics), "topic") + of
+
+
+def _listed(names: Sequence[str]) -> str:
+    """
+    >>> _listed(["a"]), _listed(["a", "b", "c"]), _listed(list("abcdefg"))
+    ('a', 'a, b and c', 'a, b, c and 4 others')
+    """
+    if len(names) > 5:
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def tiers(comparison: Comparison, panel: Panel) -> list[str]:

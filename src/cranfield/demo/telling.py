@@ -23,8 +23,8 @@ def told(demo: Demo) -> str:
     return "\n".join(
         [
             as_text(_columns(systems_grid(comparison), ["", "system", *(panel.label for panel in comparison.panels)])),
-            _wrapped(legend(comparison)),
-            f"{first.label}, pair by pair; * is significant after correction",
+            _wrapped(legend(comparison, plain=True)),
+            f"{first.label}, pair by pair; W/T/L: topics won, tied and lost",
             as_text(
                 _columns(
                     pairs_grid(comparison, first),

@@ -119,7 +119,7 @@ def as_collection(
     """A collection of one part or more: from a folder, a file of any kind, or from memory.
 
     >>> as_collection({"q1": {"d1": 1}})
-    <Collection 'qrels': 0 documents, 0 topics, 1 judgements>
+    <Collection 'qrels': 0 documents, 0 topics, 1 judgement>
     """
     judgements, format = reading.judgements or "plain", reading.format
     if isinstance(source, Collection) or (isinstance(source, str | os.PathLike) and _is_whole(source, kind)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cranfield.errors import plural
+from cranfield.errors import plural, share
 from cranfield.render.document import Block, Bullet, Title, written
 from cranfield.render.grid import Grid
 from cranfield.render.json_form import Json, plain
@@ -48,9 +48,9 @@ def _texts(noun: str, texts: TextSummary) -> tuple[str, Grid]:
 
 
 def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
-    share = judgements.relevant / judgements.judged if judgements.judged else 0.0
+    relevant = judgements.relevant / judgements.judged if judgements.judged else 0.0
     counted = f"{plural(judgements.judged, 'judgement')} of {plural(judgements.topics, 'topic')}"
-    title = f"{counted}: {judgements.shape}, {share:.1%} relevant"
+    title = f"{counted}: {judgements.shape}, {share(relevant, 1)} relevant"
 
     def row(name: str, count: int, topics: str, spread: Spread) -> list[str]:
         return [name, f"{count:,}", topics, *map(_number, spread)]
@@ -68,8 +68,8 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+def _share(part: float | None) -> str:
+    return "–" if part is None else share(part, 1)
 
 
 def _written(format: str) -> Callable[[Description], str]:

@@ -193,7 +193,7 @@ def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> d
     values = dict(zip(names, figures_of(paths, [cost])[cost], strict=True))
     missing = [run for run, value in values.items() if value is None]
     if missing:
-        raise no_figure(cost, missing, "for others give a table of run and cost")
+        raise no_figure(cost, missing, "for others give a table of run and cost with --costs (costs= in Python)")
     return {run: value for run, value in values.items() if value is not None}
 
 

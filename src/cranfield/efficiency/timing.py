@@ -102,7 +102,8 @@ class Efficiency:
         latency = self.to_dict()["searching"]["latency ms"]
         shown = ", ".join(f"{name} {value:.3g}" for name, value in latency.items())
         rate = self.queries_per_second
-        return f"{len(self.latencies):,} queries, {rate or float('inf'):,.0f} a second; latency in ms: {shown}"
+        queries = "1 query" if len(self.latencies) == 1 else f"{len(self.latencies):,} queries"
+        return f"{queries}, {rate or float('inf'):,.0f} a second; latency in ms: {shown}"
 
 
 def measure_system(

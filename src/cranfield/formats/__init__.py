@@ -44,7 +44,7 @@ def read_run(
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
-    <Run 'demo': 2 rows, 1 topics>
+    <Run 'demo': 2 rows, 1 topic>
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)
@@ -60,7 +60,7 @@ def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEF
     `reading.judgements` is for judgements that say more than a grade: see `cranfield.formats.kinds`.
 
     >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
-    <Qrels 'qrels': 2 rows, 1 topics>
+    <Qrels 'qrels': 2 rows, 1 topic>
     """
     if isinstance(source, Qrels):
         return source if name is None else source.renamed(name)
@@ -123,7 +123,8 @@ def _choose(name: str | None, data: Buffer, label: str, request: Request) -> For
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:
-            raise UsageError(f"unknown format '{name}'; known: {', '.join(format.name for format in readable())}")
+            known = [format.name for format in readable()]
+            raise UsageError(f"unknown format '{name}'; known: {', '.join(known)}{FORMATS.suggestion(name, known)}")
         if not chosen.runs_only or request.kind == "score":
             return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line

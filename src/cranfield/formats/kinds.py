@@ -78,7 +78,8 @@ def read_kind(source: Given, name: str | None, reading: Reading) -> Qrels:
     kind = reading.judgements or "plain"
     known = KINDS.look_up(kind)
     if known is None:
-        raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}")
+        near = KINDS.suggestion(kind)
+        raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}{near}")
     qrels = known.function(source, name, reading.told)
     if reading.digest is None or qrels.origin.path in (None, "-"):
         return qrels

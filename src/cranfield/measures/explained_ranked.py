@@ -117,7 +117,9 @@ def effort(trace: Trace, expecting: Expecting, *, expected: int | str | None, ov
         return Working(counts, (quotient(number(wanted), trace.length),))
     last = counts & (np.cumsum(counts) == wanted)
     if not last.any():
-        return Working(counts, because=f"{counts.sum()} relevant documents are found, {number(wanted)} were expected")
+        return Working(
+            counts, because=f"{counts.sum()} of {number(wanted)} relevant documents that were expected are found"
+        )
     return Working(counts & (np.cumsum(counts) <= wanted), (f"{number(wanted)} / {trace.rank[last][0]}",))
 
 

@@ -33,7 +33,8 @@ def page() -> str:
 def entry(measure: Measure) -> str:
     """One measure."""
     definition = measure.definition
-    lines = [f"### {definition.name}", "", definition.description, "", f"- Formula: {definition.part('Formula')}"]
+    formula, reference = definition.part("Formula"), definition.part("Reference")
+    lines = [f"### {definition.name}", "", definition.description, "", *([f"- Formula: {formula}"] if formula else [])]
     own = {name: parameter for name, parameter in definition.parameters.items() if name not in EVERYWHERE}
     for name, parameter in own.items():
         default = f"`{definition.defaults[name]!r}`" if name in definition.defaults else "required"
@@ -45,7 +46,8 @@ def entry(measure: Measure) -> str:
     lines.append(f"- Ties: {'exact by formula' if definition.exact_ties else 'order by order'}")
     lines += [f"- Needs {needed(definition.needs)}"] if definition.needs else []
     lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
-    lines += [f"- Reference: {definition.part('Reference')}", "", "```python", definition.example, "```", ""]
+    lines += [f"- Reference: {reference}"] if reference else []
+    lines += ["", "```python", definition.example, "```", ""]
     return "\n".join(lines)
 
 

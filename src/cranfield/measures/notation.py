@@ -240,6 +240,10 @@ def unknown(text: str) -> str:
     definitions = MEASURES.registered()
     names = [name for definition in definitions for name in definition.names]
     ours = {name.lower(): name for name in reversed(names)}
+    at = re.fullmatch(r"(\w*?[A-Za-z])[_-]?(\d+)", text.strip())
+    base = at and _base(ours.get(at[1].lower(), at[1]))
+    if at and base and base.definition.at == "cutoff":
+        return f"unknown measure '{text}'; did you mean {base.name}@{at[2]}?"
     trec = {name: name for definition in definitions for name in (definition.trec, definition.trec_at) if name}
     close = difflib.get_close_matches
     exact = ours.get(word.lower()) or trec.get(word)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
+from cranfield.errors import plural, share
 from cranfield.render.document import Block, Title, written
 from cranfield.render.grid import Field, Grid, separated
 from cranfield.render.json_form import Json
@@ -47,8 +48,8 @@ def _blocks(plans: Plans) -> list[Block]:
 def _pairs(plan: Plan, measure_plan: MeasurePlan) -> list[Block]:
     tested = f"alpha {plan.aims.alpha:g}" + (f" / {plan.aims.comparisons}" if plan.aims.comparisons > 1 else "")
     title = (
-        f"{measure_plan.measure}: {plan.topics:,} topics, {len(plan.runs):,} runs; "
-        f"power {plan.aims.power:g}, {tested}; intervals of {plan.aims.confidence:.0%}"
+        f"{measure_plan.measure}: {plural(plan.topics, 'topic')}, {plural(len(plan.runs), 'run')}; "
+        f"power {plan.aims.power:g}, {tested}; intervals of {share(plan.aims.confidence)}"
     )
     pairs = list(measure_plan.pairs)
     if len(pairs) > MOST_PAIRS:

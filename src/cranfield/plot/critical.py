@@ -17,7 +17,7 @@ FIRST_BAR, BAR_STEP = 16, 7  # pixels below the axis
 
 @picture("critical-difference", measures=("nDCG@10",))
 def critical(subject: Subject) -> Chart:
-    """Mean ranks of the runs over topics; bars join runs that do not differ significantly, dots are on those joined."""
+    """Mean ranks of the runs over topics; bars join runs that cannot be told apart, dots are on those joined."""
     import altair as alt
 
     look = find_theme(subject.theme)
@@ -50,7 +50,7 @@ def critical(subject: Subject) -> Chart:
         *([joined.encode(x="rank:Q", x2="end:Q", y=y)] if bars else []),
         *([marked.encode(x="rank:Q", y=y)] if bars else []),
     ]
-    joins = f"bars join runs that do not differ (adjusted p from {comparison.alpha:g})"
+    joins = f"bars join runs that cannot be told apart (adjusted p {comparison.alpha:g} or more)"
     title = f"mean rank by {panel.measure.label}; {joins}"
     width = look.width_beside(2 * text_width(labels, look))
     return styled(alt.layer(*layers).properties(width=width, height=height, title=title), look)

@@ -14,7 +14,7 @@ MOST = 12  # runs, below each other
 FEW = 4  # runs that have the room of half a picture each
 
 
-def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Chart:
+def score_and_grade(rows: Sequence[Ranked], *, title: str = "", theme: str = "screen") -> Chart:
     """A bar a document, as high as its score, darker the more relevant it is; unjudged documents are hollow.
 
     >>> chart = score_and_grade([Ranked("a", "1", 1, "d1", 2.0, 1.0), Ranked("a", "1", 2, "d2", 1.5, None)])
@@ -25,7 +25,8 @@ def score_and_grade(rows: Sequence[Ranked], *, theme: str = "screen") -> Chart:
 
     look = find_theme(theme)
     runs = list(dict.fromkeys(row.run for row in rows))
-    title = "" if len(runs) <= MOST else f"the first {MOST} of {len(runs)} runs"
+    if len(runs) > MOST:
+        title = "; ".join([*filter(None, [title]), f"the first {MOST} of {len(runs)} runs"])
     runs = runs[:MOST]
     rows = [row for row in rows if row.run in runs]
     grades = sorted({row.grade for row in rows if row.grade is not None})

@@ -75,9 +75,11 @@ def rank_biased(subject: Subject) -> Chart:
 @picture("ranks", by_topic=True)
 def by_rank(subject: Subject) -> Chart:
     """Score and relevance by rank on one topic."""
-    depth = subject.depth or 50
-    rows = curves.ranked(subject.experiment, subject.one_topic(), depth=depth)
-    return score_and_grade(rows, theme=subject.theme)
+    topic, depth = subject.one_topic(), subject.depth or 50
+    rows = curves.ranked(subject.experiment, topic)
+    longest = max((row.rank for row in rows), default=0)
+    title = f"topic {topic}" + (f", the first {depth} of {longest:,} ranks" if longest > depth else "")
+    return score_and_grade([row for row in rows if row.rank <= depth], title=title, theme=subject.theme)
 
 
 def _ranks(subject: Subject) -> range | None:

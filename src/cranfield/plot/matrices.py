@@ -34,7 +34,7 @@ P_DARK = ("below 0.001", "below 0.01")
 
 @picture("heatmap", measures=("nDCG@10",))
 def heatmap(subject: Subject) -> Chart:
-    """Topics by runs: every score at a glance, hard topics and weak runs first."""
+    """Topics by runs: every score at a glance, hard topics to the left and good runs on top."""
     import altair as alt
 
     look = find_theme(subject.theme)

@@ -101,7 +101,9 @@ def pareto(subject: Subject) -> Chart:
     label, costs = (subject.cost_label, subject.costs) if subject.costs is not None else _measured(results)
     missing = [run for run in results.runs if run not in costs]
     if missing:
-        raise UsageError(f"no cost is known of {', '.join(missing)}: give a table of run and cost")
+        raise UsageError(
+            f"no cost is known of {', '.join(missing)}: give a table of run and cost with --costs (costs= in Python)"
+        )
     runs = [
         RunPoint(run, costs[run], float(mean), float(mean) * measure.sign)
         for run, mean in zip(results.runs, results.means[:, 0], strict=True)

@@ -60,7 +60,8 @@ class Subject:
     def one_topic(self) -> str:
         """The topic of pictures that show one."""
         if len(self.topics) != 1:
-            raise UsageError("this picture is of one topic: name it")
+            named = f", not of {len(self.topics)}" if self.topics else ""
+            raise UsageError(f"this picture is of one topic{named}: name it with --topic (topics= in Python)")
         return self.topics[0]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.errors import plural
 from cranfield.judged import Floats
 
 MOST = 400  # columns of a picture
@@ -56,5 +57,5 @@ def means(scores: Floats, made: Sequence[TopicColumn]) -> Floats:
 
 def axis_title(count: int, made: Sequence[TopicColumn], order: str, mark: str) -> str | list[str]:
     """What stands under the columns where there is no room for the names of topics."""
-    title = f"{count:,} topics{order}"
+    title = plural(count, "topic") + order
     return title if size_of(made) == 1 else [title, f"each {mark} is the mean of {size_of(made)} neighbours"]

@@ -259,14 +259,14 @@ def _missing(
     """How many relevant documents are likely missing, where the pool's depth is known."""
     if depth is None:
         message = (
-            f"runs are judged down to rank {judged_depth} only: how many relevant documents the pool missed can't be "
-            "told without its depth"
+            f"some run has an unjudged document at rank {judged_depth + 1} already, so that the depth of the pool "
+            "cannot be seen: give it (--depth) to learn how many relevant documents the pool is likely to have missed"
         )
-        return None, [Finding("pool-depth", "qrels", message)]
+        return None, [Finding("pool-depth", "pool", message)]
     findings = []
     if judged_depth < depth:
         message = f"not all documents down to rank {depth} are judged: the number of missing ones comes out low"
-        findings.append(Finding("pool-depth", "qrels", message))
+        findings.append(Finding("pool-depth", "pool", message))
     best = systems.ranks.min(axis=0)
     new = np.zeros((len(systems.pool.topics), depth), dtype=np.int64)
     inside = is_relevant & (best <= depth)
@@ -274,5 +274,5 @@ def _missing(
     made = estimate_missing(new, sampling=sampling)
     if made is None:
         message = f"too few relevant documents come in below the first tenth of {plural(depth, 'rank')} to extrapolate"
-        findings.append(Finding("few-relevant", "qrels", message))
+        findings.append(Finding("few-relevant", "pool", message))
     return made, findings

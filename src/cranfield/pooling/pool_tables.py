@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from cranfield.errors import plural, share
 from cranfield.render.document import Block, titled, written
-from cranfield.render.grid import DELIMITERS, WRITERS, Cell, Field, Grid, number, separated
+from cranfield.render.grid import BEST, DELIMITERS, WRITERS, Cell, Field, Grid, number, separated
 from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
@@ -41,15 +42,21 @@ def render_analysis(analysis: PoolAnalysis, format: str) -> str:
 def _analysis_blocks(analysis: PoolAnalysis) -> list[Block]:
     depth = "whole lists" if analysis.depth is None else f"the first {analysis.depth:,} ranks"
     title = (
-        f"{analysis.judged:,} judged documents, {analysis.relevant:,} relevant, {analysis.topics:,} topics; runs count "
-        f"with {depth} ({analysis.measure})"
+        f"{plural(analysis.judged, 'judged document')}, {analysis.relevant:,} relevant, "
+        f"{plural(analysis.topics, 'topic')}; runs count with {depth} ({analysis.measure})"
     )
-    nobodys = [f"{analysis.nobodys:,} relevant documents come from no run."] if analysis.nobodys else []
-    blocks = titled(title, _left_out_grid("run", analysis.contributions, analysis.left_out), nobodys)
+    notes = [
+        "only here: relevant documents that no other run brought; left out: as if the run had not been pooled, so that "
+        "nobody had judged these; ↓ marks a rank that falls by it; tau: how far the order of all runs stays the same"
+    ]
+    if analysis.nobodys:
+        come = "comes" if analysis.nobodys == 1 else "come"
+        notes.append(f"{plural(analysis.nobodys, 'relevant document')} {come} from no run.")
+    blocks = titled(title, _left_out_grid("run", analysis.contributions, analysis.left_out), notes)
     if analysis.groups_left_out:
         grid = _left_out_grid("group", analysis.group_contributions, analysis.groups_left_out)
         blocks += titled("Groups left out", grid)
-    rows = [[str(at.depth), *(f"{share:.1%}" for share in at[1:])] for at in analysis.shares]
+    rows = [[str(at.depth), *(share(part, 1) for part in at[1:])] for at in analysis.shares]
     blocks += titled("Share of retrieved documents that is judged, over runs", Grid(["depth", *_SHARES], rows))
     if analysis.missing:
         blocks += titled("Relevant documents likely missing", None, _missing_notes(analysis.missing))
@@ -61,16 +68,16 @@ _SHARES = ("least", "mean", "most")
 
 
 def _left_out_grid(noun: str, contributions: Sequence[Contribution], left_out: Sequence[LeftOut]) -> Grid:
-    """What each brought, and a row for each of its runs when it is left out; in bold, runs that fall."""
+    """What each brought, and a row for each of its runs when it is left out, with an arrow where it falls."""
     header = [noun, "judged", "relevant", "only here", *(["run"] if noun == "group" else [])]
-    header += ["score", "left out", "loss", "rank", "left out", "tau", "tau-AP"]
+    header += ["score", "score left out", "loss", "rank", "rank left out", "tau", "tau-AP"]
     rows: list[list[str | Cell]] = []
     for brought, omission in zip(contributions, left_out, strict=True):
         for i, run in enumerate(omission.runs):
             first = [brought.name, f"{brought.judged:,}", f"{brought.relevant:,}", f"{brought.only_relevant:,}"]
             row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if noun == "group" else [])]
             row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+.1%}", str(run.rank)]
-            row.append(Cell(str(run.rank_without), bold=run.drop > 0))
+            row.append(Cell(str(run.rank_without), above="↓" if run.drop > 0 else ""))
             rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (omission.tau, omission.tau_ap))])
     return Grid(header, rows)
 
@@ -79,10 +86,11 @@ def _missing_notes(missing: Missing) -> list[str]:
     from cranfield.pooling.missing import ASSUMES
 
     value, low, high, _ = missing.missing
-    share = missing.share
+    part = missing.share
     return [
         f"about {value:,.0f} [{low:,.0f}, {high:,.0f}] beyond the {missing.found:,} found, between ranks "
-        f"{missing.depth + 1:,} and {missing.reach:,}: {share.value:.0%} [{share.low:.0%}, {share.high:.0%}] of all",
+        f"{missing.depth + 1:,} and {missing.reach:,}: {share(part.value)} [{share(part.low)}, {share(part.high)}] "
+        "of all",
         f"supposing that {ASSUMES}; new ones fall with depth to the power {missing.exponent:.2f}; 95% intervals from "
         "topics drawn anew",
     ]
@@ -100,15 +108,18 @@ def render_simulation(simulation: Simulation, format: str) -> str:
     }
     rows_shown: list[list[str | Cell]] = []
     for row in simulation.rows:
-        relevant = Cell(f"{row.relevant:,}", bold=row.relevant == best[row.budget])
+        relevant = Cell(f"{row.relevant:,}", best=row.relevant == best[row.budget])
         counts: list[str | Cell] = [row.method, f"{row.budget:,}", f"{row.judged:,}", relevant]
         rows_shown.append([*counts, number(row.recall), number(row.tau, ".3f")])
     grid = Grid(simulation.rows[0]._fields, rows_shown)
     title = (
-        f"Replayed on {len(simulation.topics):,} topics with {simulation.relevant:,} relevant documents; runs down to "
-        f"rank {simulation.depth:,}, seed {simulation.seed}"
+        f"Replayed on {plural(len(simulation.topics), 'topic')} with "
+        f"{plural(simulation.relevant, 'relevant document')}; runs down to rank {simulation.depth:,}, "
+        f"seed {simulation.seed}"
     )
+    most = f"{BEST} stands before" if format == "table" else "bold is"
     notes = [
+        f"{most} the most relevant documents found at a budget; "
         "budget: judgements a topic; recall: share of the relevant documents found; tau: Kendall's tau-b between the "
         f"orderings of the runs by {simulation.measure} under these judgements and under all"
     ]

@@ -32,7 +32,7 @@ class Limit(NamedTuple):
         """The value beside its limits."""
         shown = [f"{number:.1%}" if self.percent else f"{number:.3f}" for number in (value, self.care, self.condemned)]
         value_shown = "unknown" if np.isnan(value) else shown[0]
-        return f"{self.of}: {value_shown} (fine up to {shown[1]}, not above {shown[2]})"
+        return f"{self.of}: {value_shown} (fine up to {shown[1]}, too much above {shown[2]})"
 
 
 # Runs that find next to nothing lose large shares of it: as TREC does, the worst quarter is left out of account.
@@ -40,9 +40,17 @@ COUNTED = 0.75
 # Orderings with a tau of 0.9 count as equivalent since Voorhees 2000; runs left out of TREC's pools lost a few percent
 # at most where collections proved reusable (Zobel 1998; Buckley et al. 2007).
 LIMITS = (
-    Limit("largest loss of score of a run left out, the last quarter of runs aside", 0.05, 0.15),
-    Limit("largest drop of a run left out by more than one rank, of all ranks", 0.10, 0.25),
-    Limit("largest distance of an ordering from the full one (1 - tau)", 0.10, 0.20, percent=False),
+    Limit(
+        "largest share of its score that a run loses when left out, the worst quarter of runs not counted",
+        0.05,
+        0.15,
+    ),
+    Limit(
+        "most ranks that a run falls when left out, as a share of all ranks, a fall by one not counted",
+        0.10,
+        0.25,
+    ),
+    Limit("largest change of the order of runs when one of them is left out (1 - tau)", 0.10, 0.20, percent=False),
     Limit("share of relevant documents likely missing", 0.20, 0.50),
 )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.errors import DataError, UsageError, plural, share, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
@@ -136,7 +136,7 @@ def _unjudged(replays: Collection[_Made], source: str) -> list[Finding]:
     unjudged, requests = sum(made.unjudged for made in replays), sum(int(made.judged_after[-1]) for made in replays)
     if not unjudged:
         return []
-    message = f"{unjudged / requests:.1%} of the documents asked for have no judgement and count as not relevant"
+    message = f"{share(unjudged / requests, 1)} of the documents asked for have no judgement and count as not relevant"
     return [Finding("unjudged", source, message, doubtful=unjudged > requests / 10)]
 
 

@@ -10,11 +10,23 @@ from cranfield.render.escaping import Markup, latex, markdown, separated_text, v
 
 
 class Cell(NamedTuple):
-    """A number as it is shown, perhaps in bold, perhaps with small letters above it."""
+    """A number as it is shown, perhaps in bold, perhaps with small letters above it; or the `best` of its column.
+
+    A star beside a number says to many readers that it is significant: to be best is shown otherwise.
+    """
 
     text: str
     bold: bool = False
     above: str = ""
+    best: bool = False
+
+    @property
+    def strong(self) -> bool:
+        """Whether it is set in bold, where there is such a thing."""
+        return self.bold or self.best
+
+
+BEST = "→"  # in plain text before the best of a column
 
 
 class Grid(NamedTuple):
@@ -30,14 +42,16 @@ class Grid(NamedTuple):
 
 
 def as_text(grid: Grid) -> str:
-    """Columns side by side. A star stands for bold; letters follow the number they stand above elsewhere.
+    """Columns side by side. A star stands for bold, an arrow before the best; letters follow what they stand above.
 
-    >>> print(as_text(Grid(["run", "AP"], [["a", Cell("0.5000", bold=True, above="b")], ["b", "0.25"]])), end="")
-    run      AP
-    a    0.5000*b
-    b      0.25
+    >>> print(as_text(Grid(["run", "AP"], [["a", Cell("0.5000", best=True, above="b")], ["b", "0.25"]])), end="")
+    run       AP
+    a    →0.5000b
+    b       0.25
     """
-    rows = [[cell._replace(text=visible(cell.text)) for cell in row] for row in grid.cells()]
+    rows = [
+        [cell._replace(text=(BEST if cell.best else "") + visible(cell.text)) for cell in row] for row in grid.cells()
+    ]
     header = [visible(text) for text in grid.header]
     marks = [[("*" if cell.bold else "") + cell.above for cell in row] for row in rows]
     count = len(grid.header)
@@ -65,7 +79,7 @@ def as_markdown(grid: Grid) -> str:
 
     def shown(cell: Cell) -> str:
         text = markdown(cell.text)
-        return (f"**{text}**" if cell.bold else text) + (f"<sup>{markdown(cell.above)}</sup>" if cell.above else "")
+        return (f"**{text}**" if cell.strong else text) + (f"<sup>{markdown(cell.above)}</sup>" if cell.above else "")
 
     rule = ["---" if i < grid.labels else "---:" for i in range(len(grid.header))]
     head = [markdown(text) for text in grid.header]
@@ -89,7 +103,7 @@ def as_latex(grid: Grid) -> str:
     def shown(cell: Cell) -> str:
         text = latex(cell.text)
         above = f"$^{{\\mathrm{{{latex(cell.above)}}}}}$" if cell.above else ""
-        return (f"\\textbf{{{text}}}" if cell.bold else text) + above
+        return (f"\\textbf{{{text}}}" if cell.strong else text) + above
 
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
     head = " & ".join(map(latex, grid.header))
@@ -131,7 +145,7 @@ def html_table(grid: Grid) -> Markup:
 
 def html_cell(cell: Cell) -> Markup:
     """What stands in a cell."""
-    text = Markup.element("strong", cell.text) if cell.bold else Markup.text(cell.text)
+    text = Markup.element("strong", cell.text) if cell.strong else Markup.text(cell.text)
     return Markup.of(text, Markup.element("sup", cell.above)) if cell.above else text
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isclose
 from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
-from cranfield.comparison.standing import ABOVE, BELOW, Standing, standings
+from cranfield.comparison.standing import Standing, reference, standings, verdict
 from cranfield.comparison.systems import check_comparable, compare_results
 from cranfield.errors import plural
 from cranfield.evaluation import findings
@@ -20,7 +19,6 @@ from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
 from cranfield.plot.curves import Curves, by_cutoff, interpolated
 
-ROUNDING = 1e-12  # of means that are the same
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
 MOST_LISTED = 60_000  # documents of all rankings together that a page can carry
@@ -60,11 +58,7 @@ class Report:
 
     def reference(self, measure: Measure) -> int | None:
         """The system that others are set against: the baseline, or the best by this measure, or else the first."""
-        if self.comparison is None:
-            return None
-        if self.comparison.baseline is not None:
-            return self.systems.index(self.comparison.baseline)
-        return self.comparison.panel(measure).best or 0
+        return None if self.comparison is None else reference(self.comparison, self.comparison.panel(measure))
 
     def standings(self, measure: Measure) -> list[Standing]:
         """Every system on a measure, best first."""
@@ -76,36 +70,10 @@ class Report:
 
     def verdict(self, measure: Measure) -> str:
         """The outcome on a measure in a sentence or two."""
-        ordered = self.standings(measure)
-        best = ordered[0]
         if self.comparison is None:
-            return f"{best.system} reaches {best.mean:.4f} by {measure} on {plural(len(self.results.topics), 'topic')}."
-        others, topics = len(ordered) - 1, plural(len(self.comparison.panel(measure).topics), "topic")
-        level = [s.system for s in ordered if isclose(s.mean, best.mean, rel_tol=ROUNDING)]
-        if measure.sign == 0:
-            low, high = min(s.mean for s in ordered), max(s.mean for s in ordered)
-            return f"{measure} says nothing of which system is better: from {low:.4f} to {high:.4f} on {topics}."
-        have, most = "has" if len(level) == 1 else "share", "highest" if measure.sign > 0 else "lowest"
-        ranked = f"{most} {measure}" if measure.sign > 0 else f"{most} {measure} (less is better)"
-        text = f"{_listed(level)} {have} the {ranked}, {best.mean:.4f} on {topics}"
-        if self.comparison.baseline is not None:
-            better = [s.system for s in ordered if s.tier == ABOVE]
-            worse = [s.system for s in ordered if s.tier == BELOW]
-            return (
-                f"{text}. Against the baseline {self.comparison.baseline}, {len(better)} of {others} are significantly "
-                f"better and {len(worse)} significantly worse."
-            )
-        alpha = self.comparison.alpha
-        equal = [s.system for s in ordered[1:] if s.adjusted_p is not None and not s.adjusted_p < alpha]
-        if not equal:
-            return f"{text}, and is significantly better than " + (
-                "the other." if others == 1 else f"all {others} others."
-            )
-        if len(level) > 1:
-            behind = [system for system in equal if system not in level]
-            return text + (f"; {_listed(behind)} cannot be told from {best.system} with confidence." if behind else ".")
-        sure = f" It is significantly better than {len(best.beats)} of {others}." if best.beats else ""
-        return f"{text}; {_listed(equal)} cannot be told from it with confidence.{sure}"
+            only = self.standings(measure)[0]
+            return f"{only.system} reaches {only.mean:.4f} by {measure} on {plural(len(self.results.topics), 'topic')}."
+        return verdict(self.comparison, self.comparison.panel(measure))
 
 
 def gather(
@@ -177,13 +145,3 @@ def _coverage(experiment: Experiment) -> list[Finding]:
     judgements = experiment.judgements()
     of_runs = (findings.of_coverage(run, experiment.joined(run, judgements)) for run in experiment.tables())
     return [finding for of_run in of_runs for finding in of_run]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """
-    >>> _listed(["a"]), _listed(["a", "b", "c"]), _listed(list("abcdefg"))
-    ('a', 'a, b and c', 'a, b, c and 4 others')
-    """
-    if len(names) > 5:
-        return f"{', '.join(names[:3])} and {len(names) - 3} others"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

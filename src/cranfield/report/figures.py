@@ -65,7 +65,7 @@ def figures(report: Report, theme: str = "screen") -> list[Illustration]:
             "heatmap",
             f"Every score by {measure}",
             "A column a topic, hardest first (of very many, neighbours are drawn as one); a row a system, best first. "
-            "The stronger the blue, the better the score; the higher, where no score is better than another.",
+            f"The stronger the blue, the {'better' if results.measures[0].sign else 'higher'} the score.",
             _drawing("heatmap", results, theme),
         )
     )
@@ -105,8 +105,8 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             Illustration(
                 "critical-difference",
                 f"Mean ranks by {measure}",
-                "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which do not differ "
-                "significantly from each other: by the same adjusted p as letters and tiers.",
+                "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which cannot be told "
+                "apart: by the same adjusted p as letters and tiers.",
                 _drawing("critical-difference", results, theme, one_measure),
             )
         )

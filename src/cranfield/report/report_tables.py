@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import (
+    column_legend,
     corrected,
     interval,
     interval_header,
@@ -18,6 +19,7 @@ from cranfield.comparison.comparison_tables import (
 )
 from cranfield.comparison.standing import NO_TIER
 from cranfield.efficiency import efficiency_columns
+from cranfield.errors import share
 from cranfield.evaluation.result_tables import shown
 from cranfield.render.grid import Cell, Grid
 
@@ -68,9 +70,9 @@ def standings_grid(report: Report, measure: Measure) -> Grid:
     by_tier = {tier: number for number, tier in enumerate(dict.fromkeys(standing.tier for standing in standings))}
     standings = sorted(standings, key=lambda standing: by_tier[standing.tier])  # within a tier still best first
     for place, standing in enumerate(standings):
-        mean = Cell(f"{standing.mean:.4f}", bold=place == 0 and measure.sign != 0, above="".join(standing.beats))
+        mean = Cell(f"{standing.mean:.4f}", best=place == 0 and measure.sign != 0, above="".join(standing.beats))
         row: list[str | Cell] = [standing.letter, standing.system, standing.tier, mean, *_to_reference(standing)]
-        rows.append(row + ([f"{standing.unjudged:.1%}"] if judged else []))
+        rows.append(row + ([f"{share(standing.unjudged or 0.0, 1)}"] if judged else []))
     return Grid([*header, *(["unjudged"] if judged else [])], rows, labels=3)
 
 
@@ -162,7 +164,7 @@ def policy_grid(report: Report) -> Grid:
         for setting in fields(report.results.policy)
     ]
     rows.append(["documents nobody judged", "unjudged", "not relevant"])
-    rows.append(["documents of a negative grade", "negative grades", "in the pool, but unjudged"])
+    rows.append(["documents of a negative grade", "negative grades", "taken for documents that nobody judged"])
     return Grid(["decision", "name", "here"], rows, labels=3)
 
 
@@ -186,7 +188,7 @@ def reading(report: Report) -> list[str]:
     """How to read the tables of systems."""
     if report.comparison is None:
         return []
-    lines = [legend(report.comparison)]
+    lines = [legend(report.comparison), column_legend(report.comparison)]
     if report.comparison.baseline is None:
         lines.append(
             "A tier holds systems that are not significantly different from the best of the tier; differences are to "

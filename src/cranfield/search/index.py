@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import DataError, UsageError, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
 from cranfield.search.tokens import Analysis, library
@@ -112,7 +112,7 @@ class Index:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"<Index {self.name!r}: {len(self):,} documents, {len(self.vocabulary):,} terms>"
+        return f"<Index {self.name!r}: {plural(len(self), 'document')}, {plural(len(self.vocabulary), 'term')}>"
 
 
 def load_index(path: str | os.PathLike[str]) -> Index:
@@ -123,7 +123,7 @@ def load_index(path: str | os.PathLike[str]) -> Index:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = index.save(f"{folder}/pond.index")
     ...     load_index(f"{folder}/pond.index")
-    <Index 'pond': 1 documents, 2 terms>
+    <Index 'pond': 1 document, 2 terms>
     """
     import zipfile
 

@@ -70,7 +70,7 @@ def indexed(
 
     >>> index, indexing = indexed(Documents(("1",), {"text": ["ducks swim"]}))
     >>> index, indexing.documents, indexing.saved
-    (<Index '': 1 documents, 2 terms>, 1, False)
+    (<Index '': 1 document, 2 terms>, 1, False)
     """
     analysis = analysis or Analysis()
     if path is not None and os.path.exists(path):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
+from cranfield.errors import ArgumentError, DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.datasets import has, is_dataset, open_dataset
 from cranfield.formats.reading import Reading
@@ -34,7 +34,7 @@ class Collection:
     """Documents, topics and judgements, each None where it is not there; `notes` say what was odd about the whole.
 
     >>> Collection("ducks", Documents(("d1",), {"text": ["They swim."]}))
-    <Collection 'ducks': 1 documents, 0 topics, 0 judgements>
+    <Collection 'ducks': 1 document, 0 topics, 0 judgements>
     """
 
     name: str
@@ -44,9 +44,9 @@ class Collection:
     notes: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
-        counts = (len(part) if part is not None else 0 for part in (self.documents, self.topics, self.qrels))
-        documents, topics, judgements = counts
-        return f"<Collection {self.name!r}: {documents:,} documents, {topics:,} topics, {judgements:,} judgements>"
+        parts = {"document": self.documents, "topic": self.topics, "judgement": self.qrels}
+        counts = (plural(0 if part is None else len(part), noun) for noun, part in parts.items())
+        return f"<Collection {self.name!r}: {', '.join(counts)}>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ def read_collection(
     `only` names the parts to read.
 
     >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
-    <Collection 'ducks': 1 documents, 1 topics, 1 judgements>
+    <Collection 'ducks': 1 document, 1 topic, 1 judgement>
     """
     if isinstance(source, Collection):
         return replace(

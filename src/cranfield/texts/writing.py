@@ -111,7 +111,7 @@ def write_collection(
     >>> ducks = read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, name="ducks")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_collection(ducks, folder), read_collection(folder, name="ducks")
-    ((), <Collection 'ducks': 1 documents, 1 topics, 0 judgements>)
+    ((), <Collection 'ducks': 1 document, 1 topic, 0 judgements>)
     """
     whole: Collection = read_collection(collection)
     root = Path(folder)
@@ -221,7 +221,8 @@ def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Wr
     suffixes = {format.name: format.writer.suffixes for format in writable() if format.writer}
     chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
     if chosen is None or chosen.writer is None:
-        raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}")
+        near = TABLE_FORMATS.suggestion(str(name), suffixes)
+        raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}{near}")
     return chosen, chosen.writer
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.errors import plural
 from cranfield.judged import Judged, judge
 from cranfield.measures.definition import GEOMETRIC_FLOOR
 from cranfield.trec_eval.arguments import NoTopicsError, Options
@@ -126,14 +127,14 @@ def _reason(request: Wanted, name: str, facts: Facts, differing: int) -> str:
     if request.entry.name == "num_rel" and facts.options.complete and facts.options.level != 1:
         reasons.append("with -c trec_eval counts every grade above 0, whatever -l says")
     if facts.missing and (not facts.options.complete or not reasons):
-        reasons.append(f"9.0 takes no account of the {facts.missing} topics without an answer")
+        reasons.append(f"9.0 takes no account of the {plural(facts.missing, 'topic')} without an answer")
     return "; ".join(reasons) or "the order of additions"
 
 
 def _remarks(requests: list[Wanted], facts: Facts) -> Iterator[str]:
     """What no figure shows: where the output of a version is undefined and the formula's is given."""
     if facts.missing and facts.options.complete:
-        yield f"9.0 does not print the {facts.missing} topics without an answer, though it counts them."
+        yield f"9.0 does not print the {plural(facts.missing, 'topic')} without an answer, though it counts."
     for request in requests:
         name, entry = request.names[0], request.entry
         if any(value != int(value) for key, value in request.pairs if key != "p"):
