@@ -56,12 +56,12 @@ CHANCE = "the chance of a false alarm among them would be"
     [
         (
             {},
-            "adjusted p-values (Holm) keep down to 0.05: the chance of even one false alarm in the family, whatever",
+            "adjusted p-values (Holm) keep below 0.05 the chance of even one false alarm in the family, whatever",
             False,
         ),
         (
             {"correction": "benjamini-hochberg"},
-            "adjusted p-values (Benjamini-Hochberg) keep down to 0.05: the expected share of false alarms among what "
+            "adjusted p-values (Benjamini-Hochberg) keep below 0.05 the expected share of false alarms among what "
             "is found, if the comparisons are independent or depend on each other positively; single false alarms are",
             False,
         ),

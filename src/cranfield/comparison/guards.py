@@ -42,7 +42,7 @@ def _family(comparison: Comparison) -> Iterator[Finding]:
         elif correction.name == "none":
             remedy = "they are not corrected"
         else:
-            remedy = f"adjusted p-values ({correction.title}) keep down to {alpha:g}: {correction.controls}"
+            remedy = f"adjusted p-values ({correction.title}) keep below {alpha:g} {correction.controls}"
         message = (
             f"{plural(count, 'comparison')}: uncorrected, the chance of a false alarm among them would be about "
             f"{share(error)} if they were independent; {remedy}"

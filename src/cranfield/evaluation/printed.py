@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cranfield.errors import plural
-from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.findings import Finding, gathered
 from cranfield.render.escaping import Markup
 
 MOST = 5  # warnings that are shown; the others are counted
@@ -53,7 +53,7 @@ class PrintedInNotebooks(Printed):
 
 def _told(warnings: Iterable[Finding]) -> list[str]:
     """What to say below a table, in lines, the first one empty; nothing where nothing is doubtful."""
-    doubts = [str(warning) for warning in warnings if warning.doubtful]
+    doubts = [str(warning) for warning in gathered(warnings) if warning.doubtful]
     if not doubts:
         return []
     more = [f"  … and {len(doubts) - MOST:,} more"] if len(doubts) > MOST else []
