@@ -93,18 +93,26 @@ def test_nothing_is_said_where_nothing_is_doubtful() -> None:
 
 
 def test_many_warnings_are_counted() -> None:
-    several = cranfield.evaluate(QRELS, [HALF] * 7, "AP")
-    shown = str(several).splitlines()
+    topics = [str(topic) for topic in range(7)]
+    qrels = {topic: {"a": 1} for topic in topics}
+    runs = {f"r{lacks}": {topic: {"a": 1.0} for topic in topics if topic != lacks} for lacks in topics}
+    shown = str(cranfield.evaluate(qrels, runs, "AP")).splitlines()
     assert shown[8:10] == ["", "7 warnings (.warnings):"]
     assert len(shown) == 16
     assert shown[-1] == "  … and 2 more"
-    assert "more" not in str(cranfield.evaluate(QRELS, [HALF] * 5, "AP"))
+    five = dict(list(runs.items())[:5])
+    assert "more" not in str(cranfield.evaluate(qrels, five, "AP"))
+
+
+def test_what_is_to_be_said_of_several_runs_is_said_once() -> None:
+    shown = str(cranfield.evaluate(QRELS, {"x": HALF, "y": HALF}, "AP")).splitlines()
+    assert shown[-2:] == ["1 warning (.warnings):", "  x, y: no answer to 2 judged topics, scored 0: 2, 3"]
 
 
 def test_names_in_warnings_are_shown_and_not_obeyed() -> None:
     results = cranfield.evaluate(QRELS, {"<b>x\n": HALF, "\x1b[31m": HALF}, "AP")
     assert "\x1b" not in str(results)
-    assert len(str(results).splitlines()) == 7
+    assert len(str(results).splitlines()) == 6
     html = results._repr_html_()
     assert "<b>" not in html
     assert "&lt;b&gt;x" in html
