@@ -324,7 +324,7 @@ def input_of(table: Run | Qrels, role: str = "run") -> Input:
 
 def needed_kind(measures: Iterable[Measure]) -> str:
     """The kind of judgements that measures need: plain ones unless one needs more."""
-    needs = (measure.definition.needs or "" for measure in measures)
+    needs = (measure.definition.needs for measure in measures if measure.definition.needs)
     return next((need for need in needs if need in KINDS), "plain")
 
 

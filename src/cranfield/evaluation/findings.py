@@ -155,11 +155,11 @@ def of_runs(
 
 def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
     """Says so where judgements have as many values as scores have, and the run as few as grades have."""
-    grades = np.unique(judged.pool.grades[:1000])
+    grades = sorted(set(judged.pool.grades[:1000].tolist()))
     if len(grades) <= MOST_GRADES or policy.grades == "probabilities":
         return []
     try:
-        scores = np.unique(run.table.values()).tolist()
+        scores = sorted(set(run.table.values().tolist()))
     except UsageError:  # its rows are gone
         return []
     if len(scores) > 6 or not all(score in FEW_SCORES for score in scores):
@@ -210,7 +210,7 @@ def _tied_topics(judged: Judged, policy: Policy, measures: Sequence[Measure]) ->
         matters &= top <= max(known)
     if depth is not None:
         matters &= top <= depth
-    return len(np.unique(judged.topic[first][matters]))
+    return int(np.count_nonzero(np.bincount(judged.topic[first][matters])))  # np.unique loads masked arrays
 
 
 def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> list[Finding]:
