@@ -13,7 +13,6 @@ from cranfield.errors import DataError, plural, some
 from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
-from cranfield.formats.lengths import Lengths, read_lengths
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import named_runs, told_apart
 from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
@@ -24,6 +23,7 @@ from cranfield.tables import Qrels, Run, describe_type, side_by_side, thread_cou
 if TYPE_CHECKING:
     from cranfield.evaluation.results import Results
     from cranfield.formats.given import File, Given, GivenRuns, Value
+    from cranfield.formats.lengths import Lengths
 
 UNJUDGED = -1e6  # negative says that nobody judged; far below, so that a table of gains does not mean it by chance
 Made = TypeVar("Made")
@@ -169,6 +169,8 @@ class Experiment:
     def document_lengths(self) -> Lengths | None:
         """How long documents are, and where that was read."""
         if self.lengths is not None and self._memory.lengths is None:
+            from cranfield.formats.lengths import read_lengths
+
             self._memory.lengths = read_lengths(self.lengths, self.reading.digest)
         return self._memory.lengths
 
