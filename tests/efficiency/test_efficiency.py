@@ -118,6 +118,7 @@ def test_machine_says_what_it_is() -> None:
     found = machine()
     assert found["hardware"]["cpu"]["number of cores"] >= 1
     assert found["hardware"]["cpu"]["model"]
+    assert found["operating system"]["distribution"]
     assert found["software"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert any(name.startswith("numpy==") for name in found["software"]["libraries"]["python"])
     assert found["software"]["retrieval toolkit"] == [f"cranfield=={cranfield.__version__}"]

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -290,6 +291,23 @@ def test_what_a_format_of_runs_cannot_hold_is_refused(tmp_path: Path) -> None:
     subtopics = read_qrels({"q": {"d": {"1": 1, "2": 0}}}, reading=Reading(judgements="subtopics"))
     with pytest.raises(DataError, match="what is known besides the grade is dropped: subtopics"):
         write_qrels(subtopics, out, format="trec")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
+def test_ranks_are_written_from_one(format: str, tmp_path: Path) -> None:
+    out = tmp_path / "a.run"
+    write_run({"q": {"a": 0.5, "b": 0.75}, "r": {"c": 1.0}}, out, format=format)
+    ranks: list[int]
+    if format == "parquet":
+        from pyarrow import parquet
+
+        ranks = parquet.read_table(out).column("rank").to_pylist()
+    elif format == "jsonl":
+        ranks = [json.loads(line)["rank"] for line in out.read_text().splitlines()]
+    else:
+        header, *rows = (re.split("[,\t]", line) for line in out.read_text().splitlines())
+        ranks = [int(row[header.index("rank")]) for row in rows]
+    assert ranks == [1, 2, 1]
 
 
 def test_a_title_that_begins_like_its_label_keeps_it_in_every_language(tmp_path: Path) -> None:

@@ -324,6 +324,10 @@ def _inert(node: ast.AST) -> bool:
         isinstance(each, ast.Name) and each.id in {"__all__", *AT_ONCE} for each in node.targets
     ):
         return True
+    if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+        return True
+    if isinstance(node, ast.FunctionDef) and ast.unparse(node.body[-1]) == "...":  # of a protocol
+        return True
     if isinstance(node, ast.keyword):
         return node.arg in NO_MATTER
     return isinstance(node, ast.Call) and _called(node) in ("cast", "TypeVar", "ParamSpec", "dataclass", "cache")

@@ -72,6 +72,8 @@ def test_what_makes_no_difference_is_left_alone() -> None:
     assert not [fault for fault in faults if "No fault here" in fault.old or fault.old in ("'told'", "strict=True")]
     assert not [fault for fault in faults if "strict" not in fault.new and "strict" in fault.old]
     assert not told("x.py", "_BLOCK = 1 << 20  # held at a time\n")
+    assert not told("x.py", "Answer: TypeAlias = Literal['pass', 'fail']\n")
+    assert not told("x.py", "class Reads(Protocol):\n    def read(self, size: int = -1) -> bytes: ...\n")
     assert told("x.py", "_MOST = 1 << 20  # that may be given\n")
     assert not [fault for fault in told("x.py", "same = np.array_equal(a, b)\n") if fault.kind == "swapped arguments"]
 
