@@ -583,6 +583,7 @@ cranfield.read_qrels(io.StringIO('1 d1 1 0 1.5\\n'), reading=Reading(judgements=
 cranfield.read_qrels(io.StringIO('1 0 d1 1 1\\n1 2 d2 1 1\\n'), reading=Reading(judgements='sampled'))
 cranfield.read_qrels(io.BytesIO(b'1 0 d\\0 1 1\\n'), reading=Reading(judgements='sampled'))
 cranfield.read_qrels({'1': {'d1': 1}}, reading=Reading(judgements='sampled'))
+cranfield.read_qrels({'1': {'d1': (1, 0.5, 3)}}, reading=Reading(judgements='sampled'))
 cranfield.read_qrels([dict(topic='1', document='d1', grade=grade, stratum=0) for grade in (0, 1)], reading=Reading(judgements='sampled'))
 cranfield.read_qrels(io.StringIO('1 0 d1 1 1\\n1 0 d1 1 0\\n'), reading=Reading(judgements='sampled'))
 cranfield.read_qrels({'1': 3}, reading=Reading(judgements='sampled'))
