@@ -47,8 +47,8 @@ def _list_coefficients(
         from cranfield.statistics.coefficients import all_coefficients
 
         for each in all_coefficients():
-            click.echo(f"{each.name}: {each.title}. {each.says}\n    Ties: {each.ties}. Sides: {each.orientation()}.")
-            click.echo("".join(f"{line}\n" for line in options.parameter_lines(each)), nl=False)
+            lines = [f"{each.name}: {each.title}. {each.says}", f"    Ties: {each.ties}. Sides: {each.orientation()}."]
+            click.echo("\n".join([*lines, *options.parameter_lines(each)]))
         context.exit()
     return given
 

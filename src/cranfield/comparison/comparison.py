@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isclose
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,6 +129,17 @@ class Panel:
     def best(self) -> int | None:
         """The system of the best mean; none where the measure has no better side."""
         return int(np.argmax(self.gains)) if self.measure.sign else None
+
+    @property
+    def leaders(self) -> list[int]:
+        """The systems that have the best mean, to rounding."""
+        means, best = self.means.tolist(), self.best
+        return [] if best is None else [i for i, mean in enumerate(means) if isclose(mean, means[best], rel_tol=1e-12)]
+
+    @property
+    def own_topics(self) -> bool:
+        """Whether systems each answer topics of their own."""
+        return bool(np.isnan(self.scores).any())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import isclose, isnan
+from math import isnan
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -216,7 +216,7 @@ def legend(comparison: Comparison, *, plain: bool = False) -> str:
 def _compared(comparison: Comparison) -> str:
     """How many systems, on how many topics."""
     systems = plural(len(comparison.systems), "system")
-    if any(isnan(panel.scores.sum()) for panel in comparison.panels):
+    if any(panel.own_topics for panel in comparison.panels):
         return f"{systems}, each on topics of its own."
     counts = {panel.collection: len(panel.topics) for panel in comparison.panels}
     topics = [plural(count, "topic") + f" of {name}" * (len(counts) > 1) for name, count in counts.items()]
@@ -308,8 +308,7 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
     spread = panel.spreads[system] if panel.spreads else None
     text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
     beaten = comparison.beaten_by(panel, system)
-    best = panel.best is not None and isclose(panel.means[system], panel.means[panel.best], rel_tol=1e-12)
-    return Cell(text, best=best, above=_letters(comparison, beaten))
+    return Cell(text, best=system in panel.leaders, above=_letters(comparison, beaten))
 
 
 def _letters(comparison: Comparison, beaten: list[int]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from cranfield.statistics.significance import Floats
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"  # tiers against a baseline
 NO_TIER = "–"
-ROUNDING = 1e-12  # of means that are the same
 
 
 class Standing(NamedTuple):
@@ -103,7 +101,8 @@ def verdict(comparison: Comparison, panel: Panel) -> str:
     if measure.sign == 0:
         low, high = min(s.mean for s in ordered), max(s.mean for s in ordered)
         return f"{measure} says nothing of which system is better: from {low:.4f} to {high:.4f} on {topics}."
-    level = [s.system for s in ordered if isclose(s.mean, best.mean, rel_tol=ROUNDING)]
+    leaders = [comparison.systems[system] for system in panel.leaders]
+    level = [s.system for s in ordered if s.system in leaders]
     have, most = "has" if len(level) == 1 else "share", "highest" if measure.sign > 0 else "lowest"
     ranked = f"{most} {measure}" if measure.sign > 0 else f"{most} {measure} (less is better)"
     text = f"{_listed(level)} {have} the {ranked}, {best.mean:.4f} on {topics}"
@@ -134,7 +133,7 @@ def verdict(comparison: Comparison, panel: Panel) -> str:
 def _topics(panel: Panel) -> str:
     """The topics that a mean is of."""
     of = f" of {panel.collection}" if panel.collection else ""
-    if np.isnan(panel.scores).any():
+    if panel.own_topics:
         return f"topics{of} of each system's own"
     return plural(len(panel.topics), "topic") + of
 
