@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural
-from cranfield.evaluation.expected import expected_scores
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.kinds import KINDS
@@ -202,6 +201,8 @@ def scored(judged: Judged, measures: Sequence[Measure], policy: Policy, heard: O
 
 def _scores(judged: Judged, measures: Sequence[Measure], policy: Policy, bounds: bool) -> tuple[list[Floats], Floats]:
     if policy.ties == "expected" or policy.grades == "probabilities":
+        from cranfield.evaluation.expected import expected_scores
+
         scores, errors = expected_scores(judged, measures, policy)
         return [scores], errors
     order, shape = arranged(judged, policy), (len(measures), len(judged.topics))

@@ -24,7 +24,6 @@ from cranfield.formats.format import (
     tagged,
 )
 from cranfield.formats.layout import check_grades, require_columns
-from cranfield.formats.memory import read_mapping
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
@@ -169,6 +168,8 @@ def _at_its_line(
 
 
 def read_json(data: Buffer, source: str, request: Request) -> Parsed:
+    from cranfield.formats.memory import read_mapping
+
     outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
         raise DataError("expected one object of topics, each an object of documents", source=source)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
 from cranfield.formats.format import Parsed, Request, Rows, Writer, table_format, tagged
-from cranfield.formats.frames import read_frame
 from cranfield.formats.layout import require_columns
 from cranfield.formats.rows import column_names
 from cranfield.formats.sources import Buffer
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 
 def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
+    from cranfield.formats.frames import read_frame
+
     table = parquet_table(data, source)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
     columns = require_columns(table.column_names, request.kind, request.columns, source)
