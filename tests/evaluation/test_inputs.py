@@ -26,7 +26,7 @@ import pytest
 
 import cranfield
 from cranfield._core import CoreError, TextLayout, read_arrow
-from cranfield.errors import DataError
+from cranfield.errors import ArgumentError, DataError, DuplicateError
 from cranfield.formats.given import Given
 from cranfield.formats.reading import Reading
 
@@ -245,7 +245,11 @@ def test_msmarco_is_a_layout_of_runs_beside_judgements_of_any_format(tmp_path: P
     [
         ({"a": 1.0, "b": "x"}, "topic '2', document 'b': scores must be numbers, not str"),
         ({"a": 1.0, "b": None}, "topic '2', document 'b': scores must be numbers, not NoneType"),
-        (["a"], "topic '2': expected {topic: {document: number}}, but a topic's value is list"),
+        (
+            ["a"],
+            "topic '1' has dict where others have a list of documents\n"
+            "    All topics of a run are {document: score}, or all are [document, …], best first.",
+        ),
     ],
 )
 def test_an_entry_of_a_wrong_type_is_named(entry: Any, told: str, tmp_path: Path) -> None:
@@ -258,6 +262,90 @@ def test_an_entry_of_a_wrong_type_is_named(entry: Any, told: str, tmp_path: Path
     with pytest.raises(DataError) as refused:
         cranfield.read_run(path)
     assert str(refused.value) == f"{path}: {told}"
+
+
+RANKED = {"q1": ["d2", "d10", "d1"], "q2": ["d1"]}
+
+
+def test_a_run_may_be_ranked_lists(tmp_path: Path) -> None:
+    run = cranfield.read_run(RANKED)
+    assert run.to_dict() == {"q1": {"d2": 3.0, "d10": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}
+    assert cranfield.read_run({7: [3, 12]}).to_dict() == {"7": {"3": 2.0, "12": 1.0}}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(RANKED))
+    assert cranfield.read_run(path).to_dict() == run.to_dict()
+
+
+def test_ranked_lists_are_taken_wherever_a_run_is() -> None:
+    qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 1}}
+    assert cranfield.evaluate(qrels, RANKED, "AP").mean() == {"run": {"AP": pytest.approx((5 / 6 + 1) / 2)}}
+    two = {"a": RANKED, "b": {"q1": ["d1"], "q2": ["d9", "d1"]}}
+    assert cranfield.evaluate(qrels, two, "RR").mean() == {"a": {"RR": 1.0}, "b": {"RR": 0.75}}
+    assert list(cranfield.evaluate(qrels, [*two.values()], "RR").mean()) == ["run1", "run2"]
+    assert cranfield.correlate(RANKED, {"q1": ["d1", "d10", "d2"]}, "kendall").of("q1")["kendall"] == -1.0
+    assert cranfield.fuse([RANKED, {"q1": ["d2"]}]).of("q1").keys() == {"d1", "d2", "d10"}
+    assert cranfield.compare(cranfield.Experiment(qrels, two), "RR").systems == ("a", "b")
+    assert repr(cranfield.Experiment(qrels, RANKED)) == "<Experiment: dict, 1 run: dict>"
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "told"),
+    [
+        (
+            {"q1": ["d1", "d2", "d1"]},
+            DuplicateError,
+            "the run: topic 'q1': document 'd1' stands at ranks 1 and 3\n"
+            "    A ranking has a document once: leave out all but the first.",
+        ),
+        (
+            {"q1": [1, "1"]},
+            DuplicateError,
+            "the run: topic 'q1': document '1' stands at ranks 1 and 2\n"
+            "    A ranking has a document once: leave out all but the first.",
+        ),
+        (
+            {"q1": ["d1"], "q2": {"d1": 1.0}},
+            ArgumentError,
+            "the run: topic 'q2' has dict where others have a list of documents\n"
+            "    All topics of a run are {document: score}, or all are [document, …], best first.",
+        ),
+        (
+            {"q1": ["d1", ("d2", 0.5)]},
+            ArgumentError,
+            "the run: topic 'q1', rank 2: document ids must be str or int, not tuple: ('d2', 0.5)\n"
+            "    A ranked list is [document, …], best first; documents with scores are {document: score}.",
+        ),
+        (
+            {"q1": ["d1", True]},
+            ArgumentError,
+            "the run: topic 'q1', rank 2: document ids must be str or int, not bool: True\n"
+            "    A ranked list is [document, …], best first; documents with scores are {document: score}.",
+        ),
+        (
+            {"dense": [{"q1": ["d1"]}, {"q1": ["d2"]}]},
+            ArgumentError,
+            "expected {topic: {document: score}}, {topic: [document, …]} or {name: run}, but a value is a list of runs",
+        ),
+    ],
+)
+def test_what_is_no_ranked_list_is_told(run: Any, error: type[Exception], told: str) -> None:
+    with pytest.raises(error) as found:
+        cranfield.evaluate({"q1": {"d1": 1}}, run, "AP")
+    assert str(found.value) == told
+
+
+def test_lists_of_files_are_those_of_a_system_under_several_seeds(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 d1 1 1.0 a\n")
+    runs = {"dense": [str(path), str(path)]}
+    with pytest.raises(ArgumentError, match="a list of runs"):
+        cranfield.evaluate({"q1": {"d1": 1}}, runs, "AP")
+    assert repr(cranfield.Experiment({"q1": {"d1": 1}}, runs)) == "<Experiment: dict, 1 run: dense>"
+
+
+def test_judgements_are_no_ranked_lists() -> None:
+    with pytest.raises(TypeError, match="a topic's value is list"):
+        cranfield.read_qrels({"q1": ["d1"]})
 
 
 def test_two_columns_of_one_name_are_refused_by_file(tmp_path: Path) -> None:

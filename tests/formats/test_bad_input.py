@@ -1101,7 +1101,7 @@ WRONG_TYPES: Mapping[str, Any] = {
     "a list of lists": [["q1", "d1", 1.0]],
     "a set": {"q1"},
     "a dict of numbers": {"q1": 1.0},
-    "a dict of lists": {"q1": ["d1", "d2"]},
+    "a dict of sets": {"q1": {"d1", "d2"}},
     "a column alone": polars.Series([1, 2]),
     "a lazy frame": polars.DataFrame({"topic": ["q"]}).lazy(),
     "a one-dimensional array": np.zeros(3),

@@ -14,7 +14,7 @@ from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.runs import named_runs, told_apart
+from cranfield.formats.runs import is_ranked_run, named_runs, told_apart
 from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
@@ -101,8 +101,13 @@ class Experiment:
     _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
 
     def __repr__(self) -> str:
-        if isinstance(self.runs, Mapping) and any(isinstance(run, list) for run in self.runs.values()):
-            runs = [str(system) for system in self.runs]  # each of several runs
+        given = self.runs
+        if (
+            isinstance(given, Mapping)
+            and any(isinstance(run, list) for run in given.values())
+            and not is_ranked_run(given)
+        ):
+            runs = [str(system) for system in given]  # each of several runs
         else:
             runs = distinct_names([(name or _shown(run), _path(run)) for name, run in self._sources])
         listed = f": {some(runs)}" if runs else ""

@@ -38,13 +38,15 @@ def read_run(
 
     Files are TREC text, CSV or TSV with a header, JSON lines, JSON or Parquet, plain or compressed with gzip,
     bzip2, xz or zstd; `reading` says which, and what columns are called, where the content does not. In memory:
-    {topic: {document: score}}, any data frame, (topics, ids, scores) arrays, or records such as ir_measures'
-    ScoredDoc. "irds:ID" takes the scored documents of ir_datasets, where that is installed. `judging` is for runs that
-    are judged at once and then let go: their rows are not kept.
+    {topic: {document: score}}, {topic: [document, …]} with the best first, any data frame, (topics, ids, scores)
+    arrays, or records such as ir_measures' ScoredDoc. "irds:ID" takes the scored documents of ir_datasets, where that
+    is installed. `judging` is for runs that are judged at once and then let go: their rows are not kept.
 
     >>> import io
     >>> read_run(io.StringIO("q1 Q0 d1 1 9.5 demo\\nq1 Q0 d2 2 8.5 demo\\n"), name="demo")
     <Run 'demo': 2 rows, 1 topic>
+    >>> read_run({"q1": ["d7", "d2"]}).to_dict()
+    {'q1': {'d7': 2.0, 'd2': 1.0}}
     """
     if isinstance(source, Run):
         return source if name is None else source.renamed(name)

@@ -176,7 +176,8 @@ def read_json(data: Buffer, source: str, request: Request) -> Parsed:
     try:
         return read_mapping(outer, source, request)
     except TypeError as error:
-        raise DataError(str(error).removeprefix(f"{source}: "), source=source) from None
+        message, _, remedy = str(error).removeprefix(f"{source}: ").partition("\n    ")
+        raise DataError(message, source=source, remedy=remedy or None) from None
 
 
 def _starts(head: bytes, value: bytes) -> bool:
@@ -216,7 +217,7 @@ JSON_LINES = table_format(
     "jsonl",
     read_json_lines,
     suffixes=(".jsonl", ".ndjson"),
-    recognise=lambda head, request: _starts(head, rb"[^{\s]"),
+    recognise=lambda head, request: _starts(head, rb"[^{\[\s]"),
     tried=30,
     writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
 )
@@ -224,7 +225,7 @@ JSON = table_format(
     "json",
     read_json,
     suffixes=(".json",),
-    recognise=lambda head, request: _starts(head, rb"\{"),
+    recognise=lambda head, request: _starts(head, rb"[{\[]"),
     tried=40,
     writer=Writer(write_json, (".json",), has_tag=False),
 )

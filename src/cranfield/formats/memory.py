@@ -1,13 +1,13 @@
-"""Python objects: dict of dicts, arrays of ids and scores, records such as ir_measures' and ir_datasets' tuples."""
+"""Python objects: dict of dicts or of ranked lists, arrays of ids and scores, records such as ir_measures' tuples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
-from cranfield.errors import ArgumentError, DataError, shorten
+from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, row_error
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.tables import describe_type
@@ -23,7 +23,9 @@ FAISS_PADDING = -1
 
 
 def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
-    """{topic: {document: number}}"""
+    """{topic: {document: number}}, or of a run {topic: [document, …]}, best first."""
+    if request.kind == "score" and any(isinstance(documents, list) for documents in outer.values()):
+        return _read_ranked(outer, source, request)
     plain: dict[str | int, Value] = {
         topic: documents if isinstance(documents, dict) or not isinstance(documents, Mapping) else dict(documents)
         for topic, documents in outer.items()
@@ -35,6 +37,43 @@ def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
     except TypeError as error:
         raise ArgumentError(f"{source}: {_misfit(plain, request)}{error}") from None
     return Parsed(table, collapsed_note(table))
+
+
+def _read_ranked(outer: Nested, source: str, request: Request) -> Parsed:
+    """{topic: [document, …]}: scores are made from the order, a whole number each, so that no two are tied."""
+    topics: Values = []
+    documents: Values = []
+    scores: Values = []
+    for topic, ranked in outer.items():
+        if not isinstance(ranked, list):
+            raise ArgumentError(
+                f"{source}: topic {topic!r} has {describe_type(ranked)} where others have a list of documents",
+                "All topics of a run are {document: score}, or all are [document, …], best first.",
+            )
+        _check_ranked(topic, ranked, source)
+        topics += [topic] * len(ranked)
+        documents += cast("Values", ranked)
+        scores += range(len(ranked), 0, -1)
+    return read_lists(topics, documents, scores, source, request, kind=request.kind)
+
+
+def _check_ranked(topic: str | int, ranked: list[Value], source: str) -> None:
+    """That a list has documents only, each once."""
+    place: dict[str, int] = {}
+    for rank, document in enumerate(ranked, start=1):
+        if isinstance(document, bool) or not (isinstance(document, str) or hasattr(document, "__index__")):
+            raise ArgumentError(
+                f"{source}: topic {topic!r}, rank {rank}: document ids must be str or int, not "
+                f"{describe_type(document)}: {shorten(repr(document), 60)}",
+                "A ranked list is [document, …], best first; documents with scores are {document: score}.",
+            )
+        first = place.setdefault(str(document), rank)
+        if first != rank:
+            raise DuplicateError(
+                f"topic '{topic}': document '{document}' stands at ranks {first} and {rank}",
+                source=source,
+                remedy="A ranking has a document once: leave out all but the first.",
+            )
 
 
 def _misfit(outer: dict[str | int, Value], request: Request) -> str:

@@ -50,18 +50,36 @@ def _has_a_name(run: Given) -> bool:
     return isinstance(run, Run | str | os.PathLike) or is_open(run)
 
 
-def _is_one_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
-    """Whether this is {topic: {document: score}} rather than {name: run}."""
+def is_ranked_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
+    """Whether this is {topic: [document, …]}, rather than runs under names, or files of one system under several seeds.
+
+    >>> is_ranked_run({"q1": ["d2", "d1"]}), is_ranked_run({"dense": [{"q1": {"d1": 1.0}}]})
+    (True, False)
+    """
     first = next(iter(runs.values()), None)
-    if not isinstance(first, Mapping):
-        known = (
-            isinstance(first, Run | str | os.PathLike | tuple)
-            or hasattr(first, "read")
-            or hasattr(first, "__arrow_c_stream__")
+    if not isinstance(first, list):
+        return False
+    return not any(isinstance(item, Run | Mapping | os.PathLike) or _is_path(item) or is_open(item) for item in first)
+
+
+def _is_path(item: object) -> bool:
+    return isinstance(item, str) and os.path.isfile(item)
+
+
+def _is_one_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
+    """Whether this is {topic: {document: score}} or {topic: [document, …]} rather than {name: run}."""
+    first = next(iter(runs.values()), None)
+    if isinstance(first, Mapping):
+        return not any(isinstance(value, Mapping | list) for value in first.values())
+    known = (
+        isinstance(first, Run | str | os.PathLike | tuple)
+        or hasattr(first, "read")
+        or hasattr(first, "__arrow_c_stream__")
+    )
+    ranked = is_ranked_run(runs)
+    if runs and not known and not ranked:
+        raise ArgumentError(
+            "expected {topic: {document: score}}, {topic: [document, …]} or {name: run}, but a value is "
+            f"{'a list of runs' if isinstance(first, list) else describe_type(first)}"
         )
-        if runs and not known:
-            raise ArgumentError(
-                f"expected {{topic: {{document: score}}}} or {{name: run}}, but a value is {describe_type(first)}"
-            )
-        return not runs
-    return not any(isinstance(value, Mapping) for value in first.values())
+    return ranked or not runs
