@@ -16,6 +16,7 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError
+from cranfield.formats.typed import typed_ranking
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run, thread_count
 from cranfield.travel import Travelling
@@ -473,7 +474,7 @@ def relstring(*rankings: str) -> Judged:
     """Writes judged rankings by hand, a string a topic, for examples and tests.
 
     Grades stand in rank order, `-` for an unjudged document; after `/` follow the grades of judged documents that
-    were not retrieved.
+    were not retrieved. `formats.typed` has what may be written.
 
     >>> relstring("10-2/1").rank, relstring("10-2/1").pool.grades
     (array([1, 2, 4]), array([2., 1., 1., 0.]))
@@ -482,17 +483,16 @@ def relstring(*rankings: str) -> Judged:
     row: list[int] = []
     grades: list[float] = []
     counts, pool_counts, retrieved = [0], [0], []
-    for ranking in rankings:
-        ranked, _, missed = ranking.partition("/")
-        ranks = [i for i, c in enumerate(ranked, start=1) if c != "-"]
-        of_ranking = [float(c) for c in ranked + missed if c != "-"]
+    for ranking in map(typed_ranking, rankings):
+        ranks = [i for i, grade in enumerate(ranking.retrieved, start=1) if grade is not None]
+        of_ranking = ranking.judged
         best_first = sorted(range(len(of_ranking)), key=lambda i: -of_ranking[i])
         rank += ranks
         row += [len(grades) + best_first.index(i) for i in range(len(ranks))]
         grades += [of_ranking[i] for i in best_first]
         counts.append(len(rank))
         pool_counts.append(len(grades))
-        retrieved.append(len(ranked))
+        retrieved.append(len(ranking.retrieved))
     topics = tuple(str(i) for i in range(1, len(rankings) + 1))
     pooled = Pool(topics, np.array(pool_counts), np.array(grades, dtype=np.float64), max(grades, default=0.0))
     at, rows, lengths = np.array(rank, dtype=np.int64), np.array(row, dtype=np.int64), np.array(retrieved)
