@@ -24,7 +24,7 @@ import pytest
 
 import cranfield
 from commands import Outcome, command_line, commands
-from cranfield.cli import COMMANDS, TASKS, cli, options
+from cranfield.cli import COMMANDS, MODULES, TASKS, cli, options
 from cranfield.cli.evaluate import DEFAULT_MEASURES
 from cranfield.cli.measures import explained
 from cranfield.evaluation.result_tables import FORMATS
@@ -124,10 +124,10 @@ def test_every_command_is_listed_once_with_its_purpose_on_one_line() -> None:
         assert len(text) <= 65, name
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "explain", "gate", "report"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "explain", "gate", "report", "try"])
 def test_help_says_which_measures_are_taken_unless_asked(name: str) -> None:
     (option,) = [option for option in commands()[name].params if option.name == "measures"]
-    taken = import_module(f"cranfield.cli.{name}").DEFAULT_MEASURES
+    taken = import_module(f"cranfield.cli.{MODULES.get(name, name)}").DEFAULT_MEASURES
     assert isinstance(option, click.Option)
     assert str(option.help).endswith(f"[default: {', '.join(taken)}]")
 
@@ -224,7 +224,8 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest(name: str, told:
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))
 def test_every_command_module_is_listed(module: str) -> None:
-    assert module in (*COMMANDS, "__init__", "measure_names", "options", "progress", "stopping", "streams")
+    others = ("__init__", "measure_names", "options", "progress", "stopping", "streams")
+    assert module in (*COMMANDS, *MODULES.values(), *others)
 
 
 @pytest.mark.parametrize(

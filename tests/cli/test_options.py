@@ -212,6 +212,8 @@ ENTRIES: dict[str, list[Entry]] = {
         ),
         Entry("--grades", "explain chances.txt a.run --topic t02 -m AP", "--grades probabilities", exit=2),
         Entry("--topic", "explain qrels.txt a.run -m AP", "--topic t02", "--topic t03"),
+        Entry("--topic", "explain qrels.txt a.run -m AP", "--topic t02", expected="on topic t02"),
+        Entry("--correlation", "explain qrels.txt a.run b.run --topic t02", "--correlation", expected="spearman = "),
         Entry("--measure", "explain qrels.txt a.run --topic t02", "-m P@4"),
         Entry("--shown", "explain qrels.txt a.run --topic t02 -m AP", "--shown 2"),
         Entry("--output-format", "explain qrels.txt a.run --topic t02 -m AP", "-f json"),
@@ -405,6 +407,16 @@ ENTRIES: dict[str, list[Entry]] = {
         *wrong_format("split qrels.txt --stratify a.run"),
         Entry("--threads", "split qrels.txt --stratify a.run", "--threads 1", "--threads 2", same=True),
     ],
+    "try": [
+        Entry("--measure", "try 3,2,3,0,1,2/2", "-m nDCG@5", "-m AP", expected="nDCG@5"),
+        Entry("--explain", "try 3,2,3,0,1,2/2 -m AP", "--explain", expected="AP = \\("),
+        Entry("--correlation", "try 1,2,3 2,1,3", "--correlation", expected="kendall = "),
+        Entry("--means", "try 1,0.5", "--means", expected="GMAP = "),
+        Entry("--output-format", "try 101 -m AP", "-f csv", expected="run,AP"),
+        Entry("--empty-topics", "try 101;00 -m AP", "--empty-topics drop"),
+        Entry("--depth", "try 101 -m AP", "--depth 2"),
+        Entry("--judged-only", "try -1 -m AP", "--judged-only"),
+    ],
     "trec_eval": [
         columns("trec_eval qrels.txt b.run"),
         Entry("--query_eval_wanted", "trec_eval qrels.txt b.run", "-q", expected="\tt02\t"),
@@ -501,6 +513,10 @@ evaluate empty.txt a.run --judgements judges
 explain qrels.txt a.run --topic nope
 explain qrels.txt a.run --topic t02 --ties expected
 explain qrels.txt a.run --topic t02 --grades probabilities
+explain qrels.txt a.run --topic t02 --correlation
+explain qrels.txt a.run b.run --correlation
+explain qrels.txt a.run b.run --topic t02 --correlation -m AP
+explain qrels.txt a.run b.run --topic nope --correlation
 fuse a.run
 fuse a.run b.run --method nope
 fuse a.run b.run --norm nope
@@ -596,6 +612,26 @@ trec_eval qrels.txt a.run
 trec_eval -m nope qrels.txt b.run
 trec_eval qrels.txt missing.run
 trec_eval -m prefs qrels.txt b.run
+try
+try 3,x,1
+try 000
+try /1
+try 101 -m nope
+try a=101 a=110
+try 101 --explain -f csv
+try 1,2 --means -f trec
+try 1,2 --means -m AP
+try 1,2 --means --depth 2
+try 1,2 --means --explain
+try 1,x --means
+try 1,2 2,1 --correlation --means
+try 1,2 2,1 --correlation -f latex
+try 1,2 2,1 --correlation --judged-only
+try 1,2;2,1 --correlation
+try missing.csv --correlation
+try 1,2 2,1 1,2 --correlation
+try a,b b,c --correlation
+try a,b 1,2 --correlation
 """
 
 
@@ -815,6 +851,9 @@ SAID: list[tuple[str, str, Any]] = [
     ("evaluate qrels.txt a.run --empty-topics drop", "policy.empty_topics", "drop"),
     ("evaluate chances.txt a.run --grades probabilities", "policy.grades", "probabilities"),
     ("explain qrels.txt a.run --topic t02 --depth 4", "policy.depth", 4),
+    ("explain qrels.txt a.run --depth 4", "policy.depth", 4),
+    ("try 101 --depth 2", "policy.depth", 2),
+    ("try 101 --judged-only --explain", "policy.judged_only", True),
     (f"{GATE} --alpha 0.1", "alpha", 0.1),
     (f"{GATE} --test sign", "test", "sign"),
     (f"{GATE} --resamples 150", "resamples", 150),

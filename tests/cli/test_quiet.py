@@ -29,6 +29,7 @@ SAYS: dict[str, str] = {
     "report": "qrels.txt a.run b.run -m AP -o report.tex",
     "search": "pond.toml --warm-up 0 --repeats 1",
     "split": "qrels.txt --stratify a.run --folds 2",
+    "try": "101 110/1",
 }
 SILENT = {"check", "demo", "describe", "measures", "plot", "trec_eval"}
 

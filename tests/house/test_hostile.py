@@ -128,7 +128,11 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "describe": [[qrels, a, b], [files.collection]],
         "diagnose": [[qrels, a, b, "--slices", files.slices, *topic, "--every-topic", "-m", "AP"]],
         "evaluate": [[qrels, a, b, c, "-q", "-m", "AP"]],
-        "explain": [[qrels, a, b, *topic, "-m", "AP"]],
+        "explain": [
+            [qrels, a, b, *topic, "-m", "AP"],
+            [qrels, a, b, "-m", "AP"],
+            [qrels, a, b, *topic, "--correlation"],
+        ],
         "fuse": [[a, b, "-o", "-"], [a, b, "--train", qrels, "--method", "weighted-sum", "-o", out / "f.run"]],
         "gate": [[qrels, a, b, "-m", "AP", "--topic", TOPICS[5]]],
         "measures": [["AP"]],
@@ -143,6 +147,7 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "search": [[files.collection, "--model", "bm25", "-o", out / "s.run"]],
         "split": [[qrels, "--folds", "3"]],
         "trec_eval": [[qrels, a, "-q"]],
+        "try": [[*(f"{name}=101;01" for name in RUNS), "-m", "AP"]],
     }
     return every[command]
 

@@ -32,7 +32,8 @@ TASKS = {
     "Evaluate": {
         "evaluate": "Score runs against relevance judgements.",
         "check": "Report everything odd about judgements and runs.",
-        "explain": "Show how the score of a run on a topic arises.",
+        "explain": "Show how the score of a run on a topic, or its mean, arises.",
+        "try": "Score rankings typed by hand, and show the working.",
         "measures": "List the measures, or explain one of them.",
         "trec_eval": "Print what trec_eval would print, to the character.",
     },
@@ -60,6 +61,7 @@ TASKS = {
     },
 }
 COMMANDS = tuple(sorted(name for commands in TASKS.values() for name in commands))
+MODULES = {"try": "by_hand"}  # of commands that are called as no module can be
 OTHERS_SAY = {"--metric": "--measure", "--metrics": "--measure"}  # what neighbours call an option
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are still shown."
@@ -106,7 +108,7 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = import_module(f"cranfield.cli.{name}").command
+        command = import_module(f"cranfield.cli.{MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         for parameter in command.params:
             parameter.type = plain_numbers(parameter.type)

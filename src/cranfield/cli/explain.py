@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.errors import UsageError
 from cranfield.explanation.explanation_tables import FORMATS, render
 
+SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
 
@@ -14,14 +16,20 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 @click.argument("qrels")
 @click.argument("run")
 @click.argument("other_run", required=False)
-@click.option("--topic", required=True, help="The topic to explain.")
+@click.option("--topic", help="The topic to explain; without it, how the scores of all topics become one number.")
 @options.measures(*DEFAULT_MEASURES)
+@click.option(
+    "--correlation",
+    is_flag=True,
+    help="Explain instead how far RUN and OTHER_RUN agree on the topic: rank correlation of the documents of both.",
+)
 @click.option(
     "--shown",
     type=click.IntRange(1),
     metavar="K",
     help="Show every document down to this rank. By default down to the measure's cutoff or the last document that "
-    "counts, at most 20, and below that only documents that count.",
+    "counts, at most 20, and below that only documents that count. Without --topic so many topics, with "
+    "--correlation so many documents, by default 20.",
 )
 @options.output_format(list(FORMATS))
 @options.inputs
@@ -29,13 +37,14 @@ def command(
     qrels: str,
     run: str,
     other_run: str | None,
-    topic: str,
+    topic: str | None,
     measures: tuple[str, ...],
+    correlation: bool,
     shown: int | None,
     output_format: str,
     inputs: options.Inputs,
 ) -> None:
-    """How does the score of RUN on a topic arise?
+    """How does the score of RUN on a topic arise, or the mean over topics?
 
     Shows for each rank the document, its grade, whether it counts, precision and recall so far, and what the
     measure makes of it; then the formula with the numbers put in, and what would change if documents that nobody
@@ -43,14 +52,41 @@ def command(
     score less what it would be if that document were not relevant. With OTHER_RUN both rankings are shown side by
     side, with the documents that moved, entered and left.
 
+    Without --topic it shows the score of each topic and how these become one number: by the arithmetic mean, or as
+    the measure says, geometric (GMAP), harmonic (HMAP) or as the ratio of means (nDCG(agg='ratio')).
+
+    With --correlation it shows the ranks of the documents that both runs have for the topic, in the order that the
+    options say, and how Spearman's and Kendall's coefficients come of them.
+
+    A ranking typed as grades is explained by `cranfield try 3,2,0 --explain`.
+
     \b
     Examples:
       $ cranfield explain qrels.txt bm25.run --topic 1 -m nDCG@5
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
+      $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
+      $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
     """
-    from cranfield.explanation.accounts import explain
-
     runs = [run] if other_run is None else [run, other_run]
-    explanation = explain(inputs.experiment(qrels, runs, rows=True), topic, measures or DEFAULT_MEASURES, shown=shown)
-    options.warn(explanation.warnings)
-    click.echo(render(explanation, output_format), nl=False)
+    experiment = inputs.experiment(qrels, runs, rows=topic is not None)
+    if correlation:
+        if topic is None or other_run is None or measures:
+            raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
+        from cranfield.explanation.rank_correlation import explain_agreement
+        from cranfield.explanation.rank_correlation_tables import render as render_correlation
+
+        agreement = explain_agreement(experiment, topic, shown=shown or SHOWN)
+        click.echo(render_correlation(agreement, output_format), nl=False)
+    elif topic is None:
+        from cranfield.explanation.averages import explain_mean
+        from cranfield.explanation.workings_tables import render as render_workings
+
+        workings = explain_mean(experiment, measures or DEFAULT_MEASURES, shown=shown)
+        options.warn(workings.warnings)
+        click.echo(render_workings(workings, output_format), nl=False)
+    else:
+        from cranfield.explanation.accounts import explain
+
+        explanation = explain(experiment, topic, measures or DEFAULT_MEASURES, shown=shown)
+        options.warn(explanation.warnings)
+        click.echo(render(explanation, output_format), nl=False)

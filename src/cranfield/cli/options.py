@@ -286,6 +286,20 @@ def inputs(command: Command) -> Command:
     return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, _THREADS), called)  # type: ignore[return-value]
 
 
+def decisions(*wanted: str) -> Callable[[Command], Command]:
+    """Some of the decisions that change a number, given to the command as `policy`; the others are as by default."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def called(*arguments: Any, **given: Any) -> Any:
+            return command(*arguments, policy=Policy(**{name: given.pop(name) for name in wanted}), **given)
+
+        known = dict(zip(DECISIONS, _POLICY, strict=False))
+        return _with([known[name] for name in wanted], called)  # type: ignore[return-value]
+
+    return decorate
+
+
 def reading(*without: str, kind: bool = False) -> Callable[[Command], Command]:
     """How inputs are read, given to the command as `reading`; with `kind` its --judgements is part of that."""
     chosen = {"format": input_format, "columns": columns, "threads": _THREADS}

@@ -74,7 +74,7 @@ def explain(
     lengths = experiment.lengths_by_document
     for measure in wanted:
         measure.check_needs({*judgements.columns, *(["lengths"] if lengths else [])})
-    _check_topic(topic, judgements.topics)
+    check_topic(topic, judgements.topics)
 
     explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
     warnings: list[findings.Finding] = []
@@ -113,7 +113,7 @@ def _check_policy(policy: Policy) -> None:
         raise UsageError(f"judges={policy.judges} looks at several judges' grades: explain judges=grade")
 
 
-def _check_topic(topic: str, known: Sequence[str]) -> None:
+def check_topic(topic: str, known: Sequence[str]) -> None:
     if not isinstance(topic, str):
         raise UsageError(f"a topic is named by its id as text, '{topic}', not {topic!r}")
     if topic not in known:
