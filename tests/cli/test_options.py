@@ -510,6 +510,7 @@ evaluate twice.txt a.run --judgements subtopics -m StRecall@5
 evaluate twice.prels a.run --judgements sampled -m statAP
 evaluate empty.txt a.run
 evaluate empty.txt a.run --judgements judges
+explain 3,2,0
 explain qrels.txt a.run --topic nope
 explain qrels.txt a.run --topic t02 --ties expected
 explain qrels.txt a.run --topic t02 --grades probabilities
@@ -613,6 +614,7 @@ trec_eval -m nope qrels.txt b.run
 trec_eval qrels.txt missing.run
 trec_eval -m prefs qrels.txt b.run
 try
+try qrels.txt a.run
 try 3,x,1
 try 000
 try /1

@@ -276,6 +276,20 @@ def test_a_run_may_be_ranked_lists(tmp_path: Path) -> None:
     assert cranfield.read_run(path).to_dict() == run.to_dict()
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_ranked_lists_in_a_file_are_known_by_their_content(indent: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    for given in (RANKED, {"q1": [f"d{i}" for i in range(20_000)]}):
+        path.write_text(json.dumps(given, indent=indent))
+        assert cranfield.read_run(path).to_dict() == cranfield.read_run(given).to_dict()
+
+
+def test_a_record_whose_first_field_is_a_list_is_a_line_of_records(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text('{"terms": ["a"], "query_id": "1", "doc_id": "d1", "score": 2.0}\n')
+    assert cranfield.read_run(path).to_dict() == {"1": {"d1": 2.0}}
+
+
 def test_ranked_lists_are_taken_wherever_a_run_is() -> None:
     qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 1}}
     assert cranfield.evaluate(qrels, RANKED, "AP").mean() == {"run": {"AP": pytest.approx((5 / 6 + 1) / 2)}}

@@ -115,7 +115,7 @@ def test_an_explanation_of_a_typed_ranking_is_that_of_explain() -> None:
 def text_of(scores: list[float], measure: str) -> str:
     """How the mean of topics arises whose documents give a measure these scores."""
     qrels = {str(i): {"d": 1} for i in range(len(scores))}
-    runs = {str(i): [*(f"x{j}" for j in range(round(1 / s) - 1)), "d"] for i, s in enumerate(scores) if s}
+    runs = {str(i): [*(f"x{j}" for j in range(round(1 / s) - 1)), "d"] if s else ["x"] for i, s in enumerate(scores)}
     return explain_mean(Experiment(qrels, runs), measure).averages[0].text
 
 
@@ -134,6 +134,12 @@ def text_of(scores: list[float], measure: str) -> str:
             "GMAP",
             "GMAP = (0.5 · 1e-05)^(1/2) = exp((−0.6931 − 11.5129) / 2) = exp(−6.103) = 0.0022 "
             "(where 1 value below 1e-05 is taken as that)",
+        ),
+        (
+            [0.0, 0.0],
+            "GMAP",
+            "GMAP = (1e-05 · 1e-05)^(1/2) = exp((−11.5129 − 11.5129) / 2) = exp(−11.5129) = 0.0000 "
+            "(where 2 values below 1e-05 are taken as that)",
         ),
         ([0.5, 0.25], "HMAP", "HMAP = 2 / (1/0.5 + 1/0.25) = 2 / 6 = 0.3333"),
         ([0.5, 0.0], "HMAP", "HMAP = 0.0000 (a value is 0, and the harmonic mean is 0 if any is)"),

@@ -218,7 +218,7 @@ def test_every_command_that_reads_tables_is_here() -> None:
         return command is not None and "columns" in [option.name for option in command.params]
 
     assert {name for name in COMMANDS if has_columns(name)} == set(READERS)
-    assert set(COMMANDS) - set(READERS) == {"demo", "measures"}
+    assert set(COMMANDS) - set(READERS) == {"demo", "measures", "try"}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -97,6 +97,7 @@ LINES: dict[str, list[str]] = {
     ],
     "split": ["qrels.txt --stratify bm25.run"],
     "trec_eval": ["qrels.txt bm25.run"],
+    "try": ["--correlation costs.csv"],
 }
 # What a line reads that it does not name.
 BESIDE = {

@@ -95,6 +95,8 @@ def _named(rankings: tuple[str, ...], usual: str = "run") -> dict[str, str]:
     """What is typed under names: those given, or run, or run1, run2, …"""
     named: dict[str, str] = {}
     for place, text in enumerate(rankings, start=1):
+        if os.path.isfile(text):
+            raise UsageError(f"{text} is a file: `cranfield evaluate` scores runs in files; here grades are typed")
         name, _, ranking = text.strip().rpartition("=")
         name = name.strip() or (usual if len(rankings) == 1 else f"{usual}{place}")
         if name in named:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
 from cranfield.explanation.explanation_tables import FORMATS, render
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.experiment import Experiment
+    from cranfield.evaluation.findings import Finding
 
 SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -14,7 +20,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 
 @click.command("explain")
 @click.argument("qrels")
-@click.argument("run")
+@click.argument("run", required=False, metavar="RUN")
 @click.argument("other_run", required=False)
 @click.option("--topic", help="The topic to explain; without it, how the scores of all topics become one number.")
 @options.measures(*DEFAULT_MEASURES)
@@ -35,7 +41,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
 @options.inputs
 def command(
     qrels: str,
-    run: str,
+    run: str | None,
     other_run: str | None,
     topic: str | None,
     measures: tuple[str, ...],
@@ -67,26 +73,40 @@ def command(
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
     """
+    if run is None:
+        by_hand = "a ranking typed as grades is explained by `cranfield try … --explain`"
+        raise UsageError(f"give judgements and a run; {by_hand}")
+    if correlation and (topic is None or other_run is None or measures):
+        raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
-    if correlation:
-        if topic is None or other_run is None or measures:
-            raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
-        from cranfield.explanation.rank_correlation import explain_agreement
-        from cranfield.explanation.rank_correlation_tables import render as render_correlation
-
-        agreement = explain_agreement(experiment, topic, shown=shown or SHOWN)
-        click.echo(render_correlation(agreement, output_format), nl=False)
-    elif topic is None:
-        from cranfield.explanation.averages import explain_mean
-        from cranfield.explanation.workings_tables import render as render_workings
-
-        workings = explain_mean(experiment, measures or DEFAULT_MEASURES, shown=shown)
-        options.warn(workings.warnings)
-        click.echo(render_workings(workings, output_format), nl=False)
+    wanted = measures or DEFAULT_MEASURES
+    if topic is None:
+        warnings, text = _mean(experiment, wanted, shown, output_format)
+    elif correlation:
+        warnings, text = _agreement(experiment, topic, shown or SHOWN, output_format)
     else:
         from cranfield.explanation.accounts import explain
 
-        explanation = explain(experiment, topic, measures or DEFAULT_MEASURES, shown=shown)
-        options.warn(explanation.warnings)
-        click.echo(render(explanation, output_format), nl=False)
+        explanation = explain(experiment, topic, wanted, shown=shown)
+        warnings, text = explanation.warnings, render(explanation, output_format)
+    options.warn(warnings)
+    click.echo(text, nl=False)
+
+
+def _mean(
+    experiment: Experiment, measures: tuple[str, ...], shown: int | None, output_format: str
+) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.averages import explain_mean
+    from cranfield.explanation.workings_tables import render
+
+    workings = explain_mean(experiment, measures, shown=shown)
+    return workings.warnings, render(workings, output_format)
+
+
+def _agreement(experiment: Experiment, topic: str, shown: int, output_format: str) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.rank_correlation import explain_agreement
+    from cranfield.explanation.rank_correlation_tables import render
+
+    agreement = explain_agreement(experiment, topic, shown=shown)
+    return agreement.warnings, render(agreement, output_format)

@@ -143,7 +143,8 @@ def _geometric(scores: Floats) -> _Working:
     logarithms = np.log(taken)
     product = summed(_numbers(taken)).replace(" + ", " · ")
     low = int(np.sum(scores < GEOMETRIC_FLOOR))
-    because = f"where {plural(low, 'value')} below {number(GEOMETRIC_FLOOR)} is taken as that" if low else ""
+    verb = "is" if low == 1 else "are"
+    because = f"where {plural(low, 'value')} below {number(GEOMETRIC_FLOOR)} {verb} taken as that" if low else ""
     steps = (
         f"{bracketed(product)}^(1/{len(scores)})",
         f"exp({quotient(_signed_sum(logarithms), len(scores))})",

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from cranfield.formats.given import Json
 
+LONGEST_RECORD = 1 << 16  # bytes; what is longer on its first line is a whole table
+
 
 def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     entries = dict(pairs)
@@ -185,6 +187,20 @@ def _starts(head: bytes, value: bytes) -> bool:
     return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
 
 
+def _has_lists(head: bytes) -> bool:
+    """Whether a text starts as topics with lists of documents do, and not as a record whose first field is a list."""
+    if not _starts(head, rb"\["):
+        return False
+    import json
+
+    line = head.lstrip().partition(b"\n")[0]
+    try:
+        record = json.loads(line) if len(line) < LONGEST_RECORD else None
+    except ValueError:  # it goes on in the next line
+        record = None
+    return record is None or all(isinstance(value, list) for value in record.values())
+
+
 def write_json_lines(table: Rows, tag: str) -> Iterator[str]:
     encode = _encoder()
     end = f', "tag": {encode(tag)}}}\n'
@@ -217,7 +233,7 @@ JSON_LINES = table_format(
     "jsonl",
     read_json_lines,
     suffixes=(".jsonl", ".ndjson"),
-    recognise=lambda head, request: _starts(head, rb"[^{\[\s]"),
+    recognise=lambda head, request: _starts(head, rb"[^{\s]") and not _has_lists(head),
     tried=30,
     writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
 )
@@ -225,7 +241,7 @@ JSON = table_format(
     "json",
     read_json,
     suffixes=(".json",),
-    recognise=lambda head, request: _starts(head, rb"[{\[]"),
+    recognise=lambda head, request: _starts(head, rb"\{") or _has_lists(head),
     tried=40,
     writer=Writer(write_json, (".json",), has_tag=False),
 )

@@ -59,6 +59,8 @@ def _read_ranked(outer: Nested, source: str, request: Request) -> Parsed:
 
 def _check_ranked(topic: str | int, ranked: list[Value], source: str) -> None:
     """That a list has documents only, each once."""
+    if {*map(type, ranked)} <= {str} and len({*ranked}) == len(ranked):
+        return
     place: dict[str, int] = {}
     for rank, document in enumerate(ranked, start=1):
         if isinstance(document, bool) or not (isinstance(document, str) or hasattr(document, "__index__")):
