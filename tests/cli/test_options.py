@@ -510,7 +510,7 @@ evaluate twice.txt a.run --judgements subtopics -m StRecall@5
 evaluate twice.prels a.run --judgements sampled -m statAP
 evaluate empty.txt a.run
 evaluate empty.txt a.run --judgements judges
-explain 3,2,0
+explain 3,2,0 --topic 1
 explain qrels.txt a.run --topic nope
 explain qrels.txt a.run --topic t02 --ties expected
 explain qrels.txt a.run --topic t02 --grades probabilities

@@ -83,8 +83,8 @@ def test_topics_that_are_left_out_of_one_system_do_not_move_those_of_another() -
 @pytest.mark.parametrize(
     ("ranking", "told"),
     [
-        ("000", "run: no grade is above 0: nothing is relevant, and every measure would be 0"),
-        ("-1,0", "run: no grade is above 0: nothing is relevant, and every measure would be 0"),
+        ("000", "run: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1"),
+        ("-1,0", "run: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1"),
         ("/1", "run: nothing is retrieved: what stands before / is the ranking, what stands after it not"),
     ],
 )

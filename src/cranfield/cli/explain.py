@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from cranfield.explanation.explanation_tables import FORMATS, render
 if TYPE_CHECKING:
     from cranfield.evaluation.experiment import Experiment
     from cranfield.evaluation.findings import Finding
+    from cranfield.policy import Policy
 
 SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -64,7 +66,7 @@ def command(
     With --correlation it shows the ranks of the documents that both runs have for the topic, in the order that the
     options say, and how Spearman's and Kendall's coefficients come of them.
 
-    A ranking typed as grades is explained by `cranfield try 3,2,0 --explain`.
+    A ranking typed as grades stands alone, as 3,2,0/1: what `cranfield try --explain` shows of it.
 
     \b
     Examples:
@@ -72,15 +74,20 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
+      $ cranfield explain 3,2,0/1 -m nDCG
     """
+    wanted = measures or DEFAULT_MEASURES
     if run is None:
-        by_hand = "a ranking typed as grades is explained by `cranfield try … --explain`"
-        raise UsageError(f"give judgements and a run; {by_hand}")
+        if topic is not None or correlation or shown is not None:
+            raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
+        warnings, text = _typed(qrels, wanted, inputs.policy, output_format)
+        options.warn(warnings)
+        click.echo(text, nl=False)
+        return
     if correlation and (topic is None or other_run is None or measures):
         raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
-    wanted = measures or DEFAULT_MEASURES
     if topic is None:
         warnings, text = _mean(experiment, wanted, shown, output_format)
     elif correlation:
@@ -92,6 +99,18 @@ def command(
         warnings, text = explanation.warnings, render(explanation, output_format)
     options.warn(warnings)
     click.echo(text, nl=False)
+
+
+def _typed(
+    ranking: str, measures: tuple[str, ...], policy: Policy, output_format: str
+) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.by_hand import explain_typed
+    from cranfield.explanation.workings_tables import render
+
+    if os.path.exists(ranking) or not ranking.lstrip(" -")[:1].isdigit():
+        raise UsageError(f"give a run beside the judgements in {ranking}, or a ranking typed as grades: 3,2,0/1")
+    workings = explain_typed([ranking], measures, policy)
+    return workings.warnings, render(workings, output_format)
 
 
 def _mean(

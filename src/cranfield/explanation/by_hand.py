@@ -128,7 +128,7 @@ def _experiment(name: str, rankings: Sequence[TypedRanking], policy: Policy) -> 
     if not any(run.values()):
         raise UsageError(f"{name}: nothing is retrieved: what stands before / is the ranking, what stands after it not")
     if max(grade for of_topic in grades.values() for grade in of_topic.values()) <= 0:
-        raise UsageError(f"{name}: no grade is above 0: nothing is relevant, and every measure would be 0")
+        raise UsageError(f"{name}: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1")
     return Experiment(read_qrels(grades, name=SOURCE), {name: run}, policy)
 
 
