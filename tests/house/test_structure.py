@@ -34,6 +34,7 @@ LAYERS = (
     ("statistics",),
     ("agreement", "description", "fusion", "planning", "pooling"),
     ("search",),
+    ("probing",),
     ("comparison",),
     ("explanation",),
     ("plot",),

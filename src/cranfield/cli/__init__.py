@@ -56,6 +56,7 @@ TASKS = {
     },
     "Make and convert runs": {
         "search": "Search a collection with a baseline, and measure its speed.",
+        "probe": "Send topics to a running search engine, and measure its speed.",
         "fuse": "Fuse several runs into one.",
         "convert": "Write runs, judgements, topics or documents in another format.",
     },

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--cost",
     default="latency",
     show_default=True,
-    help="For pareto without --costs: latency, p50, p90, p99, indexing, index or memory, from the runs' metadata.",
+    help="For pareto without --costs: latency, p50, p90, p95, p99, indexing, index or memory, from the runs' metadata.",
 )
 @options.inputs
 def command(

@@ -176,7 +176,7 @@ def figures_of(
 
 def costs_of(runs: Iterable[str | os.PathLike[str]], cost: str = "latency") -> dict[str, float]:
     """What each run costs, by the run's name, from their metadata: mean `latency` in milliseconds, its percentiles p50,
-    p90 and p99, `indexing` seconds, bytes of the `index` or of `memory`. A run without it is an error.
+    p90, p95 and p99, `indexing` seconds, bytes of the `index` or of `memory`. A run without it is an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -26,6 +26,7 @@ FIGURES = {
     "latency": Figure("mean latency", "ms", ("searching", "latency ms", "mean")),
     "p50": Figure("median latency", "ms", ("searching", "latency ms", "p50")),
     "p90": Figure("latency of the 90th percentile", "ms", ("searching", "latency ms", "p90")),
+    "p95": Figure("latency of the 95th percentile", "ms", ("searching", "latency ms", "p95")),
     "p99": Figure("latency of the 99th percentile", "ms", ("searching", "latency ms", "p99")),
     "throughput": Figure("queries a second", "/s", ("searching", "queries per second"), is_cost=False),
     "indexing": Figure("indexing time", "s", ("indexing", "seconds")),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Query = TypeVar("Query")
 Answer = TypeVar("Answer")
-PERCENTILES = (50, 90, 99)
+PERCENTILES = (50, 90, 95, 99)
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "bm25s", "PyStemmer")  # what a search of ours runs on
 
 

@@ -1,0 +1,120 @@
+"""Documents that must be found: is our page among the first ten?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cranfield.errors import DataError, UsageError, some
+from cranfield.formats import read_qrels
+from cranfield.formats.format import decode
+from cranfield.formats.sources import open_source
+
+WITHIN = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectations:
+    """Documents that must be among the first `within` of a topic's answer.
+
+    >>> Expectations(items=[("1", "d7")]).within
+    10
+    """
+
+    items: Sequence[tuple[str, str]]
+    within: int = WITHIN
+
+    def __post_init__(self) -> None:
+        if self.within < 1:
+            raise UsageError(f"within must be 1 or more, not {self.within}")
+        if not self.items:
+            raise UsageError("no document is expected: give a topic and a document at least")
+
+    def check(self, topics: Iterable[str], depth: int) -> None:
+        """That these topics are asked, and deep enough."""
+        known = set(topics)
+        strange = [topic for topic in dict.fromkeys(topic for topic, _ in self.items) if topic not in known]
+        if strange:
+            raise DataError(f"documents are expected for topics that are not asked: {some(strange)}")
+        if self.within > depth:
+            raise UsageError(f"of {depth} documents a topic, none can be seen to be within {self.within}: ask for more")
+
+    def seen_in(self, rankings: Mapping[str, Sequence[str]]) -> Visibility:
+        """Where each document stands in the engine's own order; topics without an answer have none.
+
+        >>> Expectations(items=[("1", "d7"), ("1", "d9")], within=2).seen_in({"1": ["d3", "d7", "d9"]}).share
+        0.5
+        """
+        places = {topic: {id: rank for rank, id in enumerate(ids, start=1)} for topic, ids in rankings.items()}
+        return Visibility(
+            self.within,
+            tuple(ItemRank(topic, document, places.get(topic, {}).get(document)) for topic, document in self.items),
+        )
+
+
+class ItemRank(NamedTuple):
+    """A document that is expected, and its rank, if it was found at all.
+
+    >>> ItemRank("1", "d7", 3).within(10)
+    True
+    """
+
+    topic: str
+    document: str
+    rank: int | None
+
+    def within(self, most: int) -> bool:
+        """Whether it stands among the first so many."""
+        return self.rank is not None and self.rank <= most
+
+
+class Visibility(NamedTuple):
+    """The ranks of all documents that are expected, and how many of them are visible.
+
+    >>> seen = Visibility(10, (ItemRank("1", "d7", 2), ItemRank("2", "d8", 11)))
+    >>> seen.share, seen.reciprocal_rank, [item.topic for item in seen.missing]
+    (0.5, 0.25, ['2'])
+    """
+
+    within: int
+    items: tuple[ItemRank, ...]
+
+    @property
+    def missing(self) -> tuple[ItemRank, ...]:
+        """Those that are not visible."""
+        return tuple(item for item in self.items if not item.within(self.within))
+
+    @property
+    def share(self) -> float:
+        """The share that is visible: where each topic has one document, the mean of Success@within."""
+        return 1 - len(self.missing) / len(self.items)
+
+    @property
+    def reciprocal_rank(self) -> float:
+        """The mean of 1 / rank, 0 for those not visible: where each topic has one document, the mean of RR@within."""
+        return sum(1 / item.rank for item in self.items if item.rank and item.within(self.within)) / len(self.items)
+
+
+def read_items(path: str) -> list[tuple[str, str]]:
+    """Documents that are expected: lines of topic and document, or judgements, of which the relevant ones count.
+
+    >>> read_items("examples/pond.qrels")[:2]
+    [('1', 'd01'), ('1', 'd02')]
+    """
+    lines = decode(bytes(open_source(path).data)).splitlines()
+    rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not rows or len(rows[0][1]) != 2:
+        qrels = read_qrels(path)
+        return [(topic, document) for topic in qrels.topics for document, grade in qrels.of(topic).items() if grade > 0]
+    items: dict[tuple[str, str], None] = {}
+    for number, fields in rows:
+        if len(fields) != 2:
+            raise DataError(
+                f"{len(fields)} fields where the first line has a topic and a document",
+                source=path,
+                line=number,
+                text=lines[number - 1],
+            )
+        items[fields[0], fields[1]] = None
+    return list(items)

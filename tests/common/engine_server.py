@@ -1,0 +1,264 @@
+"""A real engine on loopback: our own index behind HTTP, speaking as Elasticsearch, Solr and others do, with faults.
+
+Asked for `/pond/_search`, `/solr/pond/select` or `/find?q=…&n=…` it answers rightly. What follows a dash in the name of
+the index, or of `find`, is the fault that it shows: `/pond-duplicates/_search` has a document twice.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from cranfield.search import System, build_index, find_model
+from cranfield.texts import read_documents
+from places import EXAMPLES
+
+SLOW = 0.3  # seconds that the fault of that name takes longer
+HUGE = 200_000  # bytes
+PRETENDED = {"elasticsearch": "localhost:9200", "solr": "localhost:8983", "others": "localhost:80"}
+
+
+class Seen(NamedTuple):
+    """A request as the engine saw it."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: str
+    moment: float
+    connection: int
+
+
+class PondServer(ThreadingHTTPServer):
+    """The pond of the examples, searched by bm25."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.seen: list[Seen] = []
+        self.times: Counter[str] = Counter()
+        self.lock = threading.Lock()
+        self.most_at_once, self.at_once = 0, 0
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that go away are what some tests are about."""
+
+
+@cache
+def system(fields: tuple[str, ...] = ()) -> System:
+    documents = read_documents(EXAMPLES / "pond-documents.jsonl")
+    return find_model("bm25").system(build_index(documents, fields=fields))
+
+
+def ranked(query: str, depth: int, fields: tuple[str, ...] = ()) -> list[tuple[str, float]]:
+    """What the pond has for a query."""
+    searched = system(fields)
+    found = searched.rank(query, depth)
+    return [
+        (searched.index.ids[i], score) for i, score in zip(found.documents.tolist(), found.scores.tolist(), strict=True)
+    ]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: PondServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length).decode() if length else ""
+        with self.server.lock:
+            self.server.seen.append(
+                Seen(self.command, self.path, dict(self.headers), body, time.monotonic(), self.client_address[1])
+            )
+            self.server.at_once += 1
+            self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
+        try:
+            self._answer(body)
+        finally:
+            with self.server.lock:
+                self.server.at_once -= 1
+
+    def _answer(self, body: str) -> None:
+        parts = urlsplit(self.path)
+        given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        segments = parts.path.strip("/").split("/")
+        fault = next((part.partition("-")[2] for part in segments if "-" in part), "")
+        if parts.path == "/":
+            self._send({"version": {"number": "8.1.0", "distribution": "pond"}})
+        elif parts.path == "/solr/admin/info/system":
+            self._send({"lucene": {"solr-spec-version": "9.7.0"}})
+        elif segments[-1] == "_search":
+            asked = json.loads(body)
+            match = asked["query"]["multi_match"]
+            rows = self._rows(fault, match["query"], asked["size"], tuple(match.get("fields", ())))
+            self._reply(fault, rows, lambda ids: {"hits": {"hits": [{"_id": i, "_score": s} for i, s in ids]}})
+        elif segments[0] == "solr":
+            rows = self._rows(fault, given["q"], int(given["rows"]), tuple(given.get("qf", "").split()))
+            self._reply(fault, rows, lambda ids: {"response": {"docs": [{"id": i, "score": s} for i, s in ids]}})
+        elif segments[0].startswith("find"):
+            asked = json.loads(body) if body else given
+            rows = self._rows(fault, asked["q"], int(asked.get("n", 10)))
+            self._reply(fault, rows, lambda ids: {"hits": [{"id": i, "score": s} for i, s in ids]})
+        else:
+            self._send({"error": "no such index"}, 404)
+
+    def _rows(self, fault: str, query: str, depth: int, fields: tuple[str, ...] = ()) -> list[tuple[str, Any]] | None:
+        """What is found, made wrong as the fault has it; None where there is no answer but a failure."""
+        with self.server.lock:
+            self.server.times[f"{self.path.partition('?')[0]} {query}"] += 1
+            again = self.server.times[f"{self.path.partition('?')[0]} {query}"] % 2 == 0
+        rows: list[tuple[str, Any]] = list(ranked(query, depth, fields))
+        if fault == "slow":
+            time.sleep(SLOW)
+        if fault in ("busy", "unavailable", "late") and again:
+            return rows
+        if fault == "partial" and "ducks" not in query:
+            return rows
+        if fault in FAILURES:
+            return None
+        changed: dict[str, list[tuple[str, Any]]] = {
+            "duplicates": [*rows[:1], *rows],
+            "many": [*rows, *((f"more{n}", -float(n)) for n in range(1, depth + 2))],
+            "ascending": [(id, -score) for id, score in rows],
+            "unstable": [(id, s) for (id, _), (_, s) in zip(reversed(rows), rows, strict=True)] if again else rows,
+            "null": [(id, None) for id, _ in rows],
+            "text": [(id, str(score)) for id, score in rows],
+            "nan": [(id, float("nan")) for id, _ in rows],
+            "nobody": [(None, score) for _, score in rows],  # type: ignore[list-item]
+            "surrogate": [(id + "\ud800", score) for id, score in rows],
+            "numbers": [(n, score) for n, (_, score) in enumerate(rows)],  # type: ignore[misc]
+            "nothing": [],
+        }
+        return changed.get(fault, rows)
+
+    def _reply(self, fault: str, rows: list[tuple[str, Any]] | None, form: Any) -> None:
+        if rows is None:
+            FAILURES[fault](self)
+            return
+        if fault == "idle":  # as engines do with connections that nobody used for a while, without a word
+            self._send(form(rows))
+            self.close_connection = True
+            return
+        if fault == "page":
+            self._raw(b"<html>hello</html>")
+        elif fault == "shape":
+            self._send({"other": {"things": []}})
+        else:
+            self._send(form(rows))
+
+    def _send(self, document: Any, status: int = 200, **headers: str) -> None:
+        self._raw(json.dumps(document).encode(), status, **headers)
+
+    def _raw(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _close(self) -> None:
+        self.close_connection = True
+
+    def _cut(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b'{"hits": ')
+        self.close_connection = True
+
+    def _endless(self) -> None:
+        """Larger than anybody wants, and nothing says so before."""
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for _ in range(HUGE // 1000):
+            self.wfile.write(b" " * 1000)
+        self.close_connection = True
+
+    def _drip(self) -> None:
+        """A byte now and then: every one of them comes in time, the answer never does."""
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        for _ in range(100):
+            self.wfile.write(b" ")
+            time.sleep(0.05)
+
+    def _refused(self) -> None:
+        self._send({"error": f"{self.headers.get('Authorization')} may not do this"}, 401)
+
+    def _elsewhere(self, where: str, status: int = 307) -> None:
+        self._send({}, status, Location=where)
+
+
+# What has no answer that could be read.
+FAILURES: dict[str, Any] = {
+    "busy": lambda handler: handler._send({}, 429, Retry_After="1"),
+    "unavailable": lambda handler: handler._send({}, 503),
+    "late": lambda handler: handler._send({}, 503, Retry_After="3600"),
+    "down": lambda handler: handler._send({}, 503, Retry_After="0"),
+    "wrong": lambda handler: handler._send({"error": {"reason": "no such field"}}, 400),
+    "partial": lambda handler: handler._send({"error": {"reason": "no such field"}}, 400),
+    "broken": lambda handler: handler._raw(b'{"hits": '),
+    "empty": lambda handler: handler._raw(b""),
+    "closed": Handler._close,
+    "cut": Handler._cut,
+    "huge": lambda handler: handler._raw(b" " * HUGE),
+    "endless": Handler._endless,
+    "drip": Handler._drip,
+    "refused": Handler._refused,
+    "moved": lambda handler: handler._elsewhere(handler.path.replace("-moved", "")),
+    "away": lambda handler: handler._elsewhere("http://ada:lace@127.0.0.2:9/pond/_search?token=x"),
+    "file": lambda handler: handler._elsewhere("file:///etc/passwd"),
+    "other": lambda handler: handler._elsewhere(handler.path.replace("-other", ""), 303),
+    "round": lambda handler: handler._elsewhere(handler.path),
+}
+
+
+def started() -> PondServer:
+    """An engine of one's own, which ends with the process."""
+    server = PondServer()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    return server
+
+
+@cache
+def engine() -> PondServer:
+    """The engine that all tests of a process share."""
+    return started()
+
+
+def with_engine(text: str) -> str:
+    """A command line with the real address where it has those that engines usually have."""
+    for usual in PRETENDED.values():
+        text = text.replace(f"{usual}/", f"{engine().address}/")
+    return text
+
+
+def without_engine(text: str) -> str:
+    """What was said, with the usual address again."""
+    return text.replace(engine().address, PRETENDED["elasticsearch"])
