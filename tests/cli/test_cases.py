@@ -43,6 +43,7 @@ import pytest
 from commands import command_line, command_process
 from cranfield import __version__
 from cranfield.cli import COMMANDS, cli
+from engine_server import without_engine
 from places import EXAMPLES
 
 CASES = Path(__file__).parent / "cases"
@@ -176,7 +177,7 @@ def _files_in(folder: Path) -> dict[str, bytes]:
 
 def _settled(text: str, folder: Path) -> str:
     """A text without what rightly varies."""
-    text = text.replace(str(folder.resolve()), "<folder>").replace(str(folder), "<folder>")
+    text = without_engine(text.replace(str(folder.resolve()), "<folder>").replace(str(folder), "<folder>"))
     text = LATENCY.sub(lambda found: re.sub(r": [\d.e-]+(?=,?\n)", ": <measured>", found[0]), text)
     for pattern, instead in VARYING:
         text = pattern.sub(instead, text)

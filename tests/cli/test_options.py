@@ -77,6 +77,9 @@ DRAWN = "compare long.txt long-a.run long-b.run -m AP --resamples 999"
 REPORT = "report qrels.txt a.run b.run -m AP -o out/r.tex"
 GATE = "gate long.txt long-b.run long-c.run"  # a little better, not surely
 WORSE = "gate long.txt long-a.run long-b.run"
+ENGINE = "http://localhost:9200/pond"
+PROBE = f"probe {ENGINE} --topics pond-topics.tsv --rate 5000 --warm-up 0 --repeats 1 -o out/r.run"
+FOUND = PROBE.replace("/pond ", "/find?q={query} --engine json ")
 GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
@@ -360,6 +363,37 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "report qrels.txt a.run b.run -m Novelty -o out/r.tex", "--known known.txt"),
         Entry("--lengths", "report qrels.txt a.run b.run -m TBG -o out/r.tex", "--lengths lengths.txt"),
     ],
+    "probe": [
+        Entry(
+            "--topics", f"probe {ENGINE} --rate 5000 -o out/r.run", "--topics pond-topics.tsv", "--topics numbered.tsv"
+        ),
+        Entry("--engine", PROBE, "--engine opensearch", expected=" opensearch$"),
+        Entry("--engine", PROBE.replace("/pond ", "/solr/pond "), "--engine solr", expected=" solr$"),
+        Entry("--output", f"probe {ENGINE} --topics pond-topics.tsv --rate 5000", "-o out/s.run"),
+        Entry("--tag", PROBE, "--tag mine", expected=" mine$"),
+        Entry("--query", PROBE.replace("pond-topics", "fields"), "--query description"),
+        Entry("--topic-ids", PROBE.replace("pond-topics", "numbered"), "--topic-ids position"),
+        Entry("--fields", PROBE, "--fields title"),
+        Entry("--body", PROBE, "--body body.json"),
+        Entry("--ids", FOUND, "--ids hits[*].id", expected=" Q0 d01 "),
+        Entry("--scores", f"{FOUND} --ids hits[*].id", "--scores hits[*].score"),
+        Entry("--scores", PROBE, "--scores none"),
+        Entry("--depth", PROBE, "--depth 1"),
+        Entry("--rate", PROBE, "--rate 500", expected='"most per second": 500.0'),
+        Entry("--parallel", PROBE, "--parallel 2", expected='"at once": 2'),
+        Entry("--timeout", PROBE, "--timeout 5", expected='"timeout s": 5.0'),
+        Entry("--retries", PROBE, "--retries 1", expected='"retries": 1'),
+        Entry("--header-file", PROBE.replace("/pond ", "/pond-locked "), "--header-file headers", expected=" Q0 d01 "),
+        Entry("--warm-up", PROBE, "--warm-up 2", expected='"warm-up queries": 2'),
+        Entry("--repeats", PROBE, "--repeats 2", expected='"repeats": 2'),
+        Entry("--allow-failures", PROBE.replace("/pond ", "/pond-partial "), "--allow-failures"),
+        Entry("--strict", PROBE.replace("/pond ", "/pond-duplicates "), "--strict", same=True, exit=1),
+        Entry("--expect", PROBE, "--expect pond-items.txt", expected="mean reciprocal rank"),
+        Entry("--within", f"{PROBE} --expect pond-items.txt", "--within 3", expected="in the first 3"),
+        Entry("--columns", f"{PROBE} --expect named-pond.csv", "--columns document=mydoc"),
+        Entry("--format", f"{PROBE} --expect pond.qrels", "--format parquet", expected="damaged Parquet file", exit=3),
+        Entry("--output-format", PROBE, "-f json", expected='"schema"'),
+    ],
     "search": [
         Entry("--model", SEARCH, "--model lm", "--model vsm"),
         Entry("--output", "search pond.toml", "-o out/s.run"),
@@ -576,6 +610,31 @@ pool --analyse qrels.txt --simulate qrels.txt a.run b.run
 pool --simulate qrels.txt a.run b.run --method stratified
 pool --fill qrels.txt
 pool --fill qrels.txt --strata sample.strata
+probe
+probe http://localhost:9200/pond
+probe localhost:9200/pond --topics pond-topics.tsv
+probe file:///etc/passwd --topics pond-topics.tsv
+probe http://ada:la/ce@localhost:9200/pond --topics pond-topics.tsv
+probe http://localhost:9200/pond --topics missing.tsv
+probe http://localhost:9200/pond --topics pond-topics.tsv --engine elastik
+probe http://localhost:9200/pond --topics pond-topics.tsv --engine json
+probe http://localhost:9200/pond?q={query} --topics pond-topics.tsv
+probe http://localhost:9200/find?q={query} --topics pond-topics.tsv --engine json
+probe http://localhost:9200/find?q={query} --topics pond-topics.tsv --engine json --ids hits.id
+probe http://localhost:9200/find?q={query} --topics pond-topics.tsv --engine json --ids results[*].id
+probe http://localhost:9200/pond --topics pond-topics.tsv --query nope
+probe http://localhost:9200/pond --topics pond-topics.tsv --rate 0
+probe http://localhost:9200/pond --topics pond-topics.tsv --within 5
+probe http://localhost:9200/pond --topics pond-topics.tsv --expect pond-items.txt --depth 5
+probe http://localhost:9200/pond --topics numbered.tsv --expect pond-items.txt
+probe http://localhost:9200/pond --topics pond-topics.tsv --header-file qrels.txt
+probe http://localhost:9200/pond --topics pond-topics.tsv --body costs.csv
+probe http://localhost:9200/solr/pond?q=x --topics pond-topics.tsv --engine solr
+probe http://localhost:9200/pond-wrong --topics pond-topics.tsv -o out/r.run
+probe http://localhost:9200/pond-refused --topics pond-topics.tsv -o out/r.run
+probe http://localhost:9200/pond-broken --topics pond-topics.tsv -o out/r.run
+probe http://localhost:9200/pond-away --topics pond-topics.tsv -o out/r.run
+probe http://localhost:9200/pond-nothing --topics pond-topics.tsv --rate 5000 -o out/r.run
 report qrels.txt a.run b.run -o out/r.doc
 report qrels.txt a.run b.run -o out/r.tex --test nope
 search missing.toml
@@ -737,6 +796,8 @@ def small_collection(home: Path) -> Path:
     for part in ("topics", "documents", "qrels"):
         write(f"no-{part}.toml", [line for line in pond.splitlines() if not line.startswith(part)])
     write("fields.tsv", ["id\ttitle\tdescription", *(f"{id}\t{title}\tgeese and swans" for id, title in titles)])
+    write("headers", ["X-Key: open"])
+    write("body.json", ['{"query": {"multi_match": {"query": {query}, "fields": ["title"]}}, "size": {depth}}'])
     write("fields.toml", [pond.replace("pond-topics.tsv", "fields.tsv")])
     for line in (
         "split qrels.txt --folds 2 --seed 9 -o splits.json",
@@ -762,6 +823,14 @@ def outcome(line: str, folder: Path) -> tuple[int, str]:
 
 def comparable(line: str, text: str) -> str:
     """An outcome without the command line itself, which some files tell, and without the time that a search took."""
+    if line.startswith("probe"):
+        text = re.sub(r'"cmd": \[.*?\]', "", text, flags=re.DOTALL)
+        text = re.sub(
+            r'^(latency|queries a second|.*"(mean|p\d\d|max|\d+|queries per second)": ).*$',
+            "",
+            text,
+            flags=re.MULTILINE,
+        )
     if line.startswith("search"):
         kept = re.compile(r"^\D*$| Q0 |AP|measured|schema")
         text = "\n".join(each for each in text.splitlines() if kept.search(each))

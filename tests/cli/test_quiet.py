@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from cranfield.cli import COMMANDS, cli, main
 from cranfield.formats.output import save
+from engine_server import with_engine
 from places import EXAMPLES
 
 # Each command on inputs that it has something to say about; the silent ones have nothing to say beside their answer.
@@ -26,6 +27,7 @@ SAYS: dict[str, str] = {
     "gate": "qrels.txt a.run b.run",
     "plan": "qrels.txt a.run b.run",
     "pool": "--analyse qrels.txt a.run b.run",
+    "probe": "http://localhost:9200/pond-duplicates --topics pond-topics.tsv --rate 2000",
     "report": "qrels.txt a.run b.run -m AP -o report.tex",
     "search": "pond.toml --warm-up 0 --repeats 1",
     "split": "qrels.txt --stratify a.run --folds 2",
@@ -52,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
     monkeypatch.chdir(folder)
-    return CliRunner().invoke(cli, list(words))
+    return CliRunner().invoke(cli, list(map(with_engine, words)) if words[0] == "probe" else list(words))
 
 
 def test_every_command_is_here() -> None:

@@ -27,12 +27,17 @@ class Outcome(NamedTuple):
 
 def command_line(*arguments: str | Path, stdin: bytes = b"", folder: Path | None = None) -> Outcome:
     """Runs `cranfield …` in this process, with streams as strict about their encoding as a terminal's."""
+    words = list(map(str, arguments))
+    if words[:1] == ["probe"]:  # the engine of tests stands where people have theirs
+        from engine_server import with_engine, without_engine
+
+        words = list(map(with_engine, words))
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=e) for e in ("strict", "backslashreplace"))
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     code: object = 0
     with (
         contextlib.chdir(folder or "."),
-        mock.patch.object(sys, "argv", ["cranfield", *map(str, arguments)]),
+        mock.patch.object(sys, "argv", ["cranfield", *words]),
         mock.patch.object(sys, "stdin", given),
         mock.patch.object(sys, "stdout", out),
         mock.patch.object(sys, "stderr", err),
@@ -42,7 +47,10 @@ def command_line(*arguments: str | Path, stdin: bytes = b"", folder: Path | None
         except SystemExit as exit:
             code = exit.code or 0
     assert isinstance(code, int)
-    return Outcome(_text(out), _text(err), code)
+    said, told = _text(out), _text(err)
+    if words[:1] == ["probe"]:
+        said, told = without_engine(said), without_engine(told)
+    return Outcome(said, told, code)
 
 
 def command_process(*arguments: str | Path, stdin: bytes = b"", folder: Path | None = None) -> Outcome:

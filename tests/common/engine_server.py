@@ -7,6 +7,7 @@ the index, or of `find`, is the fault that it shows: `/pond-duplicates/_search` 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,8 @@ from places import EXAMPLES
 
 SLOW = 0.3  # seconds that the fault of that name takes longer
 HUGE = 200_000  # bytes
-PRETENDED = {"elasticsearch": "localhost:9200", "solr": "localhost:8983", "others": "localhost:80"}
+HOSTILE = "</td><img/src=x/onerror=window.pwned=1>\x1b[2J\u202e"
+USUAL = re.compile(r"//localhost(:9200|:8983|)/")  # where Elasticsearch, Solr and others are found
 
 
 class Seen(NamedTuple):
@@ -132,9 +134,11 @@ class Handler(BaseHTTPRequestHandler):
         rows: list[tuple[str, Any]] = list(ranked(query, depth, fields))
         if fault == "slow":
             time.sleep(SLOW)
-        if fault in ("busy", "unavailable", "late") and again:
+        if fault in ("busy", "unavailable") and again:
             return rows
         if fault == "partial" and "ducks" not in query:
+            return rows
+        if fault == "locked" and self.headers.get("X-Key") == "open":
             return rows
         if fault in FAILURES:
             return None
@@ -150,6 +154,7 @@ class Handler(BaseHTTPRequestHandler):
             "surrogate": [(id + "\ud800", score) for id, score in rows],
             "numbers": [(n, score) for n, (_, score) in enumerate(rows)],  # type: ignore[misc]
             "nothing": [],
+            "hostile": [(f"{HOSTILE}{n}", score) for n, (_, score) in enumerate(rows)],
         }
         return changed.get(fault, rows)
 
@@ -231,6 +236,7 @@ FAILURES: dict[str, Any] = {
     "endless": Handler._endless,
     "drip": Handler._drip,
     "refused": Handler._refused,
+    "locked": Handler._refused,
     "moved": lambda handler: handler._elsewhere(handler.path.replace("-moved", "")),
     "away": lambda handler: handler._elsewhere("http://ada:lace@127.0.0.2:9/pond/_search?token=x"),
     "file": lambda handler: handler._elsewhere("file:///etc/passwd"),
@@ -252,13 +258,11 @@ def engine() -> PondServer:
     return started()
 
 
-def with_engine(text: str) -> str:
-    """A command line with the real address where it has those that engines usually have."""
-    for usual in PRETENDED.values():
-        text = text.replace(f"{usual}/", f"{engine().address}/")
-    return text
+def with_engine(word: str) -> str:
+    """A word of a command line with the real address, where it has one that engines usually have."""
+    return USUAL.sub(f"//{engine().address}/", word, count=1)
 
 
 def without_engine(text: str) -> str:
-    """What was said, with the usual address again."""
-    return text.replace(engine().address, PRETENDED["elasticsearch"])
+    """What was said, with a usual address again."""
+    return text.replace(engine().address, "localhost:9200") if engine.cache_info().currsize else text

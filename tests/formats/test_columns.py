@@ -18,6 +18,7 @@ from cranfield import DataError, UsageError
 from cranfield.cli import COMMANDS, cli, main
 from cranfield.formats.layout import ACCEPTED
 from cranfield.formats.reading import Reading
+from engine_server import with_engine
 from places import EXAMPLES, ROOT
 
 SWAPPED = (
@@ -191,6 +192,7 @@ READERS: dict[str, str] = {
     "plan": "qrels.csv a.csv b.csv",
     "plot": "interpolated qrels.csv a.csv -o picture.json",
     "pool": "a.csv b.csv --depth 3",
+    "probe": "http://localhost:9200/pond --topics pond-topics.tsv --rate 2000 --expect pond.csv",
     "report": "qrels.csv a.csv b.csv -m AP -o report.tex",
     "search": "pond.toml --grid k1=0.6,1.2 --tune pond.csv --repeats 1 --warm-up 0",
     "split": "qrels.csv",
@@ -226,13 +228,13 @@ def test_every_command_names_the_option_and_takes_it(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    words = READERS[name].split()
+    words = [with_engine(word) if name == "probe" else word for word in READERS[name].split()]
     monkeypatch.setattr(sys, "argv", ["cranfield", name, *words])
     with pytest.raises(SystemExit):
         main()
     assert "--columns document=mydoc" in capfd.readouterr().err
     done = CliRunner().invoke(cli, [name, *words, "--columns", "document=mydoc"])
-    assert done.exit_code in ((0, 1) if name in ("check", "gate") else (0,)), done.output
+    assert done.exit_code in ((0, 1) if name in ("check", "gate", "probe") else (0,)), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit)
 
 

@@ -33,6 +33,7 @@ from cranfield.render import escaping
 from cranfield.render.escaping import Markup, script_data, visible
 from cranfield.report.page_pdf import find_browser
 from cranfield.report.report_files import WRITERS as REPORTS
+from engine_server import with_engine
 
 ESCAPE = "\x1b[2J\x07\x9b31m\u202e"
 TOPICS = (
@@ -143,6 +144,12 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
             ["--simulate", qrels, a, b, c, "--method", "depth"],
             [a, b, "--depth", "2"],
         ],
+        "probe": [
+            [
+                *("http://localhost:9200/pond-hostile", "--topics", files.collection / "queries.jsonl"),
+                *("--expect", qrels, "--rate", "5000", "-o", out / "p.run"),
+            ]
+        ],
         "report": [],  # so have reports
         "search": [[files.collection, "--model", "bm25", "-o", out / "s.run"]],
         "split": [[qrels, "--folds", "3"]],
@@ -182,7 +189,11 @@ def printed(files: Files) -> list[tuple[str, str, Outcome]]:
 
 def test_every_command_answers(printed: list[tuple[str, str, Outcome]]) -> None:
     for command, form, outcome in printed:
-        assert outcome.exit in ((0, 1, 4) if command in ("check", "gate") else (0,)), (command, form, outcome.stderr)
+        assert outcome.exit in ((0, 1, 4) if command in ("check", "gate", "probe") else (0,)), (
+            command,
+            form,
+            outcome.stderr,
+        )
         assert outcome.stdout, (command, form)
 
 
@@ -209,7 +220,7 @@ def test_on_a_terminal_nothing_is_raw_whatever_its_form(files: Files) -> None:
         screen = Terminal(io.BytesIO(), encoding="utf-8")
         nothing = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         with (
-            mock.patch.object(sys, "argv", ["cranfield", *map(str, arguments)]),
+            mock.patch.object(sys, "argv", ["cranfield", *map(with_engine, map(str, arguments))]),
             mock.patch.object(sys, "stdout", screen),
             mock.patch.object(sys, "stderr", nothing),
         ):

@@ -22,6 +22,7 @@ from cranfield.fusion import all_normalisations
 from cranfield.measures import all_measures
 from cranfield.plot.subject import all_pictures
 from cranfield.pooling.strategy import all_methods as all_poolings
+from cranfield.probing.engines import ENGINES
 from cranfield.registry import REQUIRED
 from cranfield.report.report_tables import ADVICE, DECIDES
 from cranfield.search.models import MODELS
@@ -102,6 +103,7 @@ def registered() -> str:
         ("correction", all_corrections()),
         ("coefficient", all_coefficients()),
         ("picture", all_pictures()),
+        ("engine", ENGINES.values()),
         ("figure", FIGURES.values()),
     )
     for kind, several in others:

@@ -28,6 +28,7 @@ from cranfield.measures.registry import MEASURES
 from cranfield.notation import NotationError, parse
 from cranfield.plot.subject import PICTURES
 from cranfield.pooling.strategy import METHODS as POOLING
+from cranfield.probing.engines import ENGINES
 from cranfield.registry import Entry, Parameter, Registry, Required, described, is_number, number
 from cranfield.search.models import MODELS
 from cranfield.statistics.coefficients import COEFFICIENTS, coefficient
@@ -42,7 +43,7 @@ PACKAGE = Path(cranfield.__file__).parent
 REGISTRIES: dict[str, Registry[Any]] = {
     registry.group: registry
     for registry in (
-        *(MEASURES, METHODS, NORMALISATIONS, POOLING, TESTS, CORRECTIONS, COEFFICIENTS, MODELS, PICTURES),
+        *(MEASURES, METHODS, NORMALISATIONS, POOLING, TESTS, CORRECTIONS, COEFFICIENTS, MODELS, PICTURES, ENGINES),
         *(FORMATS, KINDS, TEXT_FORMATS["documents"], TEXT_FORMATS["topics"]),
     )
 }
@@ -64,7 +65,7 @@ def test_there_is_one_class_of_registry_and_one_of_parameters() -> None:
     """No room keeps a table of names or a class of parameters of its own."""
     sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
     assert [path.name for path, text in sources.items() if "class Parameter(" in text] == ["registry.py"]
-    assert len(REGISTRIES) == 13
+    assert len(REGISTRIES) == 14
     classes = ("Registry", "ByName", "ByModule")
     made = sum(text.count(f"= {name}(") for text in sources.values() for name in classes)
     assert made + 2 == len(REGISTRIES)  # formats of documents and of topics are made together
@@ -100,6 +101,7 @@ def _home(registry: Registry[Any]) -> str:
         "cranfield.corrections": "cranfield.statistics.corrections",
         "cranfield.coefficients": "cranfield.statistics.coefficients",
         "cranfield.models": "cranfield.search.models",
+        "cranfield.engines": "cranfield.probing.engines",
         "cranfield.pictures": "cranfield.plot.subject",
         "cranfield.formats": "cranfield.formats.format",
         "cranfield.judgements": "cranfield.formats.kinds",

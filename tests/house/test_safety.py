@@ -58,6 +58,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "groups.csv").write_text("run,group\nbm25,x\ndense,y\n")
     (tmp_path / "topics.list").write_text("1\n2\n3\n")
     (tmp_path / "stop.txt").write_text("the\n")
+    (tmp_path / "headers").write_text("X-Key: open\n")
+    (tmp_path / "body.json").write_text('{"query": {"multi_match": {"query": {query}}}, "size": {depth}}')
     splits = {"folds": [{"train": ["1", "2", "3"], "test": ["4", "5", "6"]}]}
     (tmp_path / "splits.json").write_text(json.dumps(splits))
     monkeypatch.chdir(tmp_path)
@@ -89,6 +91,10 @@ LINES: dict[str, list[str]] = {
         "bm25.run dense.run --method stratified",
         "--simulate qrels.txt bm25.run dense.run --method depth --budget 5",
         "--fill qrels.txt --strata pond.qrels",
+    ],
+    "probe": [
+        "http://localhost:9200/pond --topics pond-topics.tsv --expect pond-items.txt --header-file headers --rate 5000",
+        "http://localhost:9200/pond --topics pond-topics.tsv --body body.json --rate 5000",
     ],
     "report": ["qrels.txt bm25.run dense.run -m AP"],
     "search": [

@@ -22,7 +22,7 @@ from cranfield.probing import ENGINES, Expectations, Limits, Probed, Target, pro
 from cranfield.probing import client as clients
 from cranfield.probing.addresses import VARIABLE, Address, masked
 from cranfield.probing.answers import AnswerError, AnswerForm
-from cranfield.probing.engines import Place
+from cranfield.probing.engines import Endpoint
 from cranfield.probing.paths import JsonPath, steps
 from cranfield.probing.templates import filled, read_template
 from cranfield.search import Asking, Timing
@@ -262,7 +262,7 @@ def test_nothing_found_is_told_and_nothing_at_all_is_an_error(server: PondServer
         ("broken", "the answer is not JSON: it begins '{\"hits\": '"),
         ("empty", "the answer is not JSON: it is empty"),
         ("page", "the answer is not JSON: it begins '<html>hello</html>'"),
-        ("shape", "the answer has nothing at hits.hits[*]._id: there is no hits in the whole, which has other"),
+        ("shape", "the answer has nothing at hits.hits[*]._id: there is no hits in it, which has other"),
         ("null", "the score of document 1 is null, not a finite number"),
         ("text", 'the score of document 1 is "'),
         ("nan", "the score of document 1 is NaN, not a finite number"),
@@ -276,7 +276,7 @@ def test_nothing_found_is_told_and_nothing_at_all_is_an_error(server: PondServer
         ("other", "the engine answers 303 and sends us to"),
         ("away", "the engine answers 307 and sends us to http://***@127.0.0.2:9/pond/_search?token=***, which is not"),
         ("file", "the engine answers 307 and sends us to file:///etc/passwd, which is not followed"),
-        ("round", "sends from one address to the next, more than 5 times"),
+        ("round", "the engine sends from one address to the next, more than 5 times"),
     ],
 )
 def test_what_cannot_be_read_names_topic_and_reason(fault: str, told: str, server: PondServer) -> None:
@@ -291,7 +291,7 @@ def test_numbers_are_ids_too(server: PondServer) -> None:
     ("body", "told"),
     [
         (b'{"a": 3}', "the answer has nothing at a[*].id: at a is no list"),
-        (b'{"a": [{"id": "x"}, {}]}', "in entry 2 of a there is no id in the whole, which is empty"),
+        (b'{"a": [{"id": "x"}, {}]}', "in entry 2 of a there is no id in it, which is empty"),
         (b'{"a": [{"id": true, "s": 1}]}', "the id of document 1 is true"),
         (b'{"a": [{"id": "", "s": 1}]}', 'the id of document 1 is ""'),
         (b'{"a": [{"id": "x", "s": true}]}', "the score of document 1 is true"),
@@ -553,7 +553,7 @@ def test_what_was_measured_is_read_by_the_others(server: PondServer, tmp_path: P
     assert metadata["implementation"]["executable"]["cmd"][2] == "http://***@localhost/"
     assert "platform" not in metadata  # this machine is not the engine's
     assert "peak memory bytes" not in metadata["resources"]
-    table = cranfield.evaluate({"1": {"d01": 1}}, str(run), "AP", figures=["p95", "throughput"])
+    table = cranfield.Experiment({"1": {"d01": 1}}, str(run)).evaluate("AP", figures=["p95", "throughput"])
     assert table.figures["p95"][0] == pytest.approx(latency["p95"])
 
 
@@ -625,7 +625,8 @@ def test_expectations_that_make_no_sense_are_refused(server: PondServer, tmp_pat
 def test_a_plugin_s_engine_is_one_like_any_other() -> None:
     assert list(ENGINES) == ["elasticsearch", "solr", "json"]
     assert (
-        ENGINES["solr"].function(Place("/solr/a", "fl=key"), "x", 2).path == "/solr/a/select?fl=key&q=x&rows=2&wt=json"
+        ENGINES["solr"].function(Endpoint("/solr/a", "fl=key"), "x", 2).path
+        == "/solr/a/select?fl=key&q=x&rows=2&wt=json"
     )
 
 

@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError
+from cranfield.formats.reading import Reading
 from cranfield.probing.engines import ENGINES, engine_names
 from cranfield.search.search_tables import FORMATS
 
@@ -45,14 +46,14 @@ def _asking(query: str | None, depth: int, tag: str | None, warm_up: int, repeat
     return Asking(query=_fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats))
 
 
-def _expected(expect: str | None, within: int | None) -> Expectations | None:
+def _expected(expect: str | None, within: int | None, reading: Reading) -> Expectations | None:
     from cranfield.probing import Expectations, read_items
 
     if expect is None:
         if within is not None:
             raise UsageError("--within is for documents that are expected: name them with --expect FILE")
         return None
-    items = read_items(expect)
+    items = read_items(expect, reading=reading)
     return Expectations(items=items) if within is None else Expectations(items=items, within=within)
 
 
@@ -148,6 +149,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
     help="Documents that must be found: lines of topic and document, or judgements. Exit code 1 if one is not visible.",
 )
 @click.option("--within", type=click.IntRange(1), help="Among how many they must be. [default: 10]")
+@options.reading("threads")
 @options.output_format(FORMATS)
 @options.gathered("target", _target)
 @options.gathered("limits", _limits)
@@ -179,8 +181,8 @@ def command(
     \b
     Examples:
       $ cranfield probe http://localhost:9200/pond --topics pond-topics.tsv --rate 50 -o pond.run
-      $ cranfield probe http://localhost:8983/solr/pond --engine solr --topics pond-topics.tsv --rate 50 -f markdown
-      $ cranfield probe 'http://localhost:80/find?q={query}' --engine json --ids 'hits[*].id' --topics pond-topics.tsv
+      $ cranfield probe http://localhost:8983/solr/pond --engine solr --topics pond-topics.tsv --rate 50 -o solr.run
+      $ cranfield probe 'http://localhost/find?q={query}' --engine json --ids 'hits[*].id' --topics pond-topics.tsv
       $ cranfield probe http://localhost:9200/pond --topics pond-topics.tsv --expect pond-items.txt --rate 50 -o p.run
     """
     from cranfield.cli.progress import counted

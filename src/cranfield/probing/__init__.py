@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cranfield.probing.client import Limits as Limits
     from cranfield.probing.engines import ENGINES as ENGINES
     from cranfield.probing.engines import Call as Call
+    from cranfield.probing.engines import Endpoint as Endpoint
     from cranfield.probing.engines import Engine as Engine
-    from cranfield.probing.engines import Place as Place
     from cranfield.probing.engines import engine as engine
     from cranfield.probing.expectations import Expectations as Expectations
     from cranfield.probing.expectations import ItemRank as ItemRank
@@ -24,7 +24,7 @@ PUBLIC = {
     "addresses": "read_headers",
     "asking": "Probed Target probe",
     "client": "Limits",
-    "engines": "ENGINES Call Engine Place engine",
+    "engines": "ENGINES Call Engine Endpoint engine",
     "expectations": "Expectations ItemRank Visibility read_items",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

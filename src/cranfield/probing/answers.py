@@ -98,7 +98,10 @@ def _id(value: Json, number: int) -> str:
 
 def _score(value: Json, number: int) -> float:
     if not isinstance(value, int | float) or not is_number(value):
-        raise AnswerError(f"the score of document {number} is {shorten(json.dumps(value), 60)}, not a finite number")
+        raise AnswerError(
+            f"the score of document {number} is {shorten(json.dumps(value), 60)}, not a finite number",
+            remedy="Where the engine has no scores, --scores none (scores='none') lets its order count.",
+        )
     return float(value)
 
 

@@ -18,7 +18,7 @@ from cranfield.formats import read_run
 from cranfield.probing.addresses import Address, credentials, masked
 from cranfield.probing.answers import FAULTS, Answer, AnswerError, AnswerForm
 from cranfield.probing.client import Client, Limits, Reply
-from cranfield.probing.engines import ENGINES, Call, Engine, Place
+from cranfield.probing.engines import ENGINES, Call, Endpoint, Engine
 from cranfield.probing.expectations import Expectations, Visibility
 from cranfield.probing.paths import JsonPath, steps, value_at
 from cranfield.probing.templates import filled, read_template, without_secrets
@@ -92,7 +92,7 @@ class Target:
 
     def call(self, query: str, depth: int) -> Call:
         """What is sent for a query."""
-        place = Place(self.address.path, self.address.query, tuple(self.fields))
+        place = Endpoint(self.address.path, self.address.query, tuple(self.fields))
         call = self.kind.function(place, query, depth)
         return call if self.template is None else call._replace(body=filled(self.template, query, depth))
 
@@ -330,7 +330,7 @@ def _mapping(
         yield executor.map
     except BaseException:
         stop()
-        executor.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
         raise
     executor.shutdown()
 
@@ -394,7 +394,7 @@ def _metadata(
         "requests": {
             "most per second": limits.rate,
             "at once": limits.parallel,
-            "timeout seconds": limits.timeout,
+            "timeout s": limits.timeout,
             "retries": limits.retries,
         },
     }

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -133,6 +134,11 @@ class Client:
     def stop(self) -> None:
         """Lets nobody wait any longer: what is under way ends, and nothing more is sent."""
         self._stopped.set()
+        with self._lock:
+            opened = [connection.sock for connection in self._all if connection.sock is not None]
+        for connected in opened:
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
 
     def _sleep(self, seconds: float) -> None:
         if self._stopped.wait(seconds):
@@ -174,7 +180,7 @@ class Client:
                 self._check_status(response, body)
                 return Reply(body, start, end)
             path = self._elsewhere(response, path)
-        raise AnswerError(f"sends from one address to the next, more than {HOPS} times")
+        raise AnswerError(f"the engine sends from one address to the next, more than {HOPS} times")
 
     def _response(self, call: Call, path: str) -> tuple[http.client.HTTPResponse, float]:
         """What comes back, and when it was asked for; connecting is no part of that time."""

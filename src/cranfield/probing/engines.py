@@ -20,7 +20,7 @@ class Call(NamedTuple):
     body: Json = None
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where an engine is asked: the path and the parameters of its address, and the fields that are searched."""
 
     path: str
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     def ending(self, *ends: str) -> str:
         """The path, with the first of these ends unless it has one of them.
 
-        >>> Place("/pond").ending("_search"), Place("/solr/pond/query").ending("select", "query")
+        >>> Endpoint("/pond").ending("_search"), Endpoint("/solr/pond/query").ending("select", "query")
         ('/pond/_search', '/solr/pond/query')
         """
         path = self.path.rstrip("/")
@@ -39,7 +39,7 @@ class Place(NamedTuple):
     def with_parameters(self, path: str, parameters: Mapping[str, str] | None = None) -> str:
         """A path with the parameters of the address, and after them others.
 
-        >>> Place("/", "routing=a").with_parameters("/pond", {"rows": "3"})
+        >>> Endpoint("/", "routing=a").with_parameters("/pond", {"rows": "3"})
         '/pond?routing=a&rows=3'
         """
         more = urlencode({name: _readable(value) for name, value in (parameters or {}).items()})
@@ -47,7 +47,7 @@ class Place(NamedTuple):
         return f"{path}?{query}" if query else path
 
 
-class Engine(Entry[Callable[[Place, str, int], Call]]):
+class Engine(Entry[Callable[[Endpoint, str, int], Call]]):
     """A kind of engine: the function makes a call of a place, a query and a depth.
 
     `ids` and `scores` are paths in its answer, `version` is where it tells its version: a path of the address, and the
@@ -78,14 +78,14 @@ def engine(
     aliases: tuple[str, ...] = (),
     takes_fields: bool = True,
     takes_body: bool = True,
-) -> Callable[[Callable[[Place, str, int], Call]], Callable[[Place, str, int], Call]]:
+) -> Callable[[Callable[[Endpoint, str, int], Call]], Callable[[Endpoint, str, int], Call]]:
     """Registers a function as an engine under its own name.
 
     >>> callable(engine(ids="hits[*].id"))
     True
     """
 
-    def register(function: Callable[[Place, str, int], Call]) -> Callable[[Place, str, int], Call]:
+    def register(function: Callable[[Endpoint, str, int], Call]) -> Callable[[Endpoint, str, int], Call]:
         ENGINES.add(
             Engine(
                 name=function.__name__,
@@ -118,10 +118,10 @@ def engine_names() -> list[str]:
     version=("/", "version.distribution", "version.number"),
     aliases=("opensearch",),
 )
-def elasticsearch(place: Place, query: str, depth: int) -> Call:
+def elasticsearch(place: Endpoint, query: str, depth: int) -> Call:
     """Elasticsearch and OpenSearch: a multi_match over the fields named, or over those the index searches by default.
 
-    >>> call = elasticsearch(Place("/pond", fields=("title^2", "text")), "ducks", 10)
+    >>> call = elasticsearch(Endpoint("/pond", fields=("title^2", "text")), "ducks", 10)
     >>> call.path, call.body["query"]
     ('/pond/_search', {'multi_match': {'query': 'ducks', 'fields': ['title^2', 'text']}})
     """
@@ -138,10 +138,10 @@ def elasticsearch(place: Place, query: str, depth: int) -> Call:
     version=("/solr/admin/info/system?wt=json", "lucene.solr-spec-version"),
     takes_body=False,
 )
-def solr(place: Place, query: str, depth: int) -> Call:
+def solr(place: Endpoint, query: str, depth: int) -> Call:
     """Solr: the query as it is, by the parser of the handler; where fields are named, edismax over them.
 
-    >>> solr(Place("/solr/pond"), "ducks", 10).path
+    >>> solr(Endpoint("/solr/pond"), "ducks", 10).path
     '/solr/pond/select?q=ducks&rows=10&wt=json&fl=id%2Cscore'
     """
     given = {name for name, _ in parse_qsl(place.query, keep_blank_values=True)}
@@ -157,10 +157,10 @@ def solr(place: Place, query: str, depth: int) -> Call:
 
 
 @engine(takes_fields=False)
-def json(place: Place, query: str, depth: int) -> Call:
+def json(place: Endpoint, query: str, depth: int) -> Call:
     """Any engine that answers in JSON: {query} and {depth} stand in the address, or in a body.
 
-    >>> json(Place("/find", "q={query}&n={depth}"), "ducks & geese", 10).path
+    >>> json(Endpoint("/find", "q={query}&n={depth}"), "ducks & geese", 10).path
     '/find?q=ducks%20%26%20geese&n=10'
     """
     from cranfield.probing.templates import filled_address

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import read_qrels
 from cranfield.formats.format import decode
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 
 WITHIN = 10
@@ -96,16 +97,16 @@ class Visibility(NamedTuple):
         return sum(1 / item.rank for item in self.items if item.rank and item.within(self.within)) / len(self.items)
 
 
-def read_items(path: str) -> list[tuple[str, str]]:
+def read_items(path: str, *, reading: Reading = DEFAULT) -> list[tuple[str, str]]:
     """Documents that are expected: lines of topic and document, or judgements, of which the relevant ones count.
 
     >>> read_items("examples/pond.qrels")[:2]
-    [('1', 'd01'), ('1', 'd02')]
+    [('1', 'd01'), ('2', 'd02')]
     """
     lines = decode(bytes(open_source(path).data)).splitlines()
     rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     if not rows or len(rows[0][1]) != 2:
-        qrels = read_qrels(path)
+        qrels = read_qrels(path, reading=reading)
         return [(topic, document) for topic in qrels.topics for document, grade in qrels.of(topic).items() if grade > 0]
     items: dict[tuple[str, str], None] = {}
     for number, fields in rows:

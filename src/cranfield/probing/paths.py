@@ -99,7 +99,7 @@ def value_at(document: Json, way: Sequence[Step]) -> Json:
 
 def _shown(way: Sequence[Step]) -> str:
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in way)
-    return text.removeprefix(".") or "the whole"
+    return text.removeprefix(".") or "it"
 
 
 def _kind(value: Json) -> str:
