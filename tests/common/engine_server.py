@@ -20,6 +20,7 @@ from cranfield.search import System, build_index, find_model
 from cranfield.texts import read_documents
 from places import EXAMPLES
 
+Rows = list[tuple[Any, Any]]  # as the fault has it, which may be anything
 SLOW = 0.3  # seconds that the fault of that name takes longer
 HUGE = 200_000  # bytes
 HOSTILE = "</td><img/src=x/onerror=window.pwned=1>\x1b[2J\u202e"
@@ -68,8 +69,8 @@ def system(fields: tuple[str, ...] = ()) -> System:
 
 
 def ranked(query: str, depth: int, fields: tuple[str, ...] = ()) -> list[tuple[str, float]]:
-    """What the pond has for a query."""
-    searched = system(fields)
+    """What the pond has for a query; what a field counts more than another, as in title^2, is not heeded."""
+    searched = system(tuple(field.partition("^")[0] for field in fields))
     found = searched.rank(query, depth)
     return [
         (searched.index.ids[i], score) for i, score in zip(found.documents.tolist(), found.scores.tolist(), strict=True)
@@ -126,12 +127,12 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._send({"error": "no such index"}, 404)
 
-    def _rows(self, fault: str, query: str, depth: int, fields: tuple[str, ...] = ()) -> list[tuple[str, Any]] | None:
+    def _rows(self, fault: str, query: str, depth: int, fields: tuple[str, ...] = ()) -> Rows | None:
         """What is found, made wrong as the fault has it; None where there is no answer but a failure."""
         with self.server.lock:
             self.server.times[f"{self.path.partition('?')[0]} {query}"] += 1
             again = self.server.times[f"{self.path.partition('?')[0]} {query}"] % 2 == 0
-        rows: list[tuple[str, Any]] = list(ranked(query, depth, fields))
+        rows: Rows = list(ranked(query, depth, fields))
         if fault == "slow":
             time.sleep(SLOW)
         if fault in ("busy", "unavailable") and again:
@@ -142,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             return rows
         if fault in FAILURES:
             return None
-        changed: dict[str, list[tuple[str, Any]]] = {
+        changed: dict[str, Rows] = {
             "duplicates": [*rows[:1], *rows],
             "many": [*rows, *((f"more{n}", -float(n)) for n in range(1, depth + 2))],
             "ascending": [(id, -score) for id, score in rows],
@@ -150,15 +151,15 @@ class Handler(BaseHTTPRequestHandler):
             "null": [(id, None) for id, _ in rows],
             "text": [(id, str(score)) for id, score in rows],
             "nan": [(id, float("nan")) for id, _ in rows],
-            "nobody": [(None, score) for _, score in rows],  # type: ignore[list-item]
+            "nobody": [(None, score) for _, score in rows],
             "surrogate": [(id + "\ud800", score) for id, score in rows],
-            "numbers": [(n, score) for n, (_, score) in enumerate(rows)],  # type: ignore[misc]
+            "numbers": [(n, score) for n, (_, score) in enumerate(rows)],
             "nothing": [],
             "hostile": [(f"{HOSTILE}{n}", score) for n, (_, score) in enumerate(rows)],
         }
         return changed.get(fault, rows)
 
-    def _reply(self, fault: str, rows: list[tuple[str, Any]] | None, form: Any) -> None:
+    def _reply(self, fault: str, rows: Rows | None, form: Any) -> None:
         if rows is None:
             FAILURES[fault](self)
             return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import ssl
 import subprocess
@@ -15,20 +17,21 @@ from typing import Any
 import pytest
 
 import cranfield
-from commands import command_line
+from commands import command_line, commands
 from cranfield.efficiency import read_metadata
 from cranfield.errors import DataError, UsageError
 from cranfield.probing import ENGINES, Expectations, Limits, Probed, Target, probe, read_headers, read_items
 from cranfield.probing import client as clients
 from cranfield.probing.addresses import VARIABLE, Address, masked
-from cranfield.probing.answers import AnswerError, AnswerForm
+from cranfield.probing.answers import FAULTS, AnswerError, AnswerForm
+from cranfield.probing.client import TRIED_AGAIN
 from cranfield.probing.engines import Endpoint
 from cranfield.probing.paths import JsonPath, steps
 from cranfield.probing.templates import filled, read_template
 from cranfield.search import Asking, Timing
 from cranfield.texts import read_topics
 from engine_server import HUGE, SLOW, PondServer, ranked, started
-from places import EXAMPLES
+from places import EXAMPLES, ROOT
 
 TOPICS = EXAMPLES / "pond-topics.tsv"
 QUICK = Limits(rate=2000, retries=0)
@@ -98,9 +101,8 @@ def test_fields_and_queries_are_those_asked_for(server: PondServer) -> None:
 
 
 def test_the_version_is_what_the_engine_tells(server: PondServer) -> None:
-    for more, version in (({}, "pond 8.1.0"), ({"engine": "solr"}, "9.7.0")):
-        path = "solr/pond" if more else "pond"
-        probed = probe(Target(url=f"{server.url}/{path}", **more), DUCKS, asking=ONCE, limits=QUICK)
+    for engine, path, version in (("elasticsearch", "pond", "pond 8.1.0"), ("solr", "solr/pond", "9.7.0")):
+        probed = probe(Target(url=f"{server.url}/{path}", engine=engine), DUCKS, asking=ONCE, limits=QUICK)
         assert _retrieval(probed)["version"] == version
         assert probed.counts.requests == 1  # the question for it is not counted
     other = Target(url=f"{server.url}/find?q={{query}}", engine="json", ids="hits[*].id")
@@ -622,12 +624,51 @@ def test_expectations_that_make_no_sense_are_refused(server: PondServer, tmp_pat
         read_items(str(path))
 
 
-def test_a_plugin_s_engine_is_one_like_any_other() -> None:
-    assert list(ENGINES) == ["elasticsearch", "solr", "json"]
-    assert (
-        ENGINES["solr"].function(Endpoint("/solr/a", "fl=key"), "x", 2).path
-        == "/solr/a/select?fl=key&q=x&rows=2&wt=json"
-    )
+def test_parameters_of_an_address_are_kept_and_those_for_fields_too() -> None:
+    call = ENGINES["solr"].function(Endpoint("/solr/a", "fl=key"), "x", 2)
+    assert call.path == "/solr/a/select?fl=key&q=x&rows=2&wt=json"
+    assert ENGINES["elasticsearch"].function(Endpoint("/a", "routing=b"), "x", 2).path == "/a/_search?routing=b"
+
+
+# ---- the page ----
+
+
+def test_commands_on_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, against the engine of the tests; files that the page shows are those that they read."""
+    page = (ROOT / "docs" / "probe.md").read_text()
+    for path in EXAMPLES.glob("pond*"):
+        shutil.copy(path, tmp_path)
+    for name, text in re.findall(r"`([\w.-]+)`:\n\n```(?:json|text)\n(.*?)```", page, re.DOTALL):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv(VARIABLE, "ApiKey abc")
+    sessions = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    steps = [step.partition("\n") for text in sessions for step in re.split(r"(?m)^\$ ", text.replace("\\\n", " "))[1:]]
+    probes = [(line, shown) for line, _, shown in steps if line.startswith("cranfield")]
+    assert len(probes) >= 8
+    for line, shown in probes:
+        words = shlex.split(line)[1:]
+        quick = ["--rate", "5000"] if words[0] == "probe" else []
+        done = command_line(*words, *quick, folder=tmp_path)
+        assert done.exit == 0, (line, done.stderr)
+        assert shown in done.stdout
+
+
+def test_the_page_names_every_option_and_fault() -> None:
+    page = (ROOT / "docs" / "probe.md").read_text()
+    for option in commands()["probe"].params:
+        longest = max(option.opts, key=len)
+        if longest.startswith("--") and longest not in (
+            "--quiet",
+            "--output",
+            "--output-format",
+            "--format",
+            "--columns",
+        ):
+            assert f"`{longest}" in page or f" {longest} " in page, longest
+    for code in FAULTS:
+        assert f"`{code}`" in page
+    for status in TRIED_AGAIN:
+        assert str(status) in page
 
 
 # ---- an engine of others ----
