@@ -169,6 +169,12 @@ class Handler(BaseHTTPRequestHandler):
             return
         if fault == "page":
             self._raw(b"<html>hello</html>")
+        elif fault == "shards":
+            self._send(form(rows) | {"timed_out": False, "_shards": {"failed": 2}})
+        elif fault == "time":
+            self._send(form(rows) | {"timed_out": True, "_shards": {"failed": 0}})
+        elif fault == "most":
+            self._send(form(rows) | {"responseHeader": {"partialResults": True}})
         elif fault == "shape":
             self._send({"other": {"things": []}})
         else:

@@ -234,6 +234,16 @@ def test_faults_of_answers_are_told_and_what_counts_is_said(
     assert probed.run.of("1") == {id: sign * score for id, score in FOUND.items()}
 
 
+@pytest.mark.parametrize(
+    ("path", "engine"), [("pond-shards", "opensearch"), ("pond-time", "elasticsearch"), ("solr/pond-most", "solr")]
+)
+def test_an_engine_that_has_not_searched_everything_is_told(path: str, engine: str, server: PondServer) -> None:
+    probed = probe(Target(url=f"{server.url}/{path}", engine=engine), DUCKS, asking=ONCE, limits=QUICK)
+    (warning,) = probed.warnings
+    assert str(warning) == f"{engine}: the engine says that it has not searched everything for 1 topic (1)"
+    assert not probed.sound
+
+
 def test_more_than_asked_for_is_cut(server: PondServer) -> None:
     probed = asked(server, "many", DUCKS, asking=replace(ONCE, depth=2))
     assert [warning.code for warning in probed.warnings] == ["too-many"]

@@ -168,8 +168,8 @@ def plain_numbers(kind: click.ParamType[Any]) -> click.ParamType[Any]:
 def cli(context: click.Context, quiet: bool) -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.
 
-    Exit codes: 0 fine, 1 `check` found something doubtful or `gate` says no, 2 wrong usage, 3 bad data, 4 `gate` cannot
-    tell, 130 interrupted; `trec_eval` has its own.
+    Exit codes: 0 fine, 1 `check` found something doubtful, `probe` misses a document or `gate` says no, 2 wrong usage,
+    3 bad data, 4 `gate` cannot tell, 130 interrupted; `trec_eval` has its own.
 
     \b
     Examples:

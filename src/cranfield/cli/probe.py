@@ -175,7 +175,8 @@ def command(
     CRANFIELD_PROBE_AUTHORIZATION (the value of that header), or from the address; they are neither shown nor kept.
 
     Answers must be JSON with an id and a number for each document. Documents that stand twice, scores that do not
-    descend, more documents than asked for and rankings that change between repeats are told. Nothing is written where
+    descend, more documents than asked for, rankings that change between repeats, and answers that the engine itself
+    calls partial are told. Nothing is written where
     a topic has no answer, unless failures are allowed.
 
     \b

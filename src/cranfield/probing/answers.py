@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import DataError, shorten
-from cranfield.probing.paths import JsonPath
+from cranfield.probing.paths import JsonPath, Step, value_at
 from cranfield.registry import is_number
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # What can be wrong with an answer that can be read, and what is done then.
 FAULTS = {
+    "partial": "the engine says that it has not searched everything for {topics}",
     "duplicates": "a document stands twice in the answer to {topics}; it counts where it stands first",
     "too-many": "more documents than asked for in the answer to {topics}; the first ones count",
     "not-descending": "scores do not descend in the answer to {topics}: the run ranks by score, "
@@ -45,6 +46,7 @@ class AnswerForm(NamedTuple):
 
     ids: JsonPath
     scores: JsonPath | None
+    partial: tuple[tuple[Step, ...], ...] = ()  # where an engine says that it has not searched everything
 
     def read(self, body: bytes, depth: int) -> Answer:
         """
@@ -53,21 +55,29 @@ class AnswerForm(NamedTuple):
         Answer(ids=('d1', '7'), scores=(2.0, 1.5), faults=())
         """
         document = _parsed(body)
+        partial = any(_is_set(document, way) for way in self.partial)
         ids = [_id(value, number) for number, value in enumerate(self._values(self.ids, document), start=1)]
         if self.scores is None:
-            return _looked_at(ids, [float(len(ids) - place) for place in range(len(ids))], depth)
+            return _looked_at(ids, [float(len(ids) - place) for place in range(len(ids))], depth, partial)
         scores = [_score(value, number) for number, value in enumerate(self._values(self.scores, document), start=1)]
         if len(scores) != len(ids):
             raise AnswerError(
                 f"{len(ids)} documents at {self.ids.text}, but {len(scores)} scores at {self.scores.text}"
             )
-        return _looked_at(ids, scores, depth)
+        return _looked_at(ids, scores, depth, partial)
 
     def _values(self, path: JsonPath, document: Json) -> list[Json]:
         try:
             return path.values(document)
         except LookupError as error:
             raise AnswerError(f"the answer has nothing at {path.text}: {error.args[0]}") from None
+
+
+def _is_set(document: Json, way: Sequence[Step]) -> bool:
+    try:
+        return bool(value_at(document, way))
+    except LookupError:
+        return False
 
 
 def _parsed(body: bytes) -> Json:
@@ -105,9 +115,10 @@ def _score(value: Json, number: int) -> float:
     return float(value)
 
 
-def _looked_at(ids: Sequence[str], scores: Sequence[float], depth: int) -> Answer:
+def _looked_at(ids: Sequence[str], scores: Sequence[float], depth: int, partial: bool) -> Answer:
     """The answer as it counts: no document twice, no more than asked for."""
     faults = {
+        "partial": partial,
         "duplicates": len(set(ids)) < len(ids),
         "too-many": len(ids) > depth,
         "not-descending": any(later > earlier for earlier, later in pairwise(scores)),

@@ -84,7 +84,11 @@ class Target:
         if ids is None:
             raise UsageError("nothing says where an answer has its documents: give --ids, as 'results[*].id'")
         scores = self.scores or self.kind.scores
-        return AnswerForm(JsonPath.parse(ids), None if scores in (None, RANKS) else JsonPath.parse(str(scores)))
+        return AnswerForm(
+            JsonPath.parse(ids),
+            None if scores in (None, RANKS) else JsonPath.parse(str(scores)),
+            tuple(map(steps, self.kind.partial)),
+        )
 
     @cached_property
     def template(self) -> Json:

@@ -50,13 +50,15 @@ class Endpoint(NamedTuple):
 class Engine(Entry[Callable[[Endpoint, str, int], Call]]):
     """A kind of engine: the function makes a call of a place, a query and a depth.
 
-    `ids` and `scores` are paths in its answer, `version` is where it tells its version: a path of the address, and the
-    paths in what is there that are put together. A body of one's own takes the place of the engine's, if it has one.
+    `ids` and `scores` are paths in its answer, `partial` those to what is set where it has not searched everything.
+    `version` is where it tells its version: a path of the address, and the paths in what is there that are put together.
+    A body of one's own takes the place of the engine's, if it has one.
     """
 
     ids: str | None = None
     scores: str | None = None
     version: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
     takes_fields: bool = True
     takes_body: bool = True
 
@@ -75,6 +77,7 @@ def engine(
     ids: str | None = None,
     scores: str | None = None,
     version: tuple[str, ...] = (),
+    partial: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     takes_fields: bool = True,
     takes_body: bool = True,
@@ -94,6 +97,7 @@ def engine(
                 ids=ids,
                 scores=scores,
                 version=version,
+                partial=partial,
                 takes_fields=takes_fields,
                 takes_body=takes_body,
             )
@@ -116,6 +120,7 @@ def engine_names() -> list[str]:
     ids="hits.hits[*]._id",
     scores="hits.hits[*]._score",
     version=("/", "version.distribution", "version.number"),
+    partial=("timed_out", "_shards.failed"),
     aliases=("opensearch",),
 )
 def elasticsearch(place: Endpoint, query: str, depth: int) -> Call:
@@ -136,6 +141,7 @@ def elasticsearch(place: Endpoint, query: str, depth: int) -> Call:
     ids="response.docs[*].id",
     scores="response.docs[*].score",
     version=("/solr/admin/info/system?wt=json", "lucene.solr-spec-version"),
+    partial=("responseHeader.partialResults",),
     takes_body=False,
 )
 def solr(place: Endpoint, query: str, depth: int) -> Call:

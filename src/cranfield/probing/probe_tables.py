@@ -33,6 +33,7 @@ def answers_grid(counts: Counts) -> Grid:
         "topics": counts.topics,
         "without an answer": len(counts.failed),
         "nothing found": len(counts.empty),
+        "not everything searched": len(counts.faults["partial"]),
         "a document twice": len(counts.faults["duplicates"]),
         "more documents than asked for": len(counts.faults["too-many"]),
         "scores that do not descend": len(counts.faults["not-descending"]),
