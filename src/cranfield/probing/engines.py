@@ -51,7 +51,7 @@ class Engine(Entry[Callable[[Endpoint, str, int], Call]]):
     """A kind of engine: the function makes a call of a place, a query and a depth.
 
     `ids` and `scores` are paths in its answer, `partial` those to what is set where it has not searched everything.
-    `version` is where it tells its version: a path of the address, and the paths in what is there that are put together.
+    `version` is where it tells its version: a path of the address, and the paths there that are put together.
     A body of one's own takes the place of the engine's, if it has one.
     """
 
