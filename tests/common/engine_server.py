@@ -144,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault in FAILURES:
             return None
         changed: dict[str, Rows] = {
-            "duplicates": [*rows[:1], *rows],
+            "duplicates": [*rows, *((id, rows[-1][1] - 1) for id, _ in rows[:1])],
             "many": [*rows, *((f"more{n}", -float(n)) for n in range(1, depth + 2))],
             "ascending": [(id, -score) for id, score in rows],
             "unstable": [(id, s) for (id, _), (_, s) in zip(reversed(rows), rows, strict=True)] if again else rows,
@@ -212,11 +212,11 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _drip(self) -> None:
-        """A byte now and then: every one of them comes in time, the answer never does."""
+        """A byte now and then: every one of them comes in time, the answer does not."""
         self.send_response(200)
-        self.send_header("Content-Length", "1000")
+        self.send_header("Content-Length", "20")
         self.end_headers()
-        for _ in range(100):
+        for _ in range(20):
             self.wfile.write(b" ")
             time.sleep(0.05)
 
