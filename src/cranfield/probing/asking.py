@@ -202,16 +202,8 @@ def probe(
     calls = {topic: target.call(query, asking.depth) for topic, query in queries.items()}
     with Client(target.address, credentials(target.address, target.headers), limits) as client:
         record = _asked(client, target.form, calls, asking, _Way(limits.parallel, allow_failures, watch))
-        requests, tried_again = client.requests, dict(client.tried_again)
+        counts = _counted(record, calls, client)
         version = _version(client, target.kind)
-    counts = Counts(
-        topics=len(calls),
-        empty=tuple(topic for topic, answer in record.answers.items() if not answer.ids),
-        failed=record.failed,
-        faults={code: tuple(topic for topic in calls if topic in record.faults[code]) for code in FAULTS},
-        requests=requests,
-        tried_again=tried_again,
-    )
     rows = {topic: dict(zip(*answer[:2], strict=True)) for topic, answer in record.answers.items() if answer.ids}
     if not rows:
         raise DataError("no document was found for any topic", source=masked(target.url), remedy=_NOTHING)
@@ -236,6 +228,19 @@ class _Way(NamedTuple):
     parallel: int
     allow_failures: bool
     watch: Watch
+
+
+def _counted(record: _Record, topics: Iterable[str], client: Client) -> Counts:
+    """What came of the requests so far; that for the version comes after them, and is none of them."""
+    asked = list(topics)
+    return Counts(
+        topics=len(asked),
+        empty=tuple(topic for topic, answer in record.answers.items() if not answer.ids),
+        failed=record.failed,
+        faults={code: tuple(topic for topic in asked if topic in record.faults[code]) for code in FAULTS},
+        requests=client.requests,
+        tried_again=dict(client.tried_again),
+    )
 
 
 class _Outcome(NamedTuple):
