@@ -32,7 +32,7 @@ LAYERS = (
     ("measures",),
     ("evaluation",),
     ("statistics",),
-    ("agreement", "description", "fusion", "planning", "pooling"),
+    ("agreement", "description", "fusion", "planning", "pooling", "studies"),
     ("search",),
     ("probing",),
     ("comparison",),
@@ -141,7 +141,7 @@ def test_help_loads_no_command() -> None:
         "import sys; sys.argv = ['cranfield', '--help']\n"
         "from cranfield.cli import COMMANDS, main\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
-        "sys.exit(' '.join(name for name in COMMANDS if f'cranfield.cli.{name}' in sys.modules) or 0)"
+        "sys.exit(' '.join(name for name in COMMANDS if f'cranfield.cli.{name.replace(chr(32), chr(95))}' in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -58,11 +58,19 @@ TASKS = {
         "search": "Search a collection with a baseline, and measure its speed.",
         "probe": "Send topics to a running search engine, and measure its speed.",
         "fuse": "Fuse several runs into one.",
-        "convert": "Write runs, judgements, topics or documents in another format.",
+        "convert": "Write runs, judgements or texts in another format.",
+    },
+    "Ask people": {
+        "study plan": "Plan who uses which system on which topics.",
+        "study score": "Score questionnaires such as SUS and NASA-TLX.",
+        "study compare": "Tell which system participants find better.",
+        "study correlate": "Tell whether participants feel what measures say.",
     },
 }
 COMMANDS = tuple(sorted(name for commands in TASKS.values() for name in commands))
-MODULES = {"try": "by_hand"}  # of commands that are called as no module can be
+FAMILIES = {name.split()[0] for name in COMMANDS if " " in name}  # first words of commands of two
+# Of commands that are called as no module can be.
+MODULES = {"try": "by_hand"} | {name: name.replace(" ", "_") for name in COMMANDS if " " in name}
 OTHERS_SAY = {"--metric": "--measure", "--metrics": "--measure"}  # what neighbours call an option
 USAGE, BAD_DATA, NOBODY_READS = 2, 3, 141
 QUIET = "No notes, warnings or progress on standard error; errors are still shown."
@@ -99,6 +107,8 @@ class LazyGroup(click.Group):
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = words[0]
+        if name in FAMILIES and not context.resilient_parsing:
+            name, words = _of_family(context, words)
         if name not in COMMANDS and not name.startswith("-") and not context.resilient_parsing:
             from difflib import get_close_matches
 
@@ -116,6 +126,22 @@ class LazyGroup(click.Group):
             if name != "trec_eval":  # which has names and groups of its own
                 with_measures(parameter)
         return with_quiet(command)
+
+
+def _of_family(context: click.Context, words: list[str]) -> tuple[str, list[str]]:
+    """The name of a command of two words as one word, and all words with it; with --help, what the family has."""
+    family = {name: text for of_task in TASKS.values() for name, text in of_task.items() if name.split()[0] == words[0]}
+    if words[1:2] in (["-h"], ["--help"]):
+        formatter = context.make_formatter()
+        formatter.write_usage(f"cranfield {words[0]}", f"{'|'.join(name.split()[1] for name in family)} …")
+        with formatter.section("Commands"):
+            formatter.write_dl(list(family.items()))
+        click.echo(formatter.getvalue(), nl=False)
+        context.exit()
+    if len(words) == 1:
+        context.fail(f"What of it? There is {', '.join(family)}.")
+    name = " ".join(words[:2])
+    return name, [name, *words[2:]]
 
 
 def with_quiet(command: click.Command) -> click.Command:

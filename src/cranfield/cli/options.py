@@ -328,6 +328,73 @@ def gathered(name: str, made_by: Callable[..., object]) -> Callable[[Command], C
     return decorate
 
 
+def answers(command: Command) -> Command:
+    """A table of answers and the scale that they are to, given to the command as `answers`."""
+
+    @wraps(command)
+    def called(*arguments: Any, answers: str, **given: Any) -> Any:
+        from cranfield.studies.answers import read_answers
+        from cranfield.studies.scales import SCALES, Scale, changed, find_scale, read_scales
+
+        name, file = given.pop("scale"), given.pop("scales")
+        own = {option: given.pop(option) for option in ("items", "reversed", "missing")}
+        low, high = given.pop("range") or (None, None)
+        better = "less" if given.pop("less_is_better") else None
+        others = read_scales(file) if file is not None else {}
+        if own["items"] and name not in (*SCALES, *others):
+            others[name] = Scale(name=name, items=own["items"])
+        scale = changed(find_scale(name, others), low=low, high=high, better=better, **own)
+        columns = {role: names[-1] for role, names in given.pop("columns").items()}
+        return command(*arguments, answers=read_answers(answers, scale, columns=columns), **given)
+
+    return _with((click.argument("answers"), *_SCALE), called)  # type: ignore[return-value]
+
+
+def _listed(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+    """Names with commas between."""
+    return None if given is None else tuple(name.strip() for name in given.split(",") if name.strip())
+
+
+def _range(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[float, float] | None:
+    from cranfield.numerals import decimal
+
+    if given is None:
+        return None
+    low, high = (decimal(text) for text in (*given.partition(":")[::2],))
+    if low is None or high is None:
+        raise UsageError(f"--range is the lowest and the highest answer, as 1:7, not '{given}'")
+    return low, high
+
+
+_SCALE: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--scale",
+        required=True,
+        metavar="NAME",
+        help="What was asked: sus, tlx, tlx-weighted, satisfaction, one of --scales, or a name for --items.",
+    ),
+    click.option("--scales", metavar="FILE", help="Scales of your own, as TOML: docs/studies.md."),
+    click.option("--items", metavar="NAMES", callback=_listed, help="Columns of the items, with commas between."),
+    click.option("--range", metavar="LOW:HIGH", callback=_range, help="The lowest and the highest answer, as 1:7."),
+    click.option("--reversed", metavar="NAMES", callback=_listed, help="Items that are turned round."),
+    click.option("--less-is-better", is_flag=True, help="A low score is a good one."),
+    click.option(
+        "--missing",
+        type=click.Choice(("leave-out", "mean")),
+        help="A sheet that lacks an answer has no score, or the mean of the others if these are at least half. "
+        "[default: leave-out]",
+    ),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="WHAT=NAME",
+        callback=_named_columns,
+        help="Name of a column in ANSWERS, where it is not recognised, such as participant=who; WHAT is participant, "
+        "system, topic, item or answer; may be repeated.",
+    ),
+)
+
+
 def _taken_reading(given: dict[str, Any], *, kind: bool) -> Reading:
     return Reading(
         format=given.pop("input_format", None),

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from cranfield.errors import percent, plural
+from cranfield.errors import percent, plural, share
 from cranfield.render.document import Block, titled, written
-from cranfield.render.grid import DELIMITERS, Field, Grid, number, separated
+from cranfield.render.grid import DELIMITERS, Cell, Field, Grid, number, separated
 from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
     from cranfield.studies.assignments import StudyPlan
     from cranfield.studies.scales import Scale
     from cranfield.studies.scoring import StudyScores
+    from cranfield.studies.study_comparison import StudyComparison
+    from cranfield.studies.study_correlation import StudyCorrelation
 
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 
@@ -125,3 +127,125 @@ def render_study_plan(plan: StudyPlan, format: str) -> str:
 
     header = ["participant", "order", "place", "system", *(["topic"] if plan.topics else [])]
     return _render(plan, format, "cranfield.study-plan/1", header, rows, blocks)
+
+
+def render_comparison(comparison: StudyComparison, format: str) -> str:
+    """Means, pairs and variances; CSV and TSV have the pairs."""
+
+    def rows() -> list[Sequence[Field]]:
+        return [[*pair[:9], pair.better or "", *pair[10:]] for pair in comparison.pairs]
+
+    header = [
+        *("first", "second", "participants", "difference", "low", "high", "df", "p", "corrected", "better"),
+        *("wilcoxon", "wilcoxon_corrected"),
+    ]
+    return _render(
+        comparison, format, "cranfield.study-compare/1", header, rows, lambda: _comparison_blocks(comparison)
+    )
+
+
+def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
+    means = [[mean.system, number(mean.mean, ".2f"), number(mean.error, ".2f")] for mean in comparison.means]
+    topics = f" on {plural(comparison.topics, 'topic')}" if comparison.topics else ""
+    sheets = f"{plural(comparison.sheets, 'score')} of {plural(comparison.participants, 'participant')}{topics}"
+    blocks = titled(f"{scale_line(comparison.scale)}: {sheets}", Grid(["system", "mean", "error"], means))
+    pairs = []
+    for pair in comparison.pairs:
+        numbers = (pair.difference, pair.low, pair.high)
+        pairs.append(
+            [
+                f"{pair.first} - {pair.second}",
+                *(number(value, "+.2f") for value in numbers),
+                number(pair.freedom, ".1f"),
+                _p(pair.p),
+                Cell(_p(pair.corrected), bold=pair.better is not None),
+                _p(pair.wilcoxon_corrected),
+            ]
+        )
+    how = "a mixed-effects model" if comparison.model == "mixed" else "paired t tests on the means of participants"
+    correction = comparison.correction
+    notes = [
+        f"p: by {how}; corrected ({correction}) for {plural(len(pairs), 'pair')}, a star is below {comparison.alpha:g}",
+        f"low and high: {percent(comparison.level)} interval, which goes with the corrected p; wilcoxon: corrected p "
+        "of Wilcoxon's test on the means of participants",
+    ]
+    if comparison.overall is not None:
+        f = comparison.overall
+        notes.append(
+            f"all systems the same: F({f.freedom:g}, {number(f.residual_freedom, '.1f')}) = {number(f.f, '.2f')}, "
+            f"p = {_p(f.p)}"
+        )
+    if comparison.friedman is not None:
+        ranks = comparison.friedman
+        notes.append(
+            f"Friedman's test on the means of {plural(ranks.participants, 'participant')}: chi-square "
+            f"{ranks.chi_square:.2f}, p = {_p(ranks.p)}"
+        )
+    notes += _verdicts(comparison)
+    header = ["pair", "difference", "low", "high", "df", "p", "corrected", "wilcoxon"]
+    blocks += titled("Differences", Grid(header, pairs), notes)
+    if comparison.variances:
+        total = sum(comparison.variances.values())
+        parts = [
+            [name, number(value, ".4f"), share(value / total) if total else "–"]
+            for name, value in comparison.variances.items()
+        ]
+        blocks += titled("What scores vary by, beside the system", Grid(["", "variance", "share"], parts))
+    return blocks
+
+
+def _verdicts(comparison: StudyComparison) -> list[str]:
+    """What was found, in words."""
+    found = [
+        f"{pair.better} is better than {pair.second if pair.better == pair.first else pair.first}"
+        for pair in comparison.pairs
+        if pair.better is not None
+    ]
+    if found:
+        return found
+    return ["no pair differs by more than chance would have it: that is no proof that they are the same"]
+
+
+def render_correlation(correlation: StudyCorrelation, format: str, *, points: bool = False) -> str:
+    """Coefficients, or with `points` what they are of too (in CSV and TSV alone)."""
+    if points and format in DELIMITERS:
+        header = ["system", "topic", "sheets", correlation.scale.name, *correlation.measures]
+        lines = [[*point[:4], *point.measures] for point in correlation.points]
+        return separated(header, lines, DELIMITERS[format])
+
+    def rows() -> list[Sequence[Field]]:
+        return [[*row[:4], *row.estimate[:3]] for row in correlation.rows]
+
+    def blocks() -> list[Block]:
+        lines = [
+            [row.measure, row.coefficient, row.over, f"{row.pairs:,}", *(number(x, ".3f") for x in row.estimate[:3])]
+            for row in correlation.rows
+        ]
+        header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
+        title = (
+            f"{scale_line(correlation.scale)}: {plural(len(correlation.systems), 'system')} on "
+            f"{plural(len(correlation.topics), 'topic')}"
+        )
+        notes = [
+            f"low and high: middle 95% of {correlation.resamples:,} times the topics drawn anew; within topics: the "
+            "mean of each topic taken off",
+            "1 is agreement: the better a system by the measure, the better for participants",
+        ]
+        shown = titled(title, Grid(header, lines, labels=3), notes)
+        if points:
+            own = [
+                [
+                    point.system,
+                    point.topic,
+                    f"{point.participants:,}",
+                    number(point.score, ".2f"),
+                    *map(number, point.measures),
+                ]
+                for point in correlation.points
+            ]
+            head = ["system", "topic", "sheets", correlation.scale.name, *correlation.measures]
+            shown += titled("By system and topic", Grid(head, own, labels=2))
+        return shown
+
+    header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
+    return _render(correlation, format, "cranfield.study-correlate/1", header, rows, blocks)

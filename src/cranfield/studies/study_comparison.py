@@ -1,0 +1,389 @@
+"""`compare_answers`: do participants find one system better than another, whoever was asked and on whichever topics?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import DataError, UsageError, either, plural, some
+from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
+from cranfield.statistics.corrections import DEFAULT, Correction, find_correction
+from cranfield.statistics.friedman import friedman
+from cranfield.statistics.intervals import Ends, agreeing, of_t
+from cranfield.statistics.mixed_effects import MixedFit, OverallTest, fit_mixed
+from cranfield.statistics.significance import Floats, Integers, Sampling, find_test
+from cranfield.studies.answers import Answers
+from cranfield.studies.scales import Scale
+from cranfield.studies.scoring import participant_scores
+
+MODELS = ("auto", "mixed", "paired")
+FEW = 5  # levels of a random effect below which its variance is hardly known
+ONE = np.array([[0, 1]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyQuestion:
+    """How to compare: the model, whether it leaves interactions out, the correction, and alpha."""
+
+    model: str = "auto"
+    additive: bool = False
+    correction: str = DEFAULT
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise UsageError(f"a model is {either(MODELS)}, not '{self.model}'")
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"alpha is between 0 and 1, not {self.alpha:g}")
+
+
+class SystemMean(NamedTuple):
+    """A system's mean under the model, and its standard error."""
+
+    system: str
+    mean: float
+    error: float
+
+
+class StudyPair(NamedTuple):
+    """The difference of two systems: its interval, p and corrected p; and Wilcoxon's p on means of participants.
+
+    `better` names the system that is significantly better, or is None.
+    """
+
+    first: str
+    second: str
+    participants: int
+    difference: float
+    low: float
+    high: float
+    freedom: float
+    p: float
+    corrected: float
+    better: str | None
+    wilcoxon: float
+    wilcoxon_corrected: float
+
+
+class RankTest(NamedTuple):
+    """Friedman's test on means of the participants who have a score for every system."""
+
+    participants: int
+    chi_square: float
+    p: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StudyComparison(PrintedInNotebooks):
+    """What was found. `variances` are those of the random effects of a mixed model and of its residual."""
+
+    scale: Scale
+    model: str
+    additive: bool
+    correction: str
+    alpha: float
+    level: float
+    sheets: int
+    participants: int
+    topics: int
+    means: tuple[SystemMean, ...]
+    variances: Mapping[str, float]
+    overall: OverallTest | None
+    friedman: RankTest | None
+    pairs: tuple[StudyPair, ...]
+    warnings: tuple[Finding, ...]
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.studies.study_tables import render_comparison
+
+        return render_comparison(self, format)
+
+
+class _Found(NamedTuple):
+    """What a model says: means, and of each pair the difference, its error and degrees of freedom."""
+
+    means: tuple[SystemMean, ...]
+    difference: Floats
+    error: Floats
+    freedom: Floats
+    variances: Mapping[str, float]
+    overall: OverallTest | None
+
+
+class _Sheets(NamedTuple):
+    """Scores that there are, with the numbers of participant, system and topic."""
+
+    scores: Floats
+    participant: Integers
+    system: Integers
+    topic: Integers | None
+    systems: tuple[str, ...]
+
+
+def compare_answers(answers: Answers, question: StudyQuestion | None = None) -> StudyComparison:
+    """Compares all pairs of systems, corrected for their number.
+
+    With topics, by a mixed-effects model: systems are fixed, participants and topics are random and crossed, and so is
+    what a participant or a topic adds to one system (unless `additive`), as far as answers are repeated so that it can
+    be told from chance. Without topics, by paired t tests on the means of participants. Wilcoxon's and Friedman's tests
+    stand beside either: the others take the steps between answers for equally wide.
+
+    References: Baayen, Davidson and Bates, "Mixed-effects modeling with crossed random effects for subjects and items",
+    2008; Barr, Levy, Scheepers and Tily, "Random effects structure for confirmatory hypothesis testing", 2013.
+
+    >>> from cranfield.studies import find_scale, read_answers
+    >>> given = {"A": (4, 5, 3, 4, 5), "B": (3, 3, 3, 2, 4)}
+    >>> rows = [{"user": p, "system": s, "satisfaction": x} for s, of in given.items() for p, x in enumerate(of)]
+    >>> pair, = compare_answers(read_answers(rows, find_scale("satisfaction"))).pairs
+    >>> pair.difference, round(pair.p, 4), pair.better
+    (1.2, 0.0327, 'A')
+    """
+    question = question or StudyQuestion()
+    correction = find_correction(question.correction)
+    sheets = _sheets(answers)
+    names = sheets.systems
+    pairs = list(combinations(range(len(names)), 2))
+    by_participant = _table(answers, names)
+    findings = list(answers.warnings)
+    model = _model(question, sheets, by_participant, answers.source)
+    if model == "mixed":
+        found = _mixed(sheets, pairs, question, answers.source, findings)
+    else:
+        found = _paired(by_participant, names, pairs, findings, answers.source)
+    of_pairs, level = _pairs(found, by_participant, sheets, pairs, answers.scale, correction, question.alpha)
+    findings += _cautions(answers, of_pairs, question.alpha)
+    return StudyComparison(
+        scale=answers.scale,
+        model=model,
+        additive=question.additive,
+        correction=question.correction,
+        alpha=question.alpha,
+        level=level,
+        sheets=len(sheets.scores),
+        participants=len(by_participant[0]),
+        topics=0 if sheets.topic is None else len(set(sheets.topic.tolist())),
+        means=found.means,
+        variances=found.variances,
+        overall=found.overall,
+        friedman=_friedman(by_participant),
+        pairs=of_pairs,
+        warnings=tuple(findings),
+    )
+
+
+def _sheets(answers: Answers) -> _Sheets:
+    scored = np.isfinite(answers.scores)
+    kept = np.flatnonzero(scored).tolist()
+    systems = tuple(dict.fromkeys(answers.systems[row] for row in kept))
+    if len(systems) < 2:
+        remedy = "Comparing takes two; are all systems in the column of systems?"
+        raise DataError(f"one system with scores, {systems[0]}", source=answers.source, remedy=remedy)
+    topics = answers.topics
+    return _Sheets(
+        answers.scores[scored],
+        _numbered([answers.participants[row] for row in kept]),
+        np.array([systems.index(answers.systems[row]) for row in kept]),
+        None if topics is None else _numbered([topics[row] for row in kept]),
+        systems,
+    )
+
+
+def _numbered(names: Sequence[object]) -> Integers:
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _table(answers: Answers, systems: tuple[str, ...]) -> Floats:
+    """means[system, participant], NaN where a participant has no score for a system."""
+    scores = participant_scores(answers)
+    participants = {name: place for place, name in enumerate(dict.fromkeys(score.participant for score in scores))}
+    table = np.full((len(systems), len(participants)), np.nan)
+    for score in scores:
+        table[systems.index(score.system), participants[score.participant]] = score.mean
+    return table
+
+
+def _repeats(level: Integers) -> bool:
+    return len(np.unique(level)) < len(level)
+
+
+def _model(question: StudyQuestion, sheets: _Sheets, table: Floats, source: str) -> str:
+    given = ~np.isnan(table)
+    shared = min(int((given[a] & given[b]).sum()) for a, b in combinations(range(len(table)), 2))
+    if question.model == "auto":
+        with_topics = sheets.topic is not None and _repeats(sheets.topic)
+        return "mixed" if with_topics or shared < 2 else "paired"
+    if question.model == "paired" and shared < 2:
+        raise DataError(
+            "fewer than two participants have scores for both of two systems: there are no pairs to test",
+            source=source,
+            remedy="Take the model mixed, which compares systems that different participants used.",
+        )
+    return question.model
+
+
+def _mixed(
+    sheets: _Sheets, pairs: list[tuple[int, int]], question: StudyQuestion, source: str, findings: list[Finding]
+) -> _Found:
+    random = _random_effects(sheets, question.additive)
+    if len(sheets.scores) <= len(sheets.systems):
+        raise DataError("one score a system leaves nothing to judge differences by", source=source)
+    fit = fit_mixed(sheets.scores, sheets.system, random)
+    findings += _fit_findings(fit, random, source)
+    weights = np.eye(len(sheets.systems))
+    contrasts = [fit.contrast(weights[a] - weights[b]) for a, b in pairs]
+    difference, error, freedom = (np.array(column) for column in zip(*contrasts, strict=True))
+    errors = np.sqrt(np.diag(fit.covariance))
+    return _Found(
+        tuple(SystemMean(*row) for row in zip(sheets.systems, fit.means.tolist(), errors.tolist(), strict=True)),
+        difference,
+        np.where(fit.residual > 0, error, np.nan),
+        freedom,
+        {**fit.variances, "residual": fit.residual},
+        fit.overall(),
+    )
+
+
+def _random_effects(sheets: _Sheets, additive: bool) -> dict[str, Integers]:
+    """What can be told from chance: participants and topics that are there more than once, and with one system."""
+    effects: dict[str, Integers] = {}
+    for name, level in (("participant", sheets.participant), ("topic", sheets.topic)):
+        if level is None or not _repeats(level) or level.max() == 0:
+            continue
+        effects[name] = level
+        cells = _numbered(list(zip(level.tolist(), sheets.system.tolist(), strict=True)))
+        if not additive and _repeats(cells) and cells.max() > level.max():
+            effects[f"{name} × system"] = cells
+    return effects
+
+
+def _fit_findings(fit: MixedFit, random: Mapping[str, Integers], source: str) -> list[Finding]:
+    if fit.residual == 0:
+        message = "beside participants and topics the scores do not vary by chance at all: p is undefined"
+        return [Finding("no-residual", source, message)]
+    findings = []
+    if not fit.converged:
+        message = (
+            "the mixed-effects model did not converge: do not trust its intervals and p; --model paired needs none"
+        )
+        findings.append(Finding("not-converged", source, message))
+    if fit.singular:
+        message = f"no variance is left for {some(fit.singular)} (a singular fit): the model is that without it"
+        findings.append(Finding("singular-fit", source, message, doubtful=False))
+    few = [f"{name} ({int(level.max()) + 1})" for name, level in random.items() if level.max() + 1 < FEW]
+    if few:
+        message = f"fewer than {FEW} levels of {some(few)}: how much they vary is hardly known"
+        findings.append(Finding("few-levels", source, message))
+    absent = [name for name in ("participant", "topic") if name not in random]
+    if absent:
+        message = f"no random effect of {some(absent)}: there is none, only one, or each has a single score"
+        findings.append(Finding("no-effect", source, message, doubtful=False))
+    return findings
+
+
+def _paired(
+    table: Floats, names: tuple[str, ...], pairs: list[tuple[int, int]], findings: list[Finding], source: str
+) -> _Found:
+    given = ~np.isnan(table)
+    partial = int((~given).any(axis=0).sum())
+    if partial:
+        message = (
+            f"{plural(partial, 'participant')} of {table.shape[1]} without a score for every system: each pair of "
+            "systems is compared by those who have both"
+        )
+        findings.append(Finding("incomplete-participants", source, message))
+    columns = []
+    for a, b in pairs:
+        both = given[a] & given[b]
+        difference = table[a, both] - table[b, both]
+        error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
+        constant = error <= 1e-12 * max(abs(float(difference.mean())), 1.0)
+        if constant:
+            message = f"{names[a]} and {names[b]} differ by the same for every participant: p is undefined"
+            findings.append(Finding("no-residual", source, message))
+        columns.append((float(difference.mean()), np.nan if constant else error, len(difference) - 1.0))
+    difference, error, freedom = (np.array(column) for column in zip(*columns, strict=True))
+    means = []
+    for name, row in zip(names, table, strict=True):
+        own = row[~np.isnan(row)]
+        spread = float(own.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else np.nan
+        means.append(SystemMean(name, float(own.mean()), spread))
+    return _Found(tuple(means), difference, error, freedom, {}, None)
+
+
+def _pairs(
+    found: _Found,
+    table: Floats,
+    sheets: _Sheets,
+    pairs: list[tuple[int, int]],
+    scale: Scale,
+    correction: Correction,
+    alpha: float,
+) -> tuple[tuple[StudyPair, ...], float]:
+    """Every pair, and the level of their intervals, which leave out 0 where the corrected p is below alpha."""
+    from scipy.special import stdtr
+
+    p = np.asarray(2 * stdtr(found.freedom, -np.abs(found.difference / found.error)))
+    corrected = correction(p)
+    significant = corrected < alpha
+    level = correction.level(alpha, len(pairs), int(significant.sum()))
+    known = np.isfinite(p)
+    low, high = np.full((2, len(pairs)), np.nan)
+    ends = of_t(found.difference[known], found.error[known], found.freedom[known], level)
+    low[known], high[known] = agreeing(Ends(*ends), found.difference[known], significant[known])
+    ranked = np.array([_wilcoxon(table[[a, b]]) for a, b in pairs])
+    ranked_corrected = correction(ranked)
+    names, shared = sheets.systems, ~np.isnan(table)
+    rows = []
+    for number, (a, b) in enumerate(pairs):
+        ahead = a if (found.difference[number] > 0) == (scale.better == "more") else b
+        rows.append(
+            StudyPair(
+                names[a],
+                names[b],
+                int((shared[a] & shared[b]).sum()),
+                *(float(of[number]) for of in (found.difference, low, high, found.freedom, p, corrected)),
+                names[ahead] if significant[number] else None,
+                float(ranked[number]),
+                float(ranked_corrected[number]),
+            )
+        )
+    return tuple(rows), level
+
+
+def _wilcoxon(two: Floats) -> float:
+    """Wilcoxon's p on the means of participants who have both systems; NaN for fewer than two of them."""
+    both = two[:, ~np.isnan(two).any(axis=0)]
+    return float(find_test("wilcoxon").function(both, ONE, Sampling()).p[0]) if both.shape[1] > 1 else np.nan
+
+
+def _friedman(table: Floats) -> RankTest | None:
+    complete = table[:, ~np.isnan(table).any(axis=0)]
+    if len(table) < 3 or complete.shape[1] < 2:
+        return None
+    outcome = friedman(complete)
+    return RankTest(complete.shape[1], outcome.chi_square, outcome.chi_square_p)
+
+
+def _cautions(answers: Answers, pairs: Sequence[StudyPair], alpha: float) -> list[Finding]:
+    source, findings = answers.source, []
+    message = (
+        "means take the steps between answers for equally wide, which is an assumption; Wilcoxon's p, on the means of "
+        "participants, assumes less"
+    )
+    if answers.scale.whole:
+        findings.append(Finding("interval-scale", source, message, doubtful=False))
+    apart = [
+        f"{pair.first} and {pair.second}"
+        for pair in pairs
+        if (pair.corrected < alpha) != (pair.wilcoxon_corrected < alpha) and pair.wilcoxon == pair.wilcoxon
+    ]
+    if apart:
+        message = f"the model and Wilcoxon's test decide differently on {some(apart)}: report both"
+        findings.append(Finding("tests-apart", source, message))
+    return findings

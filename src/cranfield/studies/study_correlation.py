@@ -1,0 +1,207 @@
+"""`correlate_answers`: do participants feel what a measure says? Scores by system and topic against the measure's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.evaluation.experiment import Experiment
+from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
+from cranfield.evaluation.results import Results
+from cranfield.statistics.coefficients import COEFFICIENTS
+from cranfield.statistics.resampled import Estimate, default_sampling, percentile_estimate, topic_draws
+from cranfield.statistics.significance import Floats, Sampling
+from cranfield.studies.answers import Answers
+from cranfield.studies.scales import Scale
+
+USUAL = ("spearman", "kendall", "pearson")
+FEW_TOPICS = 10  # below, an interval over topics drawn anew says little
+ROUNDING = 10  # digits to which scores are taken for the same
+
+
+class MeasureFelt(NamedTuple):
+    """A coefficient between a measure and the scores: over all (system, topic), or within topics."""
+
+    measure: str
+    coefficient: str
+    over: str
+    pairs: int
+    estimate: Estimate
+
+
+class FeltPoint(NamedTuple):
+    """A system on a topic: the mean score of its participants, and the measure's."""
+
+    system: str
+    topic: str
+    participants: int
+    score: float
+    measures: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StudyCorrelation(PrintedInNotebooks):
+    """Coefficients with intervals over topics, and the points that they are of."""
+
+    scale: Scale
+    measures: tuple[str, ...]
+    seed: int
+    resamples: int
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    rows: tuple[MeasureFelt, ...]
+    points: tuple[FeltPoint, ...]
+    warnings: tuple[Finding, ...]
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.studies.study_tables import render_correlation
+
+        return render_correlation(self, format)
+
+
+def correlate_answers(
+    answers: Answers,
+    experiment: Experiment,
+    measures: str | Sequence[str] = "nDCG@10",
+    coefficients: Sequence[str] = USUAL,
+    *,
+    sampling: Sampling | None = None,
+) -> StudyCorrelation:
+    """How far scores by system and topic go with a measure of the runs of these systems on these topics.
+
+    Systems are called as the runs. A coefficient is over all pairs of system and topic, and again within topics: the
+    mean of each topic taken off both sides, so that easy topics, which please and score high everywhere, make no
+    correlation. 1 is agreement, whether more or less is better on either side. Intervals are over topics drawn anew,
+    each with all its systems.
+
+    >>> from cranfield.studies import find_scale, read_answers
+    >>> said = {("A", "q1"): 5, ("B", "q1"): 2, ("A", "q2"): 3, ("B", "q2"): 5}
+    >>> rows = [{"user": "p1", "system": s, "topic": t, "satisfaction": x} for (s, t), x in said.items()]
+    >>> answers = read_answers(rows, find_scale("satisfaction"))
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> runs = {"A": {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 2, "d2": 1}}, "B": {"q1": {"d9": 1}, "q2": {"d2": 1}}}
+    >>> found = correlate_answers(answers, Experiment(qrels, runs), "RR", ["spearman"])
+    >>> [(row.over, row.pairs, round(row.estimate.value, 4)) for row in found.rows]
+    [('all', 4, 1.0), ('within topics', 4, 1.0)]
+    """
+    sampling = sampling or default_sampling()
+    if answers.topics is None:
+        remedy = "Correlating takes scores by topic: give answers a column topic (or task)."
+        raise DataError("no column of topics", source=answers.source, remedy=remedy)
+    functions = {name: _function(name) for name in coefficients}
+    results = experiment.evaluate(list(measures) if not isinstance(measures, str) else measures)
+    points, findings = _points(answers, results)
+    systems, topics = (tuple(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
+    scores = _cube(points, systems, topics, [point.score for point in points])
+    if answers.scale.better == "less":
+        scores = -scores
+    rows: list[MeasureFelt] = []
+    for number, measure in enumerate(results.measures):
+        values = _cube(points, systems, topics, [point.measures[number] for point in points])
+        values = -values if measure.better == "lower" else values
+        for over, sides in (("all", (scores, values)), ("within topics", (_within(scores), _within(values)))):
+            for name, function in functions.items():
+                estimate = _estimate(*sides, function, sampling)
+                rows.append(MeasureFelt(str(measure), name, over, len(points), estimate))
+    if len(topics) < FEW_TOPICS:
+        message = f"{plural(len(topics), 'topic')}: intervals over fewer than {FEW_TOPICS} are too narrow"
+        findings.append(Finding("few-topics", answers.source, message))
+    return StudyCorrelation(
+        scale=answers.scale,
+        measures=tuple(map(str, results.measures)),
+        seed=sampling.seed,
+        resamples=sampling.resamples,
+        systems=systems,
+        topics=topics,
+        rows=tuple(rows),
+        points=tuple(points),
+        warnings=(*answers.warnings, *results.warnings, *findings),
+    )
+
+
+def _function(name: str) -> Callable[[Floats, Floats], float]:
+    """A coefficient of two arrays; NaN where one of them does not vary."""
+    if name == "pearson":
+        return pearson
+    if COEFFICIENTS.look_up(name) is None:
+        raise UsageError(f"there is no coefficient '{name}', but {', '.join(('pearson', *COEFFICIENTS))}")
+    return COEFFICIENTS.find(name)
+
+
+def pearson(first: Floats, second: Floats) -> float:
+    """Pearson's correlation, of the values themselves; NaN where one side does not vary.
+
+    >>> round(pearson(np.array([1.0, 2, 3]), np.array([1.0, 2, 4])), 4)
+    0.982
+    """
+    x, y = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / size if size > 1e-12 else float("nan")
+
+
+def _points(answers: Answers, results: Results) -> tuple[list[FeltPoint], list[Finding]]:
+    """Systems on topics that have scores and are among the runs; what is left out is told."""
+    assert answers.topics is not None
+    given: dict[tuple[str, str], list[float]] = {}
+    for system, topic, score in zip(answers.systems, answers.topics, answers.scores.tolist(), strict=True):
+        if score == score:
+            given.setdefault((system, topic), []).append(score)
+    runs = {name: number for number, name in enumerate(results.runs)}
+    topics = {name: number for number, name in enumerate(results.topics)}
+    absent = [
+        [name for name in dict.fromkeys(names) if name not in known]
+        for names, known in (((system for system, _ in given), runs), ((topic for _, topic in given), topics))
+    ]
+    findings = []
+    for names, what, where in zip(absent, ("system", "topic"), ("runs", "judged topics"), strict=True):
+        if names:
+            message = f"{plural(len(names), what)} not among the {where}, left out: {some(names)}"
+            findings.append(Finding(f"unknown-{what}s", answers.source, message))
+    points = []
+    for (system, topic), scores in given.items():
+        if system in runs and topic in topics:
+            of_run = results.scores[runs[system], :, topics[topic]].tolist()
+            if all(value == value for value in of_run):
+                points.append(FeltPoint(system, topic, len(scores), float(np.mean(scores)), tuple(of_run)))
+    asked = list(dict.fromkeys(answers.systems))
+    if len({point.topic for point in points}) < 2 or len({point.system for point in points}) < 2:
+        raise DataError(
+            f"fewer than two systems or two topics in common: answers are about {some(asked)}, runs are called "
+            f"{some(results.runs)}",
+            source=answers.source,
+            remedy="Systems are called as the runs, topics as in the judgements.",
+        )
+    return points, findings
+
+
+def _cube(
+    points: Sequence[FeltPoint], systems: tuple[str, ...], topics: tuple[str, ...], values: list[float]
+) -> Floats:
+    """values[topic, system], NaN where there is none."""
+    cube = np.full((len(topics), len(systems)), np.nan)
+    for point, value in zip(points, values, strict=True):
+        cube[topics.index(point.topic), systems.index(point.system)] = value
+    return cube
+
+
+def _within(values: Floats) -> Floats:
+    """Values without the mean of their topic; equal ones stay equal."""
+    means = np.nanmean(values, axis=1, keepdims=True)
+    return np.asarray(np.round(values - means, ROUNDING))
+
+
+def _estimate(
+    scores: Floats, values: Floats, function: Callable[[Floats, Floats], float], sampling: Sampling
+) -> Estimate:
+    def of(rows: slice | Floats) -> float:
+        first, second = scores[rows].ravel(), values[rows].ravel()  # type: ignore[index]
+        known = ~np.isnan(first)
+        return function(first[known], second[known])
+
+    replicates = np.array([of(draw) for draw in topic_draws(len(scores), sampling)])  # type: ignore[arg-type]
+    return percentile_estimate(of(slice(None)), replicates)
