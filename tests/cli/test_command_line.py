@@ -115,7 +115,8 @@ def test_every_command_and_option_has_help_and_every_command_an_example() -> Non
 
 def test_every_command_is_listed_once_with_its_purpose_on_one_line() -> None:
     """At the width that help is never narrower than; a word of it that is cut off helps nobody."""
-    listed = [line.split(maxsplit=1) for line in command_line("--help").stdout.splitlines() if line.startswith("  ")]
+    lines = command_line("--help").stdout.splitlines()
+    listed = [re.split(r" {2,}", line.strip(), maxsplit=1) for line in lines if line.startswith("  ")]
     purposes = {words[0]: words[1] for words in listed if words and words[0] in COMMANDS}
     assert sorted(words[0] for words in listed if words and words[0] in COMMANDS) == list(COMMANDS)
     assert purposes == {name: text for commands in TASKS.values() for name, text in commands.items()}

@@ -31,6 +31,10 @@ SAYS: dict[str, str] = {
     "report": "qrels.txt a.run b.run -m AP -o report.tex",
     "search": "pond.toml --warm-up 0 --repeats 1",
     "split": "qrels.txt --stratify a.run --folds 2",
+    "study compare": "study.csv --scale sus",
+    "study correlate": "study.csv qrels.txt bm25.run dense.run --scale satisfaction",
+    "study plan": "--systems A,B --participants 3",
+    "study score": "study.csv --scale sus",
     "try": "101 110/1",
 }
 SILENT = {"check", "demo", "describe", "measures", "plot", "trec_eval"}

@@ -102,6 +102,10 @@ LINES: dict[str, list[str]] = {
         "pond.toml --grid k1=0.6,1.2 --tune pond.qrels --splits splits.json --repeats 1",
     ],
     "split": ["qrels.txt --stratify bm25.run"],
+    "study compare": ["study.csv --scale satisfaction", "study.csv --scale trust --scales scales.toml"],
+    "study correlate": ["study.csv qrels.txt bm25.run dense.run --scale satisfaction"],
+    "study plan": ["--systems A,B --participants 2 --topics topics.list"],
+    "study score": ["study.csv --scale sus", "study.csv --scale trust --scales scales.toml"],
     "trec_eval": ["qrels.txt bm25.run"],
     "try": ["--correlation costs.csv"],
 }

@@ -20,7 +20,7 @@ import numpy as np
 from cranfield.errors import UsageError
 from cranfield.statistics.significance import Floats, Integers
 
-STARTS = (1.0, 0.01, 30.0)  # variances, in terms of the residual's, from which the best ones are looked for
+STARTS = (1.0, 0.01)  # variances, in terms of the residual's, from which the best ones are looked for
 LARGEST = 1e7  # of them that is looked at
 NO_RESIDUAL = 1e5  # of them from which on nothing is left for the residual
 NOTHING = 1e-6  # below, in terms of the residual's, a variance is none
@@ -161,18 +161,16 @@ class _Solved(NamedTuple):
 
 
 def _solved(products: _Products, ratios: Floats) -> _Solved:
-    from scipy.linalg import cho_factor, cho_solve
-
     scale = np.ones(len(products.columns))
     prior = np.zeros(len(scale))
     for columns, ratio in zip(products.effects, ratios, strict=True):
         scale[columns], prior[columns] = np.sqrt(ratio), 1.0
-    factor = cho_factor(products.columns * np.outer(scale, scale) + np.diag(prior), lower=True)
+    equations = products.columns * np.outer(scale, scale) + np.diag(prior)
+    inverse = np.linalg.inv(equations)
     right = scale * products.with_values
-    effects = cho_solve(factor, right)
+    effects = inverse @ right
     residual = max(products.values - float(right @ effects), 0.0)
-    logarithm = 2 * float(np.log(np.diag(factor[0])).sum())
-    return _Solved(cho_solve(factor, np.eye(len(scale))), logarithm, scale, effects, residual)
+    return _Solved(inverse, float(np.linalg.slogdet(equations)[1]), scale, effects, residual)
 
 
 def _criterion(products: _Products, ratios: Floats) -> tuple[float, Floats]:
@@ -182,7 +180,7 @@ def _criterion(products: _Products, ratios: Floats) -> tuple[float, Floats]:
     residual = max(solved.residual, EXACT * products.values)
     value = solved.logarithm + free * (1 + np.log(2 * np.pi * residual / free))
     scaled = products.columns * solved.scale  # products of plain columns with scaled ones
-    left = np.diag(products.columns) - np.einsum("ij,jk,ik->i", scaled, solved.inverse, scaled, optimize=True)
+    left = np.diag(products.columns) - ((scaled @ solved.inverse) * scaled).sum(axis=1)
     unexplained = products.with_values - scaled @ solved.effects
     slope = [
         left[columns].sum() - free / residual * float(np.square(unexplained[columns]).sum())
@@ -239,4 +237,4 @@ def _spread(products: _Products, solved: _Solved, ratios: Floats, residual: floa
     fixed = (solved.inverse * solved.scale)[:groups] @ plain  # what each column weighs in each mean
     slopes = [fixed[:, columns] @ fixed[:, columns].T for columns in present]
     slopes.append((solved.inverse @ (plain * np.outer(solved.scale, solved.scale)) @ solved.inverse)[:groups, :groups])
-    return np.array(slopes), np.linalg.pinv(information, hermitian=True)
+    return np.array(slopes), np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cranfield.studies.squares import graeco_latin_square as graeco_latin_square
     from cranfield.studies.squares import williams_squares as williams_squares
     from cranfield.studies.study_comparison import StudyComparison as StudyComparison
+    from cranfield.studies.study_comparison import StudyQuestion as StudyQuestion
     from cranfield.studies.study_comparison import compare_answers as compare_answers
     from cranfield.studies.study_correlation import StudyCorrelation as StudyCorrelation
     from cranfield.studies.study_correlation import correlate_answers as correlate_answers
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 PUBLIC = {
     "answers": "Answers read_answers",
     "assignments": "StudyPlan plan_study",
-    "study_comparison": "StudyComparison compare_answers",
+    "study_comparison": "StudyComparison StudyQuestion compare_answers",
     "study_correlation": "StudyCorrelation correlate_answers",
     "scales": "Scale find_scale read_scales",
     "scoring": "StudyScores score_answers",

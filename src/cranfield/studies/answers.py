@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Answers:
     warnings: tuple[Finding, ...]
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A line of a table: its number (None in memory), its text, and what each column has."""
 
     number: int | None
@@ -62,7 +63,7 @@ class Sheet(NamedTuple):
     """Who answered, about what, and the fields of the items by their names; and the line of each."""
 
     who: tuple[str, str, str]
-    fields: dict[str, tuple[Line, str]]
+    fields: dict[str, tuple[TableLine, str]]
 
 
 def read_answers(source: File | Records, scale: Scale, *, columns: Mapping[str, str] | None = None) -> Answers:
@@ -154,7 +155,7 @@ def _scores(values: Floats, weights: Floats, scale: Scale) -> Floats:
 def _told(values: Floats, scores: Floats, scale: Scale, label: str) -> Finding:
     """Which answers are missing, and what becomes of the sheets."""
     missing = np.isnan(values)
-    items = [item for item, any_missing in zip(scale.items, missing.any(axis=0), strict=True) if any_missing]
+    items = [item for item, column in zip(scale.items, missing.T, strict=True) if column.any()]
     sheets, without = int(missing.any(axis=1).sum()), int(np.isnan(scores).sum())
     message = f"{plural(int(missing.sum()), 'answer')} missing on {plural(sheets, 'sheet')} ({some(items)})"
     done = {
@@ -164,7 +165,7 @@ def _told(values: Floats, scores: Floats, scale: Scale, label: str) -> Finding:
     return Finding("missing-answers", label, f"{message}: {done}")
 
 
-def _is_given(field: tuple[Line, str] | None) -> bool:
+def _is_given(field: tuple[TableLine, str] | None) -> bool:
     return field is not None and _text(field[0].fields.get(field[1])).casefold() not in OPEN
 
 
@@ -236,7 +237,7 @@ def _named(scale: Scale, given: Iterable[str]) -> tuple[dict[str, str], list[str
 
 
 def _wide_sheets(
-    lines: list[Line], names: list[str], roles: Mapping[str, str], scale: Scale, label: str
+    lines: list[TableLine], names: list[str], roles: Mapping[str, str], scale: Scale, label: str
 ) -> tuple[list[Sheet], list[str]]:
     found, unused = _named(scale, [name for name in names if name not in roles.values()])
     columns: dict[str, str] = {}
@@ -252,7 +253,8 @@ def _wide_sheets(
             remedy="Name the columns of the items in their order, with Scale(items=).",
             option="Name the columns of the items in their order, with --items.",
         )
-    sheets, seen = [], {}
+    sheets: list[Sheet] = []
+    seen: dict[tuple[str, str, str], TableLine] = {}
     for line in lines:
         who = _who(line, roles, label)
         if all(_text(line.fields.get(column)).casefold() in OPEN for column in columns.values()):
@@ -266,7 +268,7 @@ def _wide_sheets(
 
 
 def _long_sheets(
-    lines: list[Line], roles: Mapping[str, str], scale: Scale, label: str
+    lines: list[TableLine], roles: Mapping[str, str], scale: Scale, label: str
 ) -> tuple[list[Sheet], list[str]]:
     given = list(dict.fromkeys(_text(line.fields.get(roles["item"])) for line in lines))
     found, unused = _named(scale, given)
@@ -290,7 +292,7 @@ def _long_sheets(
     return list(sheets.values()), unused
 
 
-def _twice(who: tuple[str, str, str], first: Line, line: Line, label: str, what: str = "") -> DataError:
+def _twice(who: tuple[str, str, str], first: TableLine, line: TableLine, label: str, what: str = "") -> DataError:
     participant, system, topic = who
     on = f" on {topic}" if topic else ""
     place = "" if first.number is None else f"; the first is in line {first.number}"
@@ -303,7 +305,7 @@ def _twice(who: tuple[str, str, str], first: Line, line: Line, label: str, what:
     )
 
 
-def _who(line: Line, roles: Mapping[str, str], label: str) -> tuple[str, str, str]:
+def _who(line: TableLine, roles: Mapping[str, str], label: str) -> tuple[str, str, str]:
     found = [
         _text(line.fields.get(roles[role])) if role in roles else "" for role in ("participant", "system", "topic")
     ]
@@ -313,7 +315,7 @@ def _who(line: Line, roles: Mapping[str, str], label: str) -> tuple[str, str, st
     return found[0], found[1], found[2]
 
 
-def _roles(names: list[str], columns: Mapping[str, str], label: str, first: Line) -> dict[str, str]:
+def _roles(names: list[str], columns: Mapping[str, str], label: str, first: TableLine) -> dict[str, str]:
     """{what it is: name of its column}"""
     for role, name in columns.items():
         if role not in ROLES:
@@ -345,27 +347,28 @@ def _roles(names: list[str], columns: Mapping[str, str], label: str, first: Line
     return roles
 
 
-def _lines(source: File | Records) -> tuple[list[Line], str]:
-    if isinstance(source, list | tuple):
-        if not all(isinstance(row, Mapping) for row in source):
-            raise UsageError("answers in memory are a list of dicts, one a line")
-        return [Line(None, None, row) for row in source], "the answers"
-    opened = open_source(source)
+def _lines(source: File | Records) -> tuple[list[TableLine], str]:
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        rows = list(source) if isinstance(source, Sequence) else []
+        if not rows or not all(isinstance(row, Mapping) for row in rows):
+            raise UsageError("answers are a path, an open file, or a list of dicts, one a line")
+        return [TableLine(None, None, cast("Mapping[str, object]", row)) for row in rows], "the answers"
+    opened = open_source(cast("File", source))
     text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
     head = text.lstrip()[:1]
     return list(_json_lines(text, opened.label) if head == "{" else _table_lines(text, opened.label)), opened.label
 
 
-def _json_lines(text: str, label: str) -> Iterator[Line]:
+def _json_lines(text: str, label: str) -> Iterator[TableLine]:
     for number, line in enumerate(text.replace("\r", "").split("\n"), start=1):
         if line.strip():
             value = parse(line, label, number)
             if not isinstance(value, Mapping):
                 raise DataError("is not an object of JSON", source=label, line=number, text=line)
-            yield Line(number, line, value)
+            yield TableLine(number, line, value)
 
 
-def _table_lines(text: str, label: str) -> Iterator[Line]:
+def _table_lines(text: str, label: str) -> Iterator[TableLine]:
     """The rows of CSV or TSV under its header; a field in quotes may run over several lines."""
     stream = io.StringIO(text, newline="")
     first = stream.readline()
@@ -388,6 +391,6 @@ def _table_lines(text: str, label: str) -> Iterator[Line]:
                 message = f"{plural(len(row), 'field')} where the header has {len(header)}"
                 raise DataError(message, source=label, line=start, text=line)
             else:
-                yield Line(start, line, dict(zip(header, row, strict=True)))
+                yield TableLine(start, line, dict(zip(header, row, strict=True)))
     except csv.Error as error:
         raise DataError(f"is not a table: {error}", source=label, line=number) from None

@@ -300,19 +300,19 @@ def _paired(
     columns = []
     for a, b in pairs:
         both = given[a] & given[b]
-        difference = table[a, both] - table[b, both]
-        error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
-        constant = error <= 1e-12 * max(abs(float(difference.mean())), 1.0)
+        own = table[a, both] - table[b, both]
+        spread = float(own.std(ddof=1) / np.sqrt(len(own)))
+        constant = spread <= 1e-12 * max(abs(float(own.mean())), 1.0)
         if constant:
             message = f"{names[a]} and {names[b]} differ by the same for every participant: p is undefined"
             findings.append(Finding("no-residual", source, message))
-        columns.append((float(difference.mean()), np.nan if constant else error, len(difference) - 1.0))
+        columns.append((float(own.mean()), np.nan if constant else spread, len(own) - 1.0))
     difference, error, freedom = (np.array(column) for column in zip(*columns, strict=True))
     means = []
     for name, row in zip(names, table, strict=True):
-        own = row[~np.isnan(row)]
-        spread = float(own.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else np.nan
-        means.append(SystemMean(name, float(own.mean()), spread))
+        of_system = row[~np.isnan(row)]
+        spread = float(of_system.std(ddof=1) / np.sqrt(len(of_system))) if len(of_system) > 1 else np.nan
+        means.append(SystemMean(name, float(of_system.mean()), spread))
     return _Found(tuple(means), difference, error, freedom, {}, None)
 
 
@@ -344,13 +344,18 @@ def _pairs(
         ahead = a if (found.difference[number] > 0) == (scale.better == "more") else b
         rows.append(
             StudyPair(
-                names[a],
-                names[b],
-                int((shared[a] & shared[b]).sum()),
-                *(float(of[number]) for of in (found.difference, low, high, found.freedom, p, corrected)),
-                names[ahead] if significant[number] else None,
-                float(ranked[number]),
-                float(ranked_corrected[number]),
+                first=names[a],
+                second=names[b],
+                participants=int((shared[a] & shared[b]).sum()),
+                difference=float(found.difference[number]),
+                low=float(low[number]),
+                high=float(high[number]),
+                freedom=float(found.freedom[number]),
+                p=float(p[number]),
+                corrected=float(corrected[number]),
+                better=names[ahead] if significant[number] else None,
+                wilcoxon=float(ranked[number]),
+                wilcoxon_corrected=float(ranked_corrected[number]),
             )
         )
     return tuple(rows), level

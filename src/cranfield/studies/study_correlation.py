@@ -15,7 +15,7 @@ from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.evaluation.results import Results
 from cranfield.statistics.coefficients import COEFFICIENTS
 from cranfield.statistics.resampled import Estimate, default_sampling, percentile_estimate, topic_draws
-from cranfield.statistics.significance import Floats, Sampling
+from cranfield.statistics.significance import Floats, Integers, Sampling
 from cranfield.studies.answers import Answers
 from cranfield.studies.scales import Scale
 
@@ -96,7 +96,8 @@ def correlate_answers(
     functions = {name: _function(name) for name in coefficients}
     results = experiment.evaluate(list(measures) if not isinstance(measures, str) else measures)
     points, findings = _points(answers, results)
-    systems, topics = (tuple(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
+    systems = tuple(dict.fromkeys(point.system for point in points))
+    topics = tuple(dict.fromkeys(point.topic for point in points))
     scores = _cube(points, systems, topics, [point.score for point in points])
     if answers.scale.better == "less":
         scores = -scores
@@ -108,6 +109,10 @@ def correlate_answers(
             for name, function in functions.items():
                 estimate = _estimate(*sides, function, sampling)
                 rows.append(MeasureFelt(str(measure), name, over, len(points), estimate))
+    neither = [str(measure) for measure in results.measures if measure.better == "neither"]
+    if neither:
+        message = f"{some(neither)} says nothing of quality: neither more nor less of it is better"
+        findings.append(Finding("no-direction", answers.source, message))
     if len(topics) < FEW_TOPICS:
         message = f"{plural(len(topics), 'topic')}: intervals over fewer than {FEW_TOPICS} are too narrow"
         findings.append(Finding("few-topics", answers.source, message))
@@ -198,10 +203,10 @@ def _within(values: Floats) -> Floats:
 def _estimate(
     scores: Floats, values: Floats, function: Callable[[Floats, Floats], float], sampling: Sampling
 ) -> Estimate:
-    def of(rows: slice | Floats) -> float:
-        first, second = scores[rows].ravel(), values[rows].ravel()  # type: ignore[index]
+    def of(rows: slice | Integers) -> float:
+        first, second = scores[rows].ravel(), values[rows].ravel()
         known = ~np.isnan(first)
         return function(first[known], second[known])
 
-    replicates = np.array([of(draw) for draw in topic_draws(len(scores), sampling)])  # type: ignore[arg-type]
+    replicates = np.array([of(draw) for draw in topic_draws(len(scores), sampling)])
     return percentile_estimate(of(slice(None)), replicates)

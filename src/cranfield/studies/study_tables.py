@@ -149,7 +149,7 @@ def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
     topics = f" on {plural(comparison.topics, 'topic')}" if comparison.topics else ""
     sheets = f"{plural(comparison.sheets, 'score')} of {plural(comparison.participants, 'participant')}{topics}"
     blocks = titled(f"{scale_line(comparison.scale)}: {sheets}", Grid(["system", "mean", "error"], means))
-    pairs = []
+    pairs: list[list[str | Cell]] = []
     for pair in comparison.pairs:
         numbers = (pair.difference, pair.low, pair.high)
         pairs.append(
@@ -210,7 +210,10 @@ def render_correlation(correlation: StudyCorrelation, format: str, *, points: bo
     """Coefficients, or with `points` what they are of too (in CSV and TSV alone)."""
     if points and format in DELIMITERS:
         header = ["system", "topic", "sheets", correlation.scale.name, *correlation.measures]
-        lines = [[*point[:4], *point.measures] for point in correlation.points]
+        lines: list[list[Field]] = [
+            [point.system, point.topic, point.participants, point.score, *point.measures]
+            for point in correlation.points
+        ]
         return separated(header, lines, DELIMITERS[format])
 
     def rows() -> list[Sequence[Field]]:

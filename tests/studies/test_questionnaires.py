@@ -1,0 +1,300 @@
+"""Answers from tables, the scores of scales, and what is told about both."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cranfield.errors import DataError, UsageError
+from cranfield.studies import Answers, Scale, find_scale, read_answers, read_scales, score_answers
+from cranfield.studies.scales import changed
+from cranfield.studies.scoring import cronbach_alpha
+
+SUS = find_scale("sus")
+SATISFACTION = find_scale("satisfaction")
+LOADS = find_scale("tlx").items
+
+
+def sus(*answers: object, who: str = "p1", system: str = "A") -> dict[str, object]:
+    return {"participant": who, "system": system, **dict(zip(SUS.items, answers, strict=True))}
+
+
+def read(rows: Sequence[Mapping[str, object]], scale: Scale, **more: dict[str, str]) -> Answers:
+    return read_answers(rows, scale, **more)  # type: ignore[arg-type]
+
+
+def told(answers: Answers) -> dict[str, tuple[str, bool]]:
+    return {finding.code: (finding.message, finding.doubtful) for finding in answers.warnings}
+
+
+@pytest.mark.parametrize(
+    ("answers", "score"),
+    [
+        ([5, 1] * 5, 100.0),
+        ([1, 5] * 5, 0.0),
+        ([3] * 10, 50.0),
+        ([4, 2, 4, 1, 5, 2, 4, 2, 3, 3], (3 + 3 + 3 + 4 + 4 + 3 + 3 + 3 + 2 + 2) * 2.5),
+        ([5] * 10, 50.0),
+    ],
+)
+def test_sus_is_what_brooke_made_it(answers: list[int], score: float) -> None:
+    assert read([sus(*answers)], SUS).scores == pytest.approx([score])
+
+
+def test_sus_is_the_sum_of_its_parts_for_any_answers() -> None:
+    draw = np.random.default_rng(0)
+    given = draw.integers(1, 6, size=(50, 10))
+    wanted = 2.5 * ((given[:, ::2] - 1).sum(axis=1) + (5 - given[:, 1::2]).sum(axis=1))
+    rows = [sus(*sheet.tolist(), who=f"p{n}") for n, sheet in enumerate(given)]
+    assert read(rows, SUS).scores == pytest.approx(wanted)
+
+
+def tlx(*answers: float, weights: Sequence[int] = (), who: str = "p1") -> dict[str, object]:
+    row: dict[str, object] = {"participant": who, "system": "A", **dict(zip(LOADS, answers, strict=True))}
+    return row | dict(zip((f"{load}_weight" for load in LOADS), weights, strict=False))
+
+
+def test_raw_tlx_is_the_mean_of_six() -> None:
+    assert read([tlx(10, 20, 30, 40, 50, 60)], find_scale("tlx")).scores == pytest.approx([35.0])
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 20), (1, 21)])
+def test_tlx_of_other_ranges_is_stretched(low: float, high: float) -> None:
+    scale = changed(find_scale("tlx"), low=float(low), high=float(high))
+    assert read([tlx(*[low] * 6), tlx(*[high] * 6, who="p2")], scale).scores == pytest.approx([0, 100])
+    assert read([tlx(*[low + 5] * 6)], scale).scores == pytest.approx([25])
+
+
+def test_weighted_tlx_counts_choices() -> None:
+    scale = find_scale("tlx-weighted")
+    row = tlx(80, 0, 60, 40, 70, 20, weights=(5, 0, 4, 3, 2, 1))
+    wanted = (80 * 5 + 60 * 4 + 40 * 3 + 70 * 2 + 20) / 15
+    assert read([row], scale).scores == pytest.approx([wanted])
+
+
+@pytest.mark.parametrize("weights", [(5, 0, 4, 3, 2, 2), (6, 0, 4, 2, 2, 1), (5.5, 0, 3.5, 3, 2, 1)])
+def test_weights_that_no_choices_give_are_refused(weights: Sequence[int]) -> None:
+    with pytest.raises(DataError, match="whole numbers from 0 to 5 that make 15 in all"):
+        read([tlx(80, 0, 60, 40, 70, 20, weights=weights)], find_scale("tlx-weighted"))
+
+
+def test_less_load_is_better() -> None:
+    assert [find_scale(name).better for name in ("sus", "tlx", "tlx-weighted", "satisfaction")] == [
+        "more",
+        "less",
+        "less",
+        "more",
+    ]
+
+
+TABLE = "participant,system,task,satisfaction\np1,A,t1,4\np1,B,t2,2\np2,A,t2,5\n"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "long"])
+def test_every_form_of_a_table_says_the_same(form: str) -> None:
+    rows = [line.split(",") for line in TABLE.splitlines()]
+    if form == "csv":
+        text = TABLE
+    elif form == "tsv":
+        text = TABLE.replace(",", "\t")
+    elif form == "jsonl":
+        text = "".join(json.dumps(dict(zip(rows[0], row, strict=True))) + "\n" for row in rows[1:])
+    else:
+        text = "participant,system,task,item,answer\n" + "".join(
+            f"{a},{b},{c},satisfaction,{d}\n" for a, b, c, d in rows[1:]
+        )
+    answers = read_answers(io.StringIO(text), SATISFACTION)
+    assert answers.participants == ("p1", "p1", "p2")
+    assert answers.systems == ("A", "B", "A")
+    assert answers.topics == ("t1", "t2", "t2")
+    assert answers.scores.tolist() == [4, 2, 5]
+    assert answers.warnings == ()
+
+
+@pytest.mark.parametrize("name", ["SUS_{:02}", "q{}", "Item {}", "sus-{}"])
+def test_columns_of_sus_may_be_called_otherwise(name: str) -> None:
+    row = {"User ID": "p1", "Condition": "A", **{name.format(n): 3 for n in range(1, 11)}}
+    assert read([row], SUS).scores.tolist() == [50.0]
+
+
+def test_columns_are_named_where_names_do_not_tell() -> None:
+    row = {"who": "p1", "what": "A", "happy": 4}
+    scale = changed(SATISFACTION, items=("happy",))
+    with pytest.raises(DataError, match="no column for the participant; there are who, what, happy"):
+        read([row], scale)
+    answers = read([row], scale, columns={"participant": "who", "system": "what"})
+    assert (answers.participants, answers.systems) == (("p1",), ("A",))
+
+
+def test_names_of_items_keep_which_are_turned_round() -> None:
+    renamed = changed(SUS, items=tuple(f"x{n}" for n in range(1, 11)))
+    assert renamed.reversed == ("x2", "x4", "x6", "x8", "x10")
+    with pytest.raises(UsageError, match="scale sus has 10 items, not 2"):
+        changed(SUS, items=("a", "b"))
+
+
+WRONG = [
+    ("participant,system,satisfaction\np1,A,6\n", ":2: column satisfaction: answer '6' to satisfaction is not a whole"),
+    ("participant,system,satisfaction\np1,A,3.5\n", "answer '3.5' to satisfaction is not a whole number"),
+    ("participant,system,satisfaction\np1,A,good\n", "answer 'good' to satisfaction"),
+    ("participant,system,satisfaction\np1,A,nan\n", "answer 'nan' to satisfaction"),
+    ("participant,system,satisfaction\np1,A,4\np1,A,3\n", ":3: a second answer of p1 about A; the first is in line 2"),
+    ("participant,system,satisfaction\np1,,4\n", ":2: no system"),
+    ("participant,system,satisfaction\np1,A\n", ":2: 2 fields where the header has 3"),
+    ("participant,system,comment\np1,A,x\n", "no column for satisfaction of satisfaction; there are participant"),
+    ("participant,user,system,satisfaction\n1,1,A,3\n", "two columns may be the participant: participant and user"),
+    ("participant,system,system,satisfaction\n1,1,A,3\n", ":1: two columns are called 'system'"),
+    ("participant,system,topic,satisfaction\np1,A,t1,3\np1,B,,3\n", ":3: no topic, but other lines have one"),
+    ("participant,system,satisfaction\np1,A,\n", "nobody answered anything of satisfaction"),
+    ("participant,system,satisfaction\n", "has no rows"),
+    ('participant,system,satisfaction\np1,"A,3\n', "is not a table"),
+    ('{"participant": 1, "system": "A", "satisfaction": true}\n', "answer 'true' to satisfaction"),
+    ("mood\n1\n", "no column for the participant; there are mood"),
+    ('{"participant": 1}\n[1]\n', ":2: is not an object of JSON"),
+    ("participant,system,item,answer\np1,A,satisfaction,4\np1,A,satisfaction,3\n", ":3: a second answer of p1 about"),
+    ("participant,system,item,answer\np1,A,mood,4\n", "no item of satisfaction among those in column item: mood"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_what_is_wrong_is_told_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(DataError) as error:
+        read_answers(io.StringIO(text), SATISFACTION)
+    assert message in str(error.value)
+
+
+def test_lines_are_counted_through_quotes() -> None:
+    text = 'participant,system,comment,satisfaction\np1,A,"two\nlines",3\np2,A,x,9\n'
+    with pytest.raises(DataError, match=r":4: column satisfaction") as error:
+        read_answers(io.StringIO(text), SATISFACTION)
+    assert error.value.text == "p2,A,x,9"
+
+
+def test_a_sheet_of_sus_that_lacks_an_answer_has_no_score() -> None:
+    answers = read([sus(*[3] * 10), sus(*[3] * 4, None, "", *[3] * 4, who="p2")], SUS)
+    assert answers.scores.tolist()[0] == 50
+    assert np.isnan(answers.scores[1])
+    assert told(answers)["missing-answers"] == (
+        "2 answers missing on 1 sheet (sus5, sus6): no score for it, left out",
+        True,
+    )
+    assert score_answers(answers).systems[0].sheets == 1
+
+
+def test_the_mean_of_the_others_may_stand_for_what_is_missing() -> None:
+    scale = changed(SUS, missing="mean")
+    half = [5, 1, 5, 1, 5, *[None] * 5]
+    answers = read([sus(*half), sus(*half[:4], *[None] * 6, who="p2")], scale)
+    assert answers.scores[0] == 100
+    assert np.isnan(answers.scores[1])
+    assert "1 with less than half have no score" in told(answers)["missing-answers"][0]
+
+
+def test_nothing_is_said_of_complete_sheets() -> None:
+    assert read([sus(*[3] * 10)], SUS).warnings == ()
+
+
+def test_columns_and_lines_of_others_are_left_alone_and_told() -> None:
+    rows = [
+        {"user": "p1", "system": "A", "satisfaction": 3, "mood": "fine"},
+        {"user": "p1", "system": "A", "mood": "x"},
+    ]
+    findings = told(read(rows, SATISFACTION))
+    assert findings["other-columns"] == ("not of satisfaction, left alone: mood", False)
+    assert findings["no-answer"] == ("1 of 2 lines has no answer to satisfaction, left out", False)
+
+
+def test_scales_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "scales.toml"
+    file.write_text(
+        '[trust]\nitems = ["a", "b"]\nlow = 1\nhigh = 7\nreversed = ["b"]\nscore_low = 0\nscore_high = 10\n'
+    )
+    scale = find_scale("trust", read_scales(str(file)))
+    answers = read(
+        [{"user": "p1", "system": "A", "a": 7, "b": 1}, {"user": "p2", "system": "A", "a": 4, "b": 4}], scale
+    )
+    assert answers.scores.tolist() == [10.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no scale in it"),
+        ("trust = 3", "'trust' is no table"),
+        ("[trust]\nlow = 1", "scale trust has no items"),
+        ('[trust]\nitems = ["a"]\nlo = 1', "scale trust: 'lo' is not known"),
+        ('[trust]\nitems = ["a"]\nlow = "x"', "'low' must be a number, not 'x'"),
+        ('[trust]\nitems = ["a"]\nwhole = 1', "'whole' must be true or false, not 1"),
+        ('[trust]\nitems = "a"', "'items' must be a list of texts"),
+        ('[trust]\nitems = ["a"]\nlow = 5\nhigh = 5', "the lowest answer, 5, must be below 5"),
+        ('[trust]\nitems = ["a"]\nreversed = ["b"]', "'b' is reversed but is not among its items"),
+        ('[trust]\nitems = ["a"]\nbetter = "higher"', "better is more or less, not 'higher'"),
+        ('[trust]\nitems = ["a", "A"]', "needs items, each once, not a, A"),
+        ('[trust]\nitems = ["a"]\nweights = ["b", "c"]', "2 weights for 1 items"),
+        ('[trust]\nitems = ["a"]\nscore_low = 9', "the lowest score, 9, must be below 5"),
+    ],
+)
+def test_wrong_scales_are_told(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "scales.toml"
+    file.write_text(text)
+    with pytest.raises(DataError) as error:
+        read_scales(str(file))
+    assert message in str(error.value)
+    assert str(error.value).startswith(str(file))
+
+
+def test_means_are_over_participants_not_over_sheets() -> None:
+    given = {"p1": (5, 5, 5, 5), "p2": (1,), "p3": (3,)}
+    rows = [
+        {"user": who, "system": "A", "topic": f"t{n}", "satisfaction": x}
+        for who, answers in given.items()
+        for n, x in enumerate(answers)
+    ]
+    scores = score_answers(read(rows, SATISFACTION))
+    (score,) = scores.systems
+    assert (score.participants, score.sheets, score.mean, score.sd, score.median) == (3, 6, 3.0, 2.0, 3.0)
+    assert (score.low, score.high) == pytest.approx((3 - 4.302653 * 2 / np.sqrt(3), 3 + 4.302653 * 2 / np.sqrt(3)))
+    assert "who answered several times about a system counts once, with the mean" in str(scores)
+    assert [(each.participant, each.sheets, each.mean) for each in scores.participants] == [
+        ("p1", 4, 5.0),
+        ("p2", 1, 1.0),
+        ("p3", 1, 3.0),
+    ]
+    assert score_answers(read(rows, SATISFACTION), level=0.5).systems[0].high < score.high
+
+
+def test_one_participant_has_no_interval() -> None:
+    scores = score_answers(read([{"user": "p1", "system": "A", "satisfaction": 3}], SATISFACTION))
+    assert np.isnan([scores.systems[0].low, scores.systems[0].sd]).all()
+    assert "fewer than two participants have a score for A: no 95% interval" in str(scores)
+
+
+def test_alpha_is_one_for_the_same_item_twice_and_undefined_for_one() -> None:
+    values = np.array([[1.0, 1], [3, 3], [4, 4]])
+    assert cronbach_alpha(values) == pytest.approx(1)
+    assert np.isnan(cronbach_alpha(values[:, :1]))
+    assert np.isnan(cronbach_alpha(np.ones((3, 2))))
+    # k r / (1 + (k - 1) r) for items of the same variance (Spearman and Brown)
+    both = np.random.default_rng(1).normal(size=(40, 2))
+    both = (both - both.mean(axis=0)) / both.std(axis=0)
+    r = float(np.corrcoef(both.T)[0, 1])
+    assert cronbach_alpha(both) == pytest.approx(2 * r / (1 + r))
+
+
+def test_items_that_contradict_each_other_are_told() -> None:
+    scale = Scale(name="trust", items=("a", "b"))
+    rows = [{"user": n, "system": "A", "a": 1 + n % 5, "b": 5 - n % 5 - (n == 1)} for n in range(1, 12)]
+    (doubt,) = [w for w in score_answers(read(rows, scale)).warnings if w.code == "weak-scale"]
+    assert doubt.message.endswith("is one of them reversed, and not said to be?")
+    turned = changed(scale, reversed=("b",))
+    assert not [w for w in score_answers(read(rows, turned)).warnings if w.code == "weak-scale"]
+
+
+def test_names_of_scales_are_told() -> None:
+    with pytest.raises(UsageError, match="there is no scale 'nps', but sus, tlx, tlx-weighted or satisfaction"):
+        find_scale("nps")

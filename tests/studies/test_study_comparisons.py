@@ -1,0 +1,275 @@
+"""Which system participants find better, and whether measures say the same."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from cranfield import Experiment
+from cranfield.errors import DataError, UsageError
+from cranfield.statistics.significance import Sampling
+from cranfield.studies import (
+    Answers,
+    Scale,
+    StudyComparison,
+    StudyQuestion,
+    compare_answers,
+    correlate_answers,
+    read_answers,
+)
+
+FREE = Scale(name="free", items=("score",), low=-100, high=100)
+
+
+def answers(rows: list[tuple[object, object, object, float]], scale: Scale = FREE) -> Answers:
+    """Of (participant, system, topic, score)."""
+    given = [{"user": p, "system": s, **({"topic": t} if t is not None else {}), "score": x} for p, s, t, x in rows]
+    return read_answers(given, scale)  # type: ignore[arg-type]
+
+
+def crossed(systems: int = 3, participants: int = 10, topics: int = 6, seed: int = 0, gain: float = 1.0) -> Answers:
+    draw = np.random.default_rng(seed)
+    people, tasks = draw.normal(0, 1, participants), draw.normal(0, 0.8, topics)
+    return answers(
+        [
+            (f"p{p}", f"S{s}", f"t{t}", gain * s + people[p] + tasks[t] + draw.normal(0, 1))
+            for s, p, t in product(range(systems), range(participants), range(topics))
+        ]
+    )
+
+
+def codes(comparison: StudyComparison) -> dict[str, str]:
+    return {finding.code: finding.message for finding in comparison.warnings}
+
+
+def test_a_balanced_study_is_the_analysis_of_variance() -> None:
+    given = crossed()
+    found = compare_answers(given, StudyQuestion(additive=True))
+    scores = given.scores.reshape(3, 10, 6)
+    grand = scores.mean()
+    squares = [
+        size * ((scores.mean(axis=axes) - grand) ** 2).sum()
+        for size, axes in ((60, (1, 2)), (18, (0, 2)), (30, (0, 1)))
+    ]
+    free = 180 - 1 - 2 - 9 - 5
+    residual = (((scores - grand) ** 2).sum() - sum(squares)) / free
+    assert found.model == "mixed"
+    assert list(found.variances) == ["participant", "topic", "residual"]
+    assert found.variances["residual"] == pytest.approx(residual, rel=1e-6)
+    assert found.overall is not None
+    assert found.overall.f == pytest.approx(squares[0] / 2 / residual, rel=1e-6)
+    pair = found.pairs[0]
+    assert (pair.first, pair.second, pair.participants) == ("S0", "S1", 10)
+    t = pair.difference / np.sqrt(2 * residual / 60)
+    assert pair.p == pytest.approx(2 * stats.t.sf(abs(t), free), rel=1e-5)
+    assert [pair.better for pair in found.pairs] == ["S1", "S2", "S2"]
+    assert found.friedman is not None
+    wanted = stats.friedmanchisquare(*scores.mean(axis=2))
+    assert (found.friedman.chi_square, found.friedman.p) == pytest.approx((wanted.statistic, wanted.pvalue))
+
+
+def test_interactions_are_there_unless_left_out() -> None:
+    found = compare_answers(crossed())
+    assert list(found.variances) == ["participant", "participant × system", "topic", "topic × system", "residual"]
+    assert found.pairs[0].freedom < compare_answers(crossed(), StudyQuestion(additive=True)).pairs[0].freedom
+
+
+def test_an_interaction_without_repeats_is_not_asked_for() -> None:
+    rows = [(p, s, (p + s) % 4, float(p * s % 3 + s)) for p, s in product(range(8), range(2))]
+    assert "participant × system" not in compare_answers(answers(rows)).variances
+
+
+def test_intervals_go_with_decisions() -> None:
+    for seed in range(8):
+        for pair in compare_answers(crossed(seed=seed, gain=0.25)).pairs:
+            assert (pair.corrected < 0.05) == (pair.low > 0 or pair.high < 0) == (pair.better is not None)
+
+
+def test_without_topics_means_of_participants_are_paired() -> None:
+    draw = np.random.default_rng(1)
+    first, second = draw.normal(1, 1, 9), draw.normal(0, 1, 9)
+    found = compare_answers(
+        answers([(p, s, None, x) for s, of in (("A", first), ("B", second)) for p, x in enumerate(of)])
+    )
+    wanted = stats.ttest_rel(first, second)
+    (pair,) = found.pairs
+    assert found.model == "paired"
+    assert pair.p == pytest.approx(wanted.pvalue)
+    assert (pair.low, pair.high) == pytest.approx(wanted.confidence_interval(0.95))
+    assert pair.wilcoxon == pytest.approx(stats.wilcoxon(first, second).pvalue)
+    assert found.overall is None
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "none"])
+def test_all_pairs_are_one_family(correction: str) -> None:
+    found = compare_answers(crossed(gain=0.3), StudyQuestion(correction=correction))
+    p = [pair.p for pair in found.pairs]
+    wanted = p if correction == "none" else multipletests(p, method=correction)[1]
+    assert [pair.corrected for pair in found.pairs] == pytest.approx(wanted)
+
+
+def test_less_may_be_better() -> None:
+    load = Scale(name="load", items=("score",), low=-100, high=100, better="less")
+    rows = [(p, s, None, x + p % 3 / 7 * (s == "A")) for s, x in (("A", 1.0), ("B", 5.0)) for p in range(8)]
+    assert compare_answers(answers(rows, load)).pairs[0].better == "A"
+    assert compare_answers(answers(rows)).pairs[0].better == "B"
+
+
+def test_who_lacks_a_system_is_told() -> None:
+    rows: list[tuple[object, object, object, float]] = [
+        (p, s, None, float(p * 7 % 5 + (s == "B"))) for p in range(6) for s in "AB"
+    ]
+    assert "incomplete-participants" not in codes(compare_answers(answers([*rows[:-1], (5, "B", None, 9.0)])))
+    found = compare_answers(answers([*rows[:-1], (6, "B", None, 9.0)]))
+    assert codes(found)["incomplete-participants"].startswith("2 participants of 7 without a score for every system")
+    assert found.pairs[0].participants == 5
+
+
+def test_a_difference_that_is_the_same_for_everybody_has_no_p() -> None:
+    found = compare_answers(answers([(p, s, None, p + 2.0 * (s == "B")) for p in range(6) for s in "AB"]))
+    (pair,) = found.pairs
+    assert np.isnan([pair.p, pair.low]).all()
+    assert pair.better is None
+    assert codes(found)["no-residual"] == "A and B differ by the same for every participant: p is undefined"
+
+
+def test_scores_without_chance_are_told_of_the_mixed_model_too() -> None:
+    rows = [(p, s, t, p + 2.0 * s + t) for p, s, t in product(range(6), range(2), range(5))]
+    found = compare_answers(answers(rows))
+    assert "p is undefined" in codes(found)["no-residual"]
+    assert found.pairs[0].better is None
+
+
+def test_different_people_for_each_system_are_compared_without_pairs() -> None:
+    rows = [
+        (f"{s}{p}", s, None, float(x)) for s, of in (("A", (1, 2, 3, 2)), ("B", (4, 5, 6, 4))) for p, x in enumerate(of)
+    ]
+    found = compare_answers(answers(rows))
+    assert found.model == "mixed"
+    wanted = stats.f_oneway((1, 2, 3, 2), (4, 5, 6, 4))
+    assert found.overall is not None
+    assert found.overall.p == pytest.approx(wanted.pvalue)
+    assert np.isnan(found.pairs[0].wilcoxon)
+    assert "no random effect of participant, topic" in codes(found)["no-effect"]
+    with pytest.raises(DataError, match="no pairs to test"):
+        compare_answers(answers(rows), StudyQuestion(model="paired"))
+
+
+def test_a_singular_fit_and_few_levels_are_told_and_only_then() -> None:
+    rows = [(p, s, t, float((p * 5 + s * 3 + t * 7) % 11)) for p, s, t in product(range(4), range(2), range(5))]
+    found = codes(compare_answers(answers(rows)))
+    assert "a singular fit" in found["singular-fit"]
+    assert found["few-levels"].startswith("fewer than 5 levels of participant (4)")
+    calm = codes(compare_answers(crossed(participants=12), StudyQuestion(additive=True)))
+    assert not {"singular-fit", "few-levels", "not-converged", "no-residual", "interval-scale"} & set(calm)
+
+
+def test_steps_between_answers_are_an_assumption() -> None:
+    likert = Scale(name="mood", items=("score",), whole=True)
+    rows = [(p, s, None, float(1 + (p * 3 + (s == "B")) % 5)) for p in range(8) for s in "AB"]
+    assert "which is an assumption" in codes(compare_answers(answers(rows, likert)))["interval-scale"]
+
+
+def test_tests_that_decide_differently_are_told() -> None:
+    far = [(p, s, None, x if s == "A" else 0.0) for p, x in enumerate((1, 1.1, 1.2, 1.3, 1.4)) for s in "AB"]
+    found = compare_answers(answers(far))
+    assert found.pairs[0].better == "A"
+    assert found.pairs[0].wilcoxon == 0.0625  # the least that five can give
+    assert codes(found)["tests-apart"] == "the model and Wilcoxon's test decide differently on A and B: report both"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"model": "anova"}, "a model is auto, mixed or paired"), ({"alpha": 1.0}, "between 0 and 1")],
+)
+def test_questions_without_sense_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        StudyQuestion(**change)  # type: ignore[arg-type]
+
+
+def test_one_system_cannot_be_compared() -> None:
+    with pytest.raises(DataError, match="one system with scores, A"):
+        compare_answers(answers([(1, "A", None, 2.0), (2, "A", None, 3.0)]))
+
+
+# Correlation with measures: RR of a run that has its only relevant document at a given rank.
+
+
+def experiment(ranks: dict[str, list[int]]) -> Experiment:
+    qrels = {f"t{t}": {"rel": 1} for t in range(len(next(iter(ranks.values()))))}
+    runs = {
+        name: {f"t{t}": {"rel" if r == rank else f"d{r}": float(-r) for r in range(1, 9)} for t, rank in enumerate(of)}
+        for name, of in ranks.items()
+    }
+    return Experiment(qrels, runs)
+
+
+RANKS = {"A": [1, 2, 4, 5, 8, 3, 2, 6, 7, 1, 2, 3], "B": [2, 1, 5, 8, 4, 2, 3, 1, 5, 6, 4, 7]}
+
+
+def felt(noise: float = 0.0, sign: float = 1.0) -> list[tuple[object, object, object, float]]:
+    draw = np.random.default_rng(2)
+    return [
+        (p, s, f"t{t}", sign / rank + draw.normal(0, noise))
+        for p in range(4)
+        for s, of in RANKS.items()
+        for t, rank in enumerate(of)
+    ]
+
+
+def test_scores_that_are_the_measure_agree_with_it_completely() -> None:
+    found = correlate_answers(answers(felt()), experiment(RANKS), "RR", sampling=Sampling(0, 200))
+    assert [row.estimate.value for row in found.rows] == pytest.approx([1.0] * 6)
+    assert {row.over for row in found.rows} == {"all", "within topics"}
+    assert {row.pairs for row in found.rows} == {24}
+    assert found.warnings == ()
+
+
+def test_coefficients_are_those_of_means_by_system_and_topic() -> None:
+    given = answers(felt(0.3))
+    found = correlate_answers(given, experiment(RANKS), "RR", sampling=Sampling(0, 200))
+    scores = given.scores.reshape(4, 2, 12).mean(axis=0)
+    measure = 1 / np.array(list(RANKS.values()))
+    value = {(row.coefficient, row.over): row.estimate for row in found.rows}
+    assert value["pearson", "all"].value == pytest.approx(np.corrcoef(scores.ravel(), measure.ravel())[0, 1])
+    assert value["spearman", "all"].value == pytest.approx(stats.spearmanr(scores.ravel(), measure.ravel()).statistic)
+    assert value["kendall", "all"].value == pytest.approx(stats.kendalltau(scores.ravel(), measure.ravel()).statistic)
+    centred = [(of - of.mean(axis=0)).ravel() for of in (scores, measure)]
+    assert value["pearson", "within topics"].value == pytest.approx(np.corrcoef(*centred)[0, 1])
+    for estimate in value.values():
+        assert estimate.low < estimate.value < estimate.high
+
+
+def test_agreement_is_one_whichever_side_is_a_loss() -> None:
+    load = Scale(name="load", items=("score",), low=-100, high=100, better="less")
+    found = correlate_answers(
+        answers(felt(sign=-1), load), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100)
+    )
+    assert found.rows[0].estimate.value == pytest.approx(1)
+    lost = correlate_answers(answers(felt(sign=-1)), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100))
+    assert lost.rows[0].estimate.value == pytest.approx(-1)
+
+
+def test_systems_and_topics_that_are_not_there_are_told() -> None:
+    more: list[tuple[object, object, object, float]] = [(9, "C", "t1", 1.0), (9, "A", "t99", 1.0)]
+    found = correlate_answers(answers(felt() + more), experiment(RANKS), "RR", sampling=Sampling(0, 100))
+    told = {finding.code: finding.message for finding in found.warnings}
+    assert told["unknown-systems"] == "1 system not among the runs, left out: C"
+    assert told["unknown-topics"] == "1 topic not among the judged topics, left out: t99"
+    with pytest.raises(DataError, match="answers are about C, runs are called A, B"):
+        correlate_answers(answers(more[:1]), experiment(RANKS), "RR")
+
+
+def test_few_topics_no_topics_and_unknown_coefficients() -> None:
+    few = {name: of[:3] for name, of in RANKS.items()}
+    rows = [row for row in felt() if row[2] in ("t0", "t1", "t2")]
+    found = correlate_answers(answers(rows), experiment(few), "RR", sampling=Sampling(0, 100))
+    assert "3 topics: intervals over fewer than 10 are too narrow" in str(found)
+    with pytest.raises(DataError, match="no column of topics"):
+        correlate_answers(answers([(1, "A", None, 2.0)]), experiment(RANKS), "RR")
+    with pytest.raises(UsageError, match="there is no coefficient 'phi', but pearson, spearman"):
+        correlate_answers(answers(felt()), experiment(RANKS), "RR", ["phi"])
