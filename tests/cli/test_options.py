@@ -441,6 +441,125 @@ ENTRIES: dict[str, list[Entry]] = {
         *wrong_format("split qrels.txt --stratify a.run"),
         Entry("--threads", "split qrels.txt --stratify a.run", "--threads 1", "--threads 2", same=True),
     ],
+    "study compare": [
+        Entry("--scale", "study compare study.csv", "--scale satisfaction", "--scale mood --items mood"),
+        Entry("--scales", "study compare study.csv --scale trust", "--scales scales.toml", "--scales other.toml"),
+        Entry("--items", "study compare study.csv --scale satisfaction", "--items mood"),
+        Entry("--range", "study compare study.csv --scale tlx --items mood,risk", "--range 0:10", "--range 0:20"),
+        Entry("--reversed", "study compare study.csv --scale both --items mood,risk --range 1:5", "--reversed risk"),
+        Entry("--less-is-better", "study compare study.csv --scale satisfaction", "--less-is-better"),
+        Entry("--missing", "study compare study.csv --scale both --items mood,holes --range 1:5", "--missing mean"),
+        Entry("--columns", "study compare study.csv --scale satisfaction", "--columns system=other"),
+        Entry("--output-format", "study compare study.csv --scale satisfaction", "-f csv", "-f tsv"),
+        Entry(
+            "--model",
+            "study compare study.csv --scale satisfaction",
+            "--model paired",
+            "--model mixed",
+            expected="paired t tests",
+        ),
+        Entry("--additive", "study compare study.csv --scale satisfaction", "--additive"),
+        Entry(
+            "--correction", "study compare study.csv --scale satisfaction --columns system=three", "--correction none"
+        ),
+        Entry("--alpha", "study compare study.csv --scale satisfaction", "--alpha 0.5", expected="is below 0.5"),
+    ],
+    "study correlate": [
+        Entry(
+            "--scale",
+            "study correlate study.csv qrels.txt a.run b.run",
+            "--scale satisfaction --resamples 100",
+            "--scale mood --items mood --resamples 100",
+        ),
+        Entry(
+            "--scales",
+            "study correlate study.csv qrels.txt a.run b.run --scale trust --resamples 100",
+            "--scales scales.toml",
+            "--scales other.toml",
+        ),
+        Entry(
+            "--items",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "--items mood",
+        ),
+        Entry(
+            "--range",
+            "study correlate study.csv qrels.txt a.run b.run --scale tlx --items mood,risk --resamples 100",
+            "--range 0:10",
+            "--range 0:20",
+        ),
+        Entry(
+            "--reversed",
+            "study correlate study.csv qrels.txt a.run b.run --scale both --items mood,risk --range 1:5",
+            "--reversed risk",
+        ),
+        Entry(
+            "--less-is-better",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "--less-is-better",
+        ),
+        Entry(
+            "--missing",
+            "study correlate study.csv qrels.txt a.run b.run --scale both --items mood,holes --range 1:5",
+            "--missing mean",
+        ),
+        Entry(
+            "--columns",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "--columns topic=shifted",
+        ),
+        Entry(
+            "--output-format",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "-f csv",
+            "-f tsv",
+        ),
+        Entry(
+            "--measure",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "-m AP",
+            "-m P@3",
+            expected="^AP ",
+        ),
+        Entry(
+            "--coefficient",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "-c tau_ap",
+        ),
+        Entry(
+            "--points",
+            "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100",
+            "--points",
+            expected="By system and topic",
+        ),
+        Entry("--resamples", "study correlate study.csv qrels.txt a.run b.run --scale satisfaction", "--resamples 100"),
+        Entry(
+            "--seed", "study correlate study.csv qrels.txt a.run b.run --scale satisfaction --resamples 100", "--seed 3"
+        ),
+    ],
+    "study plan": [
+        Entry("--systems", "study plan --participants 4", "--systems A,B", "--systems A,C"),
+        Entry("--participants", "study plan --systems A,B", "--participants 4", "--participants 2"),
+        Entry("--topics", "study plan --systems A,B --participants 4", "--topics topics.tsv", "--topics some.topics"),
+        Entry("--design", "study plan --systems A,B,C --participants 6", "--design graeco-latin"),
+        Entry("--systems-each", "study plan --systems A,B,C --participants 6", "--systems-each 2"),
+        Entry("--topics-each", "study plan --systems A,B --participants 4 --topics some.topics", "--topics-each 1"),
+        Entry("--seed", "study plan --systems A,B,C --participants 6", "--seed 1"),
+        Entry("--output-format", "study plan --systems A,B --participants 4", "-f csv", "-f tsv"),
+    ],
+    "study score": [
+        Entry("--scale", "study score study.csv", "--scale satisfaction", "--scale mood --items mood"),
+        Entry("--scales", "study score study.csv --scale trust", "--scales scales.toml", "--scales other.toml"),
+        Entry("--items", "study score study.csv --scale satisfaction", "--items mood"),
+        Entry("--range", "study score study.csv --scale tlx --items mood,risk", "--range 0:10", "--range 0:20"),
+        Entry("--reversed", "study score study.csv --scale both --items mood,risk --range 1:5", "--reversed risk"),
+        Entry("--less-is-better", "study score study.csv --scale satisfaction", "--less-is-better"),
+        Entry("--missing", "study score study.csv --scale both --items mood,holes --range 1:5", "--missing mean"),
+        Entry("--columns", "study score study.csv --scale satisfaction", "--columns system=other"),
+        Entry("--output-format", "study score study.csv --scale satisfaction", "-f csv", "-f tsv"),
+        Entry("--alpha", "study score study.csv --scale satisfaction", "--alpha 0.5", expected="50% interval"),
+        Entry("--per-participant", "study score study.csv --scale satisfaction", "--per-participant", expected="p3"),
+    ],
     "try": [
         Entry("--measure", "try 3,2,3,0,1,2/2", "-m nDCG@5", "-m AP", expected="nDCG@5"),
         Entry("--explain", "try 3,2,3,0,1,2/2 -m AP", "--explain", expected="AP = \\("),
@@ -663,6 +782,27 @@ search pond.toml --grid k1=1,2 --folds 2 --splits pond-splits.json
 search pond.toml --grid k1=1,2 --splits splits.json
 search pond.toml --grid k1=1,2 --tune qrels.txt
 split qrels.txt --folds 50
+study
+study help
+study plan --systems A --participants 2
+study plan --systems A,,B --participants 2
+study plan --systems A,B,C,D,E,F --participants 6 --design graeco-latin
+study plan --systems A,B --participants 2 --topics missing.tsv
+study plan --systems A,B --participants 2 --topics-each 2
+study score study.csv
+study score study.csv --scale sus
+study score study.csv --scale nope
+study score study.csv --scale satisfaction --range 1:3
+study score study.csv --scale satisfaction --range 1-5
+study score study.csv --scale satisfaction --columns who=participant
+study score study.csv --scale satisfaction --columns system=nothing
+study score study.csv --scale trust --scales qrels.txt
+study score missing.csv --scale satisfaction
+study compare study.csv --scale satisfaction --correction nope
+study compare study.csv --scale satisfaction --model anova
+study correlate study.csv qrels.txt a.run --scale satisfaction
+study correlate study.csv qrels.txt c.run --scale satisfaction
+study correlate study.csv qrels.txt a.run b.run --scale satisfaction -c nope
 split qrels.txt --folds 2 --test-share 0.5
 split qrels.txt --test-share 2
 split qrels.txt --test-share 0.01
@@ -799,6 +939,17 @@ def small_collection(home: Path) -> Path:
     write("headers", ["X-Key: open"])
     write("body.json", ['{"query": {"multi_match": {"query": {query}, "fields": ["title"]}}, "size": {depth}}'])
     write("fields.toml", [pond.replace("pond-topics.tsv", "fields.tsv")])
+    write("study.csv", [
+        "participant,system,other,three,topic,shifted,satisfaction,mood,risk,holes",
+        *(
+            f"p{p},{'ab'[(p + t) % 2]},{'ba'[(p + t) % 2 * (p > 2)]},{'xyz'[(p + t) % 3]},"
+            f"t{t:02},t{(t + 3) % 12 + 1:02},"
+            f"{1 + (p * t + p) % 5},{draw.randint(1, 5)},{draw.randint(1, 4)},{draw.choice(['', '2', '4'])}"
+            for p in range(1, 9) for t in range(1, 11)
+        ),
+    ])  # fmt: skip
+    write("scales.toml", ["[trust]", "items = ['mood', 'risk']"])
+    write("other.toml", ["[trust]", "items = ['mood', 'risk']", "reversed = ['risk']"])
     for line in (
         "split qrels.txt --folds 2 --seed 9 -o splits.json",
         "split pond.qrels --folds 2 --seed 9 -o pond-splits.json",

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from commands import printed
 from cranfield.demo.building import SYSTEMS
 from cranfield.formats.format import readable
 from cranfield.formats.layout import ACCEPTED
 from cranfield.fusion import all_methods, all_normalisations
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 from cranfield.statistics.significance import all_tests
+from cranfield.studies import read_scales
+from cranfield.studies.answers import ROLES
+from cranfield.studies.assignments import DESIGNS
+from cranfield.studies.scales import SCALES
 from places import EXAMPLES, ROOT
 
 
@@ -67,6 +72,34 @@ def test_sessions_on_the_page_of_python_run_and_show_what_is_shown(
         failed, _ = runner.run(parsed, clear_globs=False)
         assert not failed, f"session {number}: what was expected and what came is printed above"
         names = parsed.globs
+
+
+def test_the_page_of_studies_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in EXAMPLES.iterdir():
+        if path.is_file():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    steps = [step for session in blocks("docs/studies.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
+    assert len(steps) == 4
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        assert shown in printed(*shlex.split(command)[1:]), command
+    (session,) = blocks("docs/studies.md", "python")
+    parsed = doctest.DocTestParser().get_doctest(session, {}, "studies", "docs/studies.md", 0)
+    assert doctest.DocTestRunner().run(parsed).failed == 0
+    (scales,) = blocks("docs/studies.md", "toml")
+    (tmp_path / "scales.toml").write_text(scales)
+    (scale,) = read_scales("scales.toml").values()
+    assert (scale.name, scale.top, scale.whole) == ("trust", 100, True)
+
+
+def test_the_page_of_studies_names_every_scale_column_and_design() -> None:
+    text = (ROOT / "docs" / "studies.md").read_text()
+    for name in (*SCALES, *DESIGNS):
+        assert f"`{name}`" in text, name
+    for names in ROLES.values():
+        for name in names:
+            assert f"`{name}`" in text.replace("_id`", "id`"), name
 
 
 def test_the_page_of_python_names_every_choice_of_a_policy() -> None:

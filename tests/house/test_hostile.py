@@ -77,6 +77,7 @@ class Files(NamedTuple):
     collection: Path
     costs: Path
     slices: Path
+    study: Path
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         csv.writer(file).writerows([["run", TOPICS[1]], *([visible(name), i + 1] for i, name in enumerate(RUNS))])
     with open(slices, "w", newline="") as file:
         csv.writer(file).writerows([["topic", "<b>kind"], *([t, f"{TOPICS[i % 2]}"] for i, t in enumerate(TOPICS))])
-    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices)
+    study = folder / "study.csv"
+    asked = [
+        [f"{TOPICS[0]}{n}", visible(name), t, 1 + (n * 3 + i) % 5]
+        for n in range(4)
+        for i, name in enumerate(RUNS)
+        for t in TOPICS
+    ]
+    with open(study, "w", newline="") as file:
+        csv.writer(file).writerows(
+            [["participant", "system", "topic", "satisfaction", "<b>mood"], *([*row, ESCAPE] for row in asked)]
+        )
+    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices, study)
 
 
 def ways(command: str, files: Files) -> list[list[str | Path]]:
@@ -153,6 +165,12 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "report": [],  # so have reports
         "search": [[files.collection, "--model", "bm25", "-o", out / "s.run"]],
         "split": [[qrels, "--folds", "3"]],
+        "study compare": [[files.study, "--scale", "satisfaction"]],
+        "study correlate": [
+            [files.study, qrels, a, b, c, "--scale", "satisfaction", "--points", "--resamples", "100", "-m", "AP"]
+        ],
+        "study plan": [["--systems", f"{TOPICS[0]},{DOCUMENTS[0]}", "--participants", "3"]],
+        "study score": [[files.study, "--scale", "satisfaction", "--per-participant"]],
         "trec_eval": [[qrels, a, "-q"]],
         "try": [[*(f"{name}=101;01" for name in RUNS), "-m", "AP"]],
     }

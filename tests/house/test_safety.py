@@ -60,6 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "stop.txt").write_text("the\n")
     (tmp_path / "headers").write_text("X-Key: open\n")
     (tmp_path / "body.json").write_text('{"query": {"multi_match": {"query": {query}}}, "size": {depth}}')
+    (tmp_path / "scales.toml").write_text('[trust]\nitems = ["satisfaction"]\n')
     splits = {"folds": [{"train": ["1", "2", "3"], "test": ["4", "5", "6"]}]}
     (tmp_path / "splits.json").write_text(json.dumps(splits))
     monkeypatch.chdir(tmp_path)

@@ -141,7 +141,8 @@ def test_help_loads_no_command() -> None:
         "import sys; sys.argv = ['cranfield', '--help']\n"
         "from cranfield.cli import COMMANDS, main\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
-        "sys.exit(' '.join(name for name in COMMANDS if f'cranfield.cli.{name.replace(chr(32), chr(95))}' in sys.modules) or 0)"
+        "modules = ['cranfield.cli.' + '_'.join(name.split()) for name in COMMANDS]\n"
+        "sys.exit(' '.join(module for module in modules if module in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -70,6 +70,14 @@ def test_tlx_of_other_ranges_is_stretched(low: float, high: float) -> None:
     assert read([tlx(*[low + 5] * 6)], scale).scores == pytest.approx([25])
 
 
+def test_marks_of_the_paper_form_are_not_taken_for_percent_in_silence() -> None:
+    scale = find_scale("tlx")
+    marks = read([tlx(16, 1, 11, 5, 13, 21)], scale)
+    assert told(marks)["narrow-answers"][0].startswith("no answer to tlx is above 21, of 100: were they marked from 0")
+    assert read([tlx(16, 1, 11, 5, 13, 22)], scale).warnings == ()
+    assert read([tlx(16, 1, 11, 5, 13, 21)], changed(scale, low=1.0, high=21.0)).warnings == ()
+
+
 def test_weighted_tlx_counts_choices() -> None:
     scale = find_scale("tlx-weighted")
     row = tlx(80, 0, 60, 40, 70, 20, weights=(5, 0, 4, 3, 2, 1))

@@ -57,7 +57,7 @@ def test_a_balanced_study_is_the_analysis_of_variance() -> None:
     ]
     free = 180 - 1 - 2 - 9 - 5
     residual = (((scores - grand) ** 2).sum() - sum(squares)) / free
-    assert found.model == "mixed"
+    assert found.method == "mixed"
     assert list(found.variances) == ["participant", "topic", "residual"]
     assert found.variances["residual"] == pytest.approx(residual, rel=1e-6)
     assert found.overall is not None
@@ -97,7 +97,7 @@ def test_without_topics_means_of_participants_are_paired() -> None:
     )
     wanted = stats.ttest_rel(first, second)
     (pair,) = found.pairs
-    assert found.model == "paired"
+    assert found.method == "paired"
     assert pair.p == pytest.approx(wanted.pvalue)
     assert (pair.low, pair.high) == pytest.approx(wanted.confidence_interval(0.95))
     assert pair.wilcoxon == pytest.approx(stats.wilcoxon(first, second).pvalue)
@@ -149,7 +149,7 @@ def test_different_people_for_each_system_are_compared_without_pairs() -> None:
         (f"{s}{p}", s, None, float(x)) for s, of in (("A", (1, 2, 3, 2)), ("B", (4, 5, 6, 4))) for p, x in enumerate(of)
     ]
     found = compare_answers(answers(rows))
-    assert found.model == "mixed"
+    assert found.method == "mixed"
     wanted = stats.f_oneway((1, 2, 3, 2), (4, 5, 6, 4))
     assert found.overall is not None
     assert found.overall.p == pytest.approx(wanted.pvalue)
@@ -269,7 +269,7 @@ def test_few_topics_no_topics_and_unknown_coefficients() -> None:
     rows = [row for row in felt() if row[2] in ("t0", "t1", "t2")]
     found = correlate_answers(answers(rows), experiment(few), "RR", sampling=Sampling(0, 100))
     assert "3 topics: intervals over fewer than 10 are too narrow" in str(found)
-    with pytest.raises(DataError, match="no column of topics"):
+    with pytest.raises(DataError, match="answers to free have no topics"):
         correlate_answers(answers([(1, "A", None, 2.0)]), experiment(RANKS), "RR")
     with pytest.raises(UsageError, match="there is no coefficient 'phi', but pearson, spearman"):
         correlate_answers(answers(felt()), experiment(RANKS), "RR", ["phi"])

@@ -139,7 +139,7 @@ def _of_family(context: click.Context, words: list[str]) -> tuple[str, list[str]
         click.echo(formatter.getvalue(), nl=False)
         context.exit()
     if len(words) == 1:
-        context.fail(f"What of it? There is {', '.join(family)}.")
+        context.fail(f"Which one? There is {', '.join(family)}.")
     name = " ".join(words[:2])
     return name, [name, *words[2:]]
 

@@ -30,6 +30,7 @@ ROLES = {
     "item": ("item", "question", "statement"),
     "answer": ("answer", "response", "rating", "value"),
 }
+PERCENT, MARKS = (0, 100), 21  # the range of NASA-TLX, and the marks on its paper form
 OPEN = ("", "na", "n/a")  # what stands where nothing was answered
 Records: TypeAlias = "Sequence[Mapping[str, Scalar]]"
 
@@ -122,6 +123,13 @@ def _answers(sheets: list[Sheet], scale: Scale, label: str, findings: list[Findi
     missing = int(np.isnan(values).any(axis=1).sum())
     if missing:
         findings.append(_told(values, scores, scale, label))
+    highest = float(np.nanmax(values))
+    if (scale.low, scale.high) == PERCENT and highest <= MARKS:
+        message = (
+            f"no answer to {scale.name} is above {highest:g}, of {scale.high:g}: were they marked from 0 to 20, or from "
+            "1 to 21? Then say so: --range 0:20 or 1:21 (Scale(low=, high=) in Python)"
+        )
+        findings.append(Finding("narrow-answers", label, message))
     if not np.isfinite(scores).any():
         raise DataError(
             f"no sheet has a score: each of {plural(len(scores), 'sheet')} lacks an answer",

@@ -80,10 +80,13 @@ class RankTest(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StudyComparison(PrintedInNotebooks):
-    """What was found. `variances` are those of the random effects of a mixed model and of its residual."""
+    """What was found, by which method: "mixed" or "paired".
+
+    `variances` are those of the random effects of a mixed model and of its residual.
+    """
 
     scale: Scale
-    model: str
+    method: str
     additive: bool
     correction: str
     alpha: float
@@ -159,7 +162,7 @@ def compare_answers(answers: Answers, question: StudyQuestion | None = None) -> 
     findings += _cautions(answers, of_pairs, question.alpha)
     return StudyComparison(
         scale=answers.scale,
-        model=model,
+        method=model,
         additive=question.additive,
         correction=question.correction,
         alpha=question.alpha,

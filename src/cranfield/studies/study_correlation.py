@@ -91,8 +91,8 @@ def correlate_answers(
     """
     sampling = sampling or default_sampling()
     if answers.topics is None:
-        remedy = "Correlating takes scores by topic: give answers a column topic (or task)."
-        raise DataError("no column of topics", source=answers.source, remedy=remedy)
+        remedy = "Correlating takes scores by topic: give these answers a topic (or task) in a column of that name."
+        raise DataError(f"answers to {answers.scale.name} have no topics", source=answers.source, remedy=remedy)
     functions = {name: _function(name) for name in coefficients}
     results = experiment.evaluate(list(measures) if not isinstance(measures, str) else measures)
     points, findings = _points(answers, results)

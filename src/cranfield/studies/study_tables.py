@@ -162,7 +162,7 @@ def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
                 _p(pair.wilcoxon_corrected),
             ]
         )
-    how = "a mixed-effects model" if comparison.model == "mixed" else "paired t tests on the means of participants"
+    how = "a mixed-effects model" if comparison.method == "mixed" else "paired t tests on the means of participants"
     correction = comparison.correction
     notes = [
         f"p: by {how}; corrected ({correction}) for {plural(len(pairs), 'pair')}, a star is below {comparison.alpha:g}",
