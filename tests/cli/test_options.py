@@ -484,7 +484,7 @@ ENTRIES: dict[str, list[Entry]] = {
         ),
         Entry(
             "--range",
-            "study correlate study.csv qrels.txt a.run b.run --scale tlx --items mood,risk --resamples 100",
+            "study correlate study.csv qrels.txt a.run b.run --scale both --items mood,risk --resamples 100",
             "--range 0:10",
             "--range 0:20",
         ),

@@ -208,7 +208,7 @@ def test_nothing_is_said_of_complete_sheets() -> None:
 
 
 def test_columns_and_lines_of_others_are_left_alone_and_told() -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"user": "p1", "system": "A", "satisfaction": 3, "mood": "fine"},
         {"user": "p1", "system": "A", "mood": "x"},
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -25,7 +26,7 @@ from cranfield.studies import (
 FREE = Scale(name="free", items=("score",), low=-100, high=100)
 
 
-def answers(rows: list[tuple[object, object, object, float]], scale: Scale = FREE) -> Answers:
+def answers(rows: Sequence[tuple[object, object, object, float]], scale: Scale = FREE) -> Answers:
     """Of (participant, system, topic, score)."""
     given = [{"user": p, "system": s, **({"topic": t} if t is not None else {}), "score": x} for p, s, t, x in rows]
     return read_answers(given, scale)  # type: ignore[arg-type]

@@ -166,7 +166,7 @@ def _solved(products: _Products, ratios: Floats) -> _Solved:
     for columns, ratio in zip(products.effects, ratios, strict=True):
         scale[columns], prior[columns] = np.sqrt(ratio), 1.0
     equations = products.columns * np.outer(scale, scale) + np.diag(prior)
-    inverse = np.linalg.inv(equations)
+    inverse = np.asarray(np.linalg.inv(equations), dtype=np.float64)
     right = scale * products.with_values
     effects = inverse @ right
     residual = max(products.values - float(right @ effects), 0.0)

@@ -126,8 +126,8 @@ def _answers(sheets: list[Sheet], scale: Scale, label: str, findings: list[Findi
     highest = float(np.nanmax(values))
     if (scale.low, scale.high) == PERCENT and highest <= MARKS:
         message = (
-            f"no answer to {scale.name} is above {highest:g}, of {scale.high:g}: were they marked from 0 to 20, or from "
-            "1 to 21? Then say so: --range 0:20 or 1:21 (Scale(low=, high=) in Python)"
+            f"no answer to {scale.name} is above {highest:g}, of {scale.high:g}: were they marked from 0 to 20, or "
+            "from 1 to 21? Then say so: --range 0:20 or 1:21 (Scale(low=, high=) in Python)"
         )
         findings.append(Finding("narrow-answers", label, message))
     if not np.isfinite(scores).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -98,17 +98,6 @@ def correlate_answers(
     points, findings = _points(answers, results)
     systems = tuple(dict.fromkeys(point.system for point in points))
     topics = tuple(dict.fromkeys(point.topic for point in points))
-    scores = _cube(points, systems, topics, [point.score for point in points])
-    if answers.scale.better == "less":
-        scores = -scores
-    rows: list[MeasureFelt] = []
-    for number, measure in enumerate(results.measures):
-        values = _cube(points, systems, topics, [point.measures[number] for point in points])
-        values = -values if measure.better == "lower" else values
-        for over, sides in (("all", (scores, values)), ("within topics", (_within(scores), _within(values)))):
-            for name, function in functions.items():
-                estimate = _estimate(*sides, function, sampling)
-                rows.append(MeasureFelt(str(measure), name, over, len(points), estimate))
     neither = [str(measure) for measure in results.measures if measure.better == "neither"]
     if neither:
         message = f"{some(neither)} says nothing of quality: neither more nor less of it is better"
@@ -123,10 +112,29 @@ def correlate_answers(
         resamples=sampling.resamples,
         systems=systems,
         topics=topics,
-        rows=tuple(rows),
+        rows=tuple(_rows(points, (systems, topics), answers.scale, results, functions, sampling)),
         points=tuple(points),
         warnings=(*answers.warnings, *results.warnings, *findings),
     )
+
+
+def _rows(
+    points: Sequence[FeltPoint],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    scale: Scale,
+    results: Results,
+    functions: Mapping[str, Callable[[Floats, Floats], float]],
+    sampling: Sampling,
+) -> Iterator[MeasureFelt]:
+    """Every measure and coefficient; both sides such that more is better."""
+    scores = _cube(points, *names, [point.score for point in points])
+    scores = -scores if scale.better == "less" else scores
+    for number, measure in enumerate(results.measures):
+        values = _cube(points, *names, [point.measures[number] for point in points])
+        values = -values if measure.better == "lower" else values
+        for over, sides in (("all", (scores, values)), ("within topics", (_within(scores), _within(values)))):
+            for name, function in functions.items():
+                yield MeasureFelt(str(measure), name, over, len(points), _estimate(*sides, function, sampling))
 
 
 def _function(name: str) -> Callable[[Floats, Floats], float]:
