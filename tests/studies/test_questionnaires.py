@@ -203,6 +203,19 @@ def test_the_mean_of_the_others_may_stand_for_what_is_missing() -> None:
     assert "1 with less than half have no score" in told(answers)["missing-answers"][0]
 
 
+def test_answers_print_as_their_first_sheets() -> None:
+    rows = [{"user": f"p{n}", "system": "A", "topic": "t<1>", "satisfaction": 1 + n % 5} for n in range(12)]
+    lines = str(read(rows, SATISFACTION)).splitlines()
+    assert lines[:3] == [
+        "satisfaction, from 1 to 5, more is better",
+        "participant  system  topic  satisfaction",
+        "p0           A       t<1>           1.00",
+    ]
+    assert lines[-1] == "… and 2 more sheets"
+    assert "<th>t&lt;1&gt;</th>" in read(rows, SATISFACTION)._repr_html_()
+    assert "more sheet" not in str(read(rows[:10], SATISFACTION))
+
+
 def test_nothing_is_said_of_complete_sheets() -> None:
     assert read([sus(*[3] * 10)], SUS).warnings == ()
 

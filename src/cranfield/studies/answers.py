@@ -13,6 +13,7 @@ import numpy as np
 
 from cranfield.errors import DataError, UsageError, either, plural, some
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats.json_text import parse
 from cranfield.formats.sources import no_rows, open_source
 from cranfield.numerals import decimal
@@ -35,8 +36,8 @@ OPEN = ("", "na", "n/a")  # what stands where nothing was answered
 Records: TypeAlias = "Sequence[Mapping[str, Scalar]]"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Answers:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Answers(PrintedInNotebooks):
     """Answer sheets: who answered, about which system, on which topic (None without topics), and the score.
 
     `values[sheet, item]` are the answers as given, NaN where there is none; `scores` are NaN where a sheet has none.
@@ -50,6 +51,11 @@ class Answers:
     values: Floats
     scores: Floats
     warnings: tuple[Finding, ...]
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.studies.study_tables import render_answers
+
+        return render_answers(self, format)
 
 
 class TableLine(NamedTuple):

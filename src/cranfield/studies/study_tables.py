@@ -12,12 +12,14 @@ from cranfield.render.grid import DELIMITERS, Cell, Field, Grid, number, separat
 from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
+    from cranfield.studies.answers import Answers
     from cranfield.studies.assignments import StudyPlan
     from cranfield.studies.scales import Scale
     from cranfield.studies.scoring import StudyScores
     from cranfield.studies.study_comparison import StudyComparison
     from cranfield.studies.study_correlation import StudyCorrelation
 
+MOST_SHEETS = 10  # answer sheets that Python shows
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 
 
@@ -48,6 +50,19 @@ def _p(value: float) -> str:
 def scale_line(scale: Scale) -> str:
     """A scale in a few words."""
     return f"{scale.name}, from {scale.bottom:g} to {scale.top:g}, {scale.better} is better"
+
+
+def render_answers(answers: Answers, format: str) -> str:
+    """The first sheets with their scores, and how many there are."""
+    topics = answers.topics
+    header = ["participant", "system", *(["topic"] if topics else []), answers.scale.name]
+    rows = []
+    for sheet, score in enumerate(answers.scores[:MOST_SHEETS].tolist()):
+        who = [answers.participants[sheet], answers.systems[sheet], *([topics[sheet]] if topics else [])]
+        rows.append([*who, number(score, ".2f")])
+    more = len(answers.scores) - len(rows)
+    notes = [f"… and {plural(more, 'more sheet')}"] if more else []
+    return written(titled(scale_line(answers.scale), Grid(header, rows, labels=len(header) - 1), notes), format)
 
 
 def render_scores(scores: StudyScores, format: str, *, per_participant: bool = False) -> str:
