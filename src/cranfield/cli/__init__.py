@@ -32,7 +32,7 @@ TASKS = {
     "Evaluate": {
         "evaluate": "Score runs against relevance judgements.",
         "check": "Report everything odd about judgements and runs.",
-        "explain": "Show how the score of a run on a topic, or its mean, arises.",
+        "explain": "Show how a run's score on a topic, or its mean, arises.",
         "try": "Score rankings typed by hand, and show the working.",
         "measures": "List the measures, or explain one of them.",
         "trec_eval": "Print what trec_eval would print, to the character.",
