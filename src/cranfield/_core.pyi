@@ -83,6 +83,8 @@ class TextLayout:
     @property
     def quotes(self) -> bool: ...
     @property
+    def value(self) -> int: ...
+    @property
     def kind(self) -> str: ...
 
 def read_text(
@@ -92,6 +94,7 @@ def read_text(
     ties_in_input_order: bool,
     threads: int,
     progress: Progress,
+    labels: dict[str, float] = {},
 ) -> tuple[Table, int, str, bool]: ...
 def read_dict(outer: dict[Any, Any], kind: str, threads: int) -> Table: ...
 def read_columns(

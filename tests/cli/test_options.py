@@ -55,7 +55,7 @@ def shared(line: str, *, without: Sequence[str] = ()) -> list[Entry]:
     chances = line.replace("qrels.txt", "chances.txt")
     entries.append(Entry("--grades", chances, "--grades probabilities"))
     entries.append(Entry("--threads", line, "--threads 1", "--threads 2", same=True))
-    entries += [*wrong_format(line), columns(line)]
+    entries += [*wrong_format(line), columns(line), labels(line)]
     return [entry for entry in entries if entry.option not in without]
 
 
@@ -69,6 +69,14 @@ def columns(line: str) -> Entry:
     for name in ("qrels.txt", "a.run", "b.run", "full.txt"):
         line = line.replace(name, f"named-{name}.csv")
     return Entry("--columns", line, "--columns document=mydoc")
+
+
+LABELS = "--labels A=3,B=2,C=1,D=0"
+
+
+def labels(line: str) -> Entry:
+    """Judgements whose grades are letters: without a table they are refused."""
+    return Entry("--labels", line.replace("qrels.txt", "letters.txt"), LABELS)
 
 
 EVALUATE = "evaluate qrels.txt a.run b.run -m AP -m nDCG@5"
@@ -87,6 +95,7 @@ TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 ENTRIES: dict[str, list[Entry]] = {
     "agreement": [
         columns("agreement qrels.txt full.txt --resamples 100"),
+        labels("agreement qrels.txt full.txt --resamples 100"),
         Entry(
             "--run", "agreement judges.txt --resamples 100", "--run a.run --run b.run", expected="Orderings of systems"
         ),
@@ -104,6 +113,7 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "check": [
         columns("check qrels.txt b.run")._replace(exit=1),
+        labels("check qrels.txt b.run")._replace(exit=1),
         Entry("--judgements", "check subtopics.txt a.run", "--judgements subtopics", exit=1),
         *wrong_format("check qrels.txt a.run"),
     ],
@@ -135,6 +145,7 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "convert": [
         columns("convert a.run -o - --to csv --kind run"),
+        labels("convert qrels.txt -o - --to csv --kind qrels"),
         Entry("--output", "convert a.run", "-o out/a.csv", "-o out/a.jsonl"),
         Entry("--kind", "convert pond.toml -o out/x --to jsonl", "--kind qrels", "--kind topics"),
         Entry("--from", "convert a.msmarco -o out/a.csv --kind run", "--from msmarco"),
@@ -144,6 +155,8 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "correlate": [
         columns("correlate a.run b.run"),
+        labels("correlate --qrels qrels.txt a.run b.run c.run --resamples 20"),
+        labels("correlate --qrels qrels.txt -m AP a.run --reproduced b.run --resamples 20"),
         Entry("--qrels", "correlate a.run b.run", "--qrels qrels.txt"),
         Entry(
             "--measure", "correlate --qrels qrels.txt a.run b.run c.run --resamples 20", "-m P@2 -m AP", "-m P@3 -m AP"
@@ -172,6 +185,7 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "describe": [
         columns("describe qrels.txt --kind qrels"),
+        labels("describe qrels.txt --kind qrels"),
         Entry("--kind", "describe pond.toml", "--kind qrels"),
         Entry("--from", "describe qrels.txt --kind qrels", "--from parquet", exit=3),
         Entry("--judgements", "describe subtopics.txt", "--judgements subtopics"),
@@ -227,6 +241,7 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "fuse": [
         columns("fuse a.run b.run"),
+        labels(TRAIN),
         Entry("--method", "fuse a.run b.run", "--method combsum"),
         Entry("--norm", "fuse a.run b.run --method combsum", "--norm z"),
         Entry("--parameter", "fuse a.run b.run", "-p k=1"),
@@ -280,6 +295,7 @@ ENTRIES: dict[str, list[Entry]] = {
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
+        labels("plan qrels.txt a.run b.run"),
         Entry("--measure", "plan qrels.txt a.run b.run", "-m P@3", expected="P@3"),
         Entry("--difference", "plan --sd 0.1", "--difference 0.05", "--difference 0.02"),
         Entry("--sd", "plan --difference 0.05", "--sd 0.2", "--sd 0.1"),
@@ -320,6 +336,9 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "pool": [
         columns("pool a.run b.run"),
+        labels("pool --analyse qrels.txt a.run b.run"),
+        labels("pool --simulate qrels.txt a.run b.run"),
+        labels("pool a.run b.run --method move-to-front --batch 3 --judged qrels.txt"),
         Entry("--analyse", "pool a.run b.run", "--analyse qrels.txt", expected="Verdict"),
         Entry("--simulate", "pool a.run b.run", "--simulate qrels.txt", expected="Replayed"),
         Entry("--fill", "pool --strata sample.strata", "--fill full.txt"),
@@ -416,6 +435,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--tune", GRID, "--tune pond.qrels", "--tune other.qrels"),
         Entry("--measure", GRID, "-m P@1"),
         Entry("--columns", f"{GRID} --tune named-pond.csv", "--columns document=mydoc"),
+        Entry("--labels", f"{GRID} --tune letters-pond.txt", "--labels A=1,B=0"),
         Entry("--splits", GRID, "--splits pond-splits.json"),
         Entry("--folds", GRID, "--folds 3"),
         Entry("--seed", GRID, "--seed 3"),
@@ -429,6 +449,8 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "split": [
         columns("split qrels.txt"),
+        labels("split qrels.txt"),
+        labels("split qrels.txt --stratify a.run"),
         Entry("--folds", "split qrels.txt", "--folds 3"),
         Entry("--test-share", "split qrels.txt", "--test-share 0.3", "--test-share 0.5"),
         Entry("--repeats", "split qrels.txt", "--repeats 2"),
@@ -619,6 +641,8 @@ compare --collections collections.toml --splits splits.json
 convert a.run -o out/a
 convert a.run -o out/a.csv --from nope
 convert a.run -o out/a.csv --to nope
+convert a.run -o out/a.txt --to ntcir
+convert chances.txt -o out/a.txt --to ntcir
 convert a.run -o -
 convert a.run -o - --to msmarco
 convert missing.run -o out/a.csv
@@ -650,6 +674,14 @@ evaluate qrels.txt a.run -m nDCG(gain=y)@10
 evaluate qrels.txt a.run -m Novelty
 evaluate qrels.txt a.run -m TBG
 evaluate qrels.txt a.run --digest nope
+evaluate letters.txt a.run
+evaluate letters.txt a.run --labels A=3,B=2
+evaluate letters.txt a.run --labels A=3,B
+evaluate letters.txt a.run --labels A=high
+evaluate letters.txt a.run --labels A=1,A=2
+evaluate letters.txt a.run --labels 2=1
+evaluate letters.txt a.run --labels gate.toml
+evaluate qrels.txt a.run --labels A=1 --judgements sampled -m statAP
 evaluate qrels.txt a.run --figure memory
 evaluate qrels.txt pond.qrels
 evaluate a.run qrels.txt
@@ -870,6 +902,7 @@ def small_collection(home: Path) -> Path:
         (home / f"{name}.run.metadata.json").write_text(json.dumps(known))
 
     write("qrels.txt", rows(qrels))
+    write("letters.txt", rows({t: {d: "DCBA"[grade] for d, grade in given.items()} for t, given in qrels.items()}))
     for name, skill, leave in (
         ("a", 0.7, "t12"),
         ("b", 0.4, ""),
@@ -929,6 +962,7 @@ def small_collection(home: Path) -> Path:
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])
+    write("letters-pond.txt", [f"{fields[0]} 0 {fields[2]} {'BA'[fields[3] != '0']}" for fields in judged])
     write("other.qrels", [f"{n} 0 d{10 - n:02} 1" for n in range(1, 7)])
     titles = [line.split("\t") for line in (home / "pond-topics.tsv").read_text().splitlines()[1:]]
     write("numbered.tsv", ["id\ttitle", *(f"{10 * int(id)}\t{title}" for id, title in titles)])

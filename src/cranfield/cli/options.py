@@ -97,6 +97,21 @@ columns: Callable[[Command], Command] = click.option(
     help="Name of a column in the inputs, where it is not recognised, such as document=mydoc; WHAT is "
     f"{', '.join(ROLES[:-1])} or {ROLES[-1]}; may be repeated.",
 )
+
+
+def _labels(context: click.Context, _: click.Parameter, given: str | None) -> dict[str, float]:
+    from cranfield.formats.labels import read_labels
+
+    return {} if given is None else read_labels(given)
+
+
+labels: Callable[[Command], Command] = click.option(
+    "--labels",
+    metavar="LABEL=GRADE,…",
+    callback=_labels,
+    help="Which number each grade is, where the judgements have words or letters for grades, as S=3,A=2,B=1,C=0; or a "
+    ".toml file with a line for each. L0, L1, … need none.",
+)
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
@@ -283,7 +298,7 @@ def inputs(command: Command) -> Command:
         told = Inputs(policy, _taken_reading(given, kind=True), given.pop("known"), given.pop("lengths"))
         return command(*arguments, inputs=told, **given)
 
-    return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, _THREADS), called)  # type: ignore[return-value]
+    return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, labels, _THREADS), called)  # type: ignore[return-value]
 
 
 def decisions(*wanted: str) -> Callable[[Command], Command]:
@@ -302,7 +317,7 @@ def decisions(*wanted: str) -> Callable[[Command], Command]:
 
 def reading(*without: str, kind: bool = False) -> Callable[[Command], Command]:
     """How inputs are read, given to the command as `reading`; with `kind` its --judgements is part of that."""
-    chosen = {"format": input_format, "columns": columns, "threads": _THREADS}
+    chosen = {"format": input_format, "columns": columns, "labels": labels, "threads": _THREADS}
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -399,6 +414,7 @@ def _taken_reading(given: dict[str, Any], *, kind: bool) -> Reading:
     return Reading(
         format=given.pop("input_format", None),
         columns=given.pop("columns", {}),
+        labels=given.pop("labels", {}),
         judgements=given.pop("judgements") if kind else None,
         threads=given.pop("threads", None),
     )

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -389,13 +390,15 @@ NB_MODULE(_core, m) {
             "delimiter"_a = ' ', "quotes"_a = false, "header_lines"_a = 0, "kind"_a)
         .def_ro("delimiter", &TextLayout::delimiter)
         .def_ro("quotes", &TextLayout::quotes)
+        .def_ro("value", &TextLayout::value)
         .def_prop_ro("kind", [](const TextLayout& layout) { return name_of(layout.kind); });
     m.def(
         "read_text",
         [](nb::object source, const TextLayout& layout, std::shared_ptr<const Table> judgements, bool ties_in_input_order,
-           unsigned threads, Progress& progress) {
+           unsigned threads, Progress& progress, std::unordered_map<std::string, double> labels) {
             auto buffer = std::make_shared<Buffer>(source);
             TextLayout wanted = layout;
+            wanted.labels = std::move(labels);
             wanted.copy_ids = judgements == nullptr;  // what is judged at once may stay in the mapped file meanwhile
             wanted.judging = {std::move(judgements), ties_in_input_order};
             TextTable read;
@@ -406,7 +409,8 @@ NB_MODULE(_core, m) {
             if (!wanted.copy_ids) read.table.owners.push_back(std::move(buffer));
             return nb::make_tuple(std::move(read.table), read.facts.comments, to_str(read.facts.tag), read.facts.several_tags);
         },
-        "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a);
+        "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a,
+        "labels"_a = std::unordered_map<std::string, double>());
 
     m.def(
         "read_dict",

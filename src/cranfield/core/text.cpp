@@ -173,7 +173,8 @@ private:
         double value = 0;
         const char* const value_end = value_text.data() + value_text.size();
         const char* const limit = layout_.quotes ? value_end : end_;  // a field without its quotes is not in the text
-        const NumberFault fault = parse_decimal(value_text.data(), value_end, limit, value);
+        NumberFault fault = parse_decimal(value_text.data(), value_end, limit, value);
+        if (fault == NumberFault::not_a_number && is_label(value_text, value)) fault = NumberFault::none;
         std::int32_t rank = 0;
         bool rank_fault = false;
         if (at.rank >= 0) {
@@ -203,6 +204,15 @@ private:
         }
         if (at.rank >= 0) block_.add_rank(rank);
         if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
+    }
+
+    // Whether a field is a label that stands for a number. Only asked where it is no number itself.
+    bool is_label(Bytes text, double& value) const {
+        if (layout_.labels.empty()) return false;
+        const auto label = layout_.labels.find(std::string(text));
+        if (label == layout_.labels.end()) return false;
+        value = label->second;
+        return true;
     }
 
     void note_tag(Bytes tag) {

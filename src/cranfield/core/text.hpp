@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 #include "parallel.hpp"
 #include "table.hpp"
@@ -18,6 +19,7 @@ struct TextLayout {
     int topic = 0, doc = 2, value = 4, rank = 3, tag = 5;  // field numbers, -1 where there is none
     int min_fields = 6, max_fields = 0;                    // max 0: no limit
     int header_lines = 0;
+    std::unordered_map<std::string, double> labels;  // the numbers of grades that are words
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
     // Where the rows are wanted only to be joined with these judgements, that is done topic by topic as they are read,
     // and the rows are forgotten: it saves the time to write millions of rows to memory and to fetch them again.

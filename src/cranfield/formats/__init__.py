@@ -21,6 +21,7 @@ from cranfield.formats.format import (
 )
 from cranfield.formats.given import is_file, is_frame, is_open
 from cranfield.formats.kinds import read_kind
+from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
 from cranfield.render.escaping import visible
@@ -80,7 +81,7 @@ def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEF
 
 def _of_records(reading: Reading) -> Reading:
     """Records of ir_datasets have neither format nor columns of their own."""
-    return Reading(judgements=reading.judgements, threads=reading.threads)
+    return Reading(judgements=reading.judgements, labels=reading.labels, threads=reading.threads)
 
 
 def _read(
@@ -97,6 +98,7 @@ def _read(
         progress=progress,
         columns=reading.told,
         judging=judging,
+        labels=reading.numbers if kind == "grade" else NO_LABELS,
     )
     path = digested = None
     form = "memory"
@@ -127,12 +129,12 @@ def _choose(name: str | None, data: Buffer, label: str, request: Request) -> For
         if chosen is None:
             known = [format.name for format in readable()]
             raise UsageError(f"unknown format '{name}'; known: {', '.join(known)}{FORMATS.suggestion(name, known)}")
-        if not chosen.runs_only or request.kind == "score":
+        if chosen.serves(request.kind):
             return chosen
     end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
     head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK)
     formats, suffix = readable(), suffix_of(label)
-    recognised = (format for format in formats if format.recognise(head, request))
+    recognised = (format for format in formats if format.serves(request.kind) and format.recognise(head, request))
     by_suffix = (format for format in formats if suffix in format.suffixes)
     return next(recognised, None) or next(by_suffix, None) or FORMATS["trec"]
 

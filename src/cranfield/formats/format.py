@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
+from cranfield.formats.labels import NO_LABELS, Labels, is_label
+from cranfield.formats.labels import missing as missing_labels
 from cranfield.formats.sources import Buffer
 from cranfield.registry import Entry, Registry
 
@@ -56,6 +58,7 @@ class Request(NamedTuple):
     progress: Progress
     columns: Mapping[str, tuple[str, ...]]
     judging: Judging | None
+    labels: Labels = NO_LABELS  # the numbers of grades that are words
 
     @property
     def noun(self) -> str:
@@ -92,7 +95,7 @@ class Writer(NamedTuple):
     """How a format is written: the suffixes that call for it, what no id may contain, and what it has no place for.
 
     `has_comments` says that readers take a line that starts with # for a comment, `drops_mark` that they drop a byte
-    order mark before the first line.
+    order mark before the first line, `levels` that a grade is one of the whole numbers from 0 to 99.
     """
 
     write: Callable[[Rows, str], Iterable[str | bytes]]
@@ -102,20 +105,27 @@ class Writer(NamedTuple):
     has_scores: bool = True
     has_comments: bool = False
     drops_mark: bool = False
+    levels: bool = False
 
 
 class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
     Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. One of
-    `runs_only` may be named where the judgements beside the runs are in another.
+    `runs_only` may be named where the judgements beside the runs are in another, one of `judgements_only` where the
+    runs are.
     """
 
     suffixes: tuple[str, ...] = ()
     recognise: Callable[[bytes, Request], bool]
     tried: int | None = None
     runs_only: bool = False
+    judgements_only: bool = False
     writer: Writer | None = None
+
+    def serves(self, kind: Kind) -> bool:
+        """Whether it is a format of what is wanted."""
+        return not (self.runs_only if kind == "grade" else self.judgements_only)
 
     @property
     def read(self) -> Reads:
@@ -128,7 +138,7 @@ FORMATS: Registry[Format] = Registry(
     group="cranfield.formats",
     package="cranfield.formats",
     decorator="table_format",
-    order=("trec_text", "delimited", "json_text", "parquet"),
+    order=("trec_text", "delimited", "json_text", "parquet", "ntcir"),
 )
 
 
@@ -140,6 +150,7 @@ def table_format(
     recognise: Callable[[bytes, Request], bool] = lambda head, request: False,
     tried: int | None = None,
     runs_only: bool = False,
+    judgements_only: bool = False,
     writer: Writer | None = None,
 ) -> Format:
     """Registers a reader of runs and judgements as a format, with its writer."""
@@ -150,6 +161,7 @@ def table_format(
         recognise=recognise,
         tried=tried,
         runs_only=runs_only,
+        judgements_only=judgements_only,
         writer=writer,
     )
     FORMATS.add(format)
@@ -208,18 +220,21 @@ def comments_note(count: int) -> tuple[tuple[str, str], ...]:
     return (("comments", f"{count:,} lines starting with # were taken for comments"),) if count else ()
 
 
-def text_error(error: CoreError, source: str, request: Request, layout: str) -> DataError:
-    """A fault the core found in a text, as an error a person can act on."""
+def text_error(error: CoreError, source: str, request: Request, layout: str, labels: Sequence[str] = ()) -> DataError:
+    """A fault the core found in a text, as an error a person can act on; `labels` are the words among its grades."""
     code, fault = error.args
     text, shown = decode(fault["text"]), shorten(decode(fault["field"]), 60)
     kind = request.kind
     remedy: str | None = None
+    option: str | None = None
     if code in ("few-fields", "many-fields"):
         message = f"{shown} field{'s' if shown != '1' else ''} where {layout} needs {_needs(layout, request)}"
         remedy = _wrong_fields(text, request, layout, fault["line"])
     elif code == "not-a-number":
         message = f"{kind} '{shown}' is not a number"
         remedy = _not_a_number(shown, fault["line"])
+        if labels:
+            remedy, option = missing_labels(labels, request.labels)
     elif code == "nan":
         message = f"{kind} is '{shown}'"
         remedy = "Not a number cannot be ranked: find out why the system wrote it, or leave the line out."
@@ -251,15 +266,17 @@ def text_error(error: CoreError, source: str, request: Request, layout: str) -> 
         if kind == "grade" and _may_be_in_groups(text, decode(fault["other_text"]), layout):
             remedy += IN_GROUPS
     kind_of_error = DuplicateError if code == "duplicate" else DataError
-    return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy)
+    return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy, option=option)
 
 
 def _may_be_in_groups(line: str, other: str, layout: str) -> bool:
     """Whether two lines of judgements may differ because each is of another group: the second column of TREC text."""
-    return layout != "trec" or line.split()[1:2] != other.split()[1:2]
+    return layout != "ntcir" and (layout != "trec" or line.split()[1:2] != other.split()[1:2])
 
 
 def _needs(layout: str, request: Request) -> str:
+    if layout == "ntcir":
+        return "3 (topic, document, grade), or 4 (topic, grade, document, 0 or 1)"
     if layout != "trec":
         return "as many as its header"
     if request.kind == "score":
@@ -282,11 +299,15 @@ def is_number(text: str) -> bool:
 
 def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | None:
     fields = text.split()
+    if layout == "ntcir":
+        return "Every line must have as many fields as the first one; an id may not contain a blank."
     if layout != "trec":
         return "Every line must have the header's columns; a delimiter inside a field calls for quotes (CSV)."
     if text.count(",") >= 2 and len(fields) < 3:
         return "This looks like CSV: it needs a header line that names its columns, such as topic,document,score."
     if request.kind == "score":
+        if text.startswith("<SYSDESC>"):
+            return "This is the description that runs of NTCIR start with: take the line off, as with sed 1d."
         if len(fields) == 4 and is_number(fields[3]):
             return NOT_A_RUN
         if len(fields) == 3 and is_number(fields[2]):
@@ -294,6 +315,11 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
         return "If the last line was cut short, the file is incomplete: write it again."
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return NOT_JUDGEMENTS
+    if len(fields) == 3 and fields[1] != "0" and len(fields[2]) == 1 and is_label(fields[2]):
+        return (
+            "This looks like NTCIR's form, topic, document and a letter for the grade: --format ntcir (format= of a "
+            "reading)."
+        )
     if len(fields) == 3 and fields[1] == "0":
         either = ""
         if is_number(fields[2]):

@@ -5,11 +5,12 @@ String columns are used where they are, without a copy. Columns are found by nam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
 from cranfield.formats.format import Parsed, Request, collapsed_note, row_error
 from cranfield.formats.given import is_pandas
+from cranfield.formats.labels import is_label
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.memory import read_lists
 from cranfield.travel import unpacked
@@ -17,7 +18,9 @@ from cranfield.travel import unpacked
 if TYPE_CHECKING:
     import pandas
 
-    from cranfield.formats.given import ArrowStream
+    from cranfield.formats.given import ArrowStream, Values
+
+    Lists: TypeAlias = list[tuple[str, Values]]
 
 
 def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
@@ -27,7 +30,7 @@ def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
         if not is_pandas(frame):
             raise
         # pandas needs pyarrow for this, and pyarrow needs columns of one type; without either, the columns will do
-        return _read_pandas_columns(frame, source, request)
+        return _read_lists(_pandas_columns(frame), source, request)
     metadata = arrow_metadata(stream)
     try:
         names = arrow_columns(stream)
@@ -35,7 +38,10 @@ def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
         wanted = [columns.topic, columns.document, columns.value, columns.rank]
         table = read_arrow(stream, wanted, columns.kind, request.threads)
     except CoreError as error:
-        raise row_error(error, source, request) from None
+        lists = _columns_of(frame) if "score or grade" in error.args[1].get("message", "") and request.labels else None
+        if lists is None or not _has_labels(lists[columns.value][1]):
+            raise row_error(error, source, request) from None
+        return _read_lists(lists, source, request)
     check_grades(table, names[columns.value], request, source)
     return Parsed(table, collapsed_note(table), luggage=unpacked(metadata, table, columns.kind) if metadata else None)
 
@@ -54,10 +60,30 @@ def noted(parsed: Parsed) -> Parsed:
     return parsed
 
 
-def _read_pandas_columns(frame: pandas.DataFrame, source: str, request: Request) -> Parsed:
-    names = [str(name) for name in frame.columns]
+def _pandas_columns(frame: pandas.DataFrame) -> Lists:
+    return [(str(name), frame.iloc[:, i].tolist()) for i, name in enumerate(frame.columns)]
+
+
+def _columns_of(frame: ArrowStream) -> Lists | None:
+    """A frame's columns by name, or None where nothing is there to take them out of it."""
+    if is_pandas(frame):
+        return _pandas_columns(frame)
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    table = pyarrow.table(frame)
+    return [(name, table.column(i).to_pylist()) for i, name in enumerate(table.column_names)]
+
+
+def _has_labels(values: Values) -> bool:
+    return any(isinstance(value, str) and is_label(value) for value in values)
+
+
+def _read_lists(lists: Lists, source: str, request: Request) -> Parsed:
+    names = [name for name, _ in lists]
     columns = require_columns(names, request.kind, request.columns, source)
-    lists = [frame.iloc[:, i].tolist() for i in (columns.topic, columns.document, columns.value)]
-    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    topics, documents, values = (lists[i][1] for i in (columns.topic, columns.document, columns.value))
+    parsed = read_lists(topics, documents, values, source, request, kind=columns.kind)
     check_grades(parsed.table, names[columns.value], request, source)
     return parsed

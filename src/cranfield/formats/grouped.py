@@ -20,6 +20,7 @@ from cranfield.formats.delimited import header
 from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, repeated_note, rows_of_text
 from cranfield.formats.given import is_file, is_frame, is_open, is_pandas
 from cranfield.formats.json_text import parse as parse_json
+from cranfield.formats.labels import NO_LABELS, Labels, grade_of, remedies
 from cranfield.formats.layout import NOTHING, ColumnNames, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
@@ -54,11 +55,12 @@ class Rows(NamedTuple):
 
 
 class Grouping(NamedTuple):
-    """What a group is, what its column may be called, and what columns are said to be called."""
+    """What a group is, what its column may be called, what columns are said to be called, and the labels of grades."""
 
     noun: str
     names: tuple[str, ...]
     columns: ColumnNames = NOTHING
+    labels: Labels = NO_LABELS
 
 
 class Line(NamedTuple):
@@ -95,21 +97,23 @@ def read_rows(source: Given, name: str | None, wanted: Grouping) -> Rows:
     return Rows(rows, Origin(name or ("qrels" if path is None else stem(label)), path, notes=tuple(notes)))
 
 
-def trec_lines(data: bytes, source: str, fields: int, notes: Notes) -> Iterator[Line]:
-    """Lines of ids with a number at the end; blank ones and comments are left out, with a note on comments.
+def trec_lines(data: bytes, source: str, fields: int, notes: Notes, labels: Labels = NO_LABELS) -> Iterator[Line]:
+    """Lines of ids with a number (or its label) at the end; comments and blank lines are left out, comments noted.
 
     >>> list(trec_lines(b"q1 0 d1 2", "qrels", 4, []))
     [Line(ids=('q1', '0', 'd1'), grade=2.0, number=1, text='q1 0 d1 2')]
     """
-    for number, line in rows_of_text(data, lambda line: len(_parts(line)) == fields, notes):
+    rows = rows_of_text(data, lambda line: len(_parts(line)) == fields, notes)
+    for number, line in rows:
         parts, text = [decode(part) for part in _parts(line)], decode(line)
         if len(parts) != fields:
             problem = f"{len(parts)} fields where there must be {fields}"
             pool = UNJUDGED.format("a grade at the end of each line") if len(parts) == 3 and parts[1] == "0" else None
             raise DataError(problem, source=source, line=number, text=text, remedy=pool)
-        grade = _number(parts[-1])
+        grade = _number(parts[-1], labels)
         if not _is_grade(grade):
-            raise DataError(_no_number(grade), source=source, line=number, text=text)
+            remedy, option = remedies((decode(_parts(other)[-1]) for _, other in rows), labels)
+            raise DataError(_no_number(grade), source=source, line=number, text=text, remedy=remedy, option=option)
         yield Line(tuple(parts[:-1]), grade, number, text)
 
 
@@ -127,7 +131,7 @@ def _read_bytes(data: Buffer, source: str, wanted: Grouping, notes: Notes) -> It
         raise DataError("NUL byte", source=source, line=whole.count(b"\n", 0, at) + 1, remedy="This is not text.")
     if format == "json":
         try:
-            return list(_read_mapping(cast("Nested", parse_json(decode(whole), source, None)), source))
+            return list(_read_mapping(cast("Nested", parse_json(decode(whole), source, None)), source, wanted.labels))
         except TypeError as error:
             raise DataError(str(error)) from None
     if format == "jsonl":
@@ -136,13 +140,13 @@ def _read_bytes(data: Buffer, source: str, wanted: Grouping, notes: Notes) -> It
         return _read_delimited(whole, source, wanted, "," if format == "csv" else "\t", notes)
     return (
         GroupedJudgement(topic=topic, group=group, document=document, grade=grade, line=number, text=text)
-        for (topic, group, document), grade, number, text in trec_lines(whole, source, 4, notes)
+        for (topic, group, document), grade, number, text in trec_lines(whole, source, 4, notes, wanted.labels)
     )
 
 
 def _read_memory(source: Given, label: str, wanted: Grouping) -> Iterable[GroupedJudgement]:
     if isinstance(source, Mapping):
-        return _read_mapping(source, label)
+        return _read_mapping(source, label, wanted.labels)
     if is_frame(source):
         return _read_frame(source, label, wanted)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
@@ -151,14 +155,14 @@ def _read_memory(source: Given, label: str, wanted: Grouping) -> Iterable[Groupe
         )
     rows, fields = records_of(cast("Records", source), label)
     lists = [values_of(rows, fields[i], label) for i in _columns(fields, label, wanted)]
-    return (_row(four, label) for four in zip(*lists, strict=True))
+    return (_row(four, label, wanted.labels) for four in zip(*lists, strict=True))
 
 
-def _read_mapping(outer: Nested, source: str) -> Iterator[GroupedJudgement]:
+def _read_mapping(outer: Nested, source: str, labels: Labels) -> Iterator[GroupedJudgement]:
     for topic, documents in outer.items():
         for document, groups in _entries(documents, source):
             for group, grade in _entries(groups, source):
-                yield _row((topic, group, document, grade), source)
+                yield _row((topic, group, document, grade), source, labels)
 
 
 def _entries(value: Value, source: str) -> Iterable[tuple[str | int, Value]]:
@@ -180,7 +184,7 @@ def _read_frame(frame: ArrowStream, source: str, wanted: Grouping) -> Iterator[G
             ) from None
         table = pyarrow.table(frame)
         lists = [table.column(i).to_pylist() for i in _columns(table.column_names, source, wanted)]
-    return (_row(four, source) for four in zip(*lists, strict=True))
+    return (_row(four, source, wanted.labels) for four in zip(*lists, strict=True))
 
 
 def _read_json_lines(data: bytes, source: str, wanted: Grouping) -> Iterator[GroupedJudgement]:
@@ -192,7 +196,7 @@ def _read_json_lines(data: bytes, source: str, wanted: Grouping) -> Iterator[Gro
                 raise DataError("expected an object on each line", source=source, line=number, text=text)
             keys = tuple(entry)
             four = [entry[keys[i]] for i in _columns(keys, f"{source}:{number}", wanted)]
-            yield _row(four, source, number, text)
+            yield _row(four, source, wanted.labels, number, text)
 
 
 def _read_delimited(
@@ -209,7 +213,7 @@ def _read_delimited(
                 message = f"{len(fields)} fields where the header has {len(names)}"
                 raise DataError(message, source=source, line=number, text=text)
             topic, group, document, grade = (fields[i] for i in places)
-            yield _row((topic, group, document, _number(grade)), source, number, text)
+            yield _row((topic, group, document, _number(grade, wanted.labels)), source, wanted.labels, number, text)
 
 
 def _columns(header: Sequence[str], source: str, wanted: Grouping) -> tuple[int, int, int, int]:
@@ -223,13 +227,18 @@ def _columns(header: Sequence[str], source: str, wanted: Grouping) -> tuple[int,
     return columns.topic, group, columns.document, columns.value
 
 
-def _row(four: Sequence[Value], source: str, line: int | None = None, text: str | None = None) -> GroupedJudgement:
-    """A judgement of ids that may be integers, checked."""
-    *ids, grade = four
+def _row(
+    four: Sequence[Value], source: str, labels: Labels, line: int | None = None, text: str | None = None
+) -> GroupedJudgement:
+    """A judgement of ids that may be integers and a grade that may be a label, checked."""
+    *ids, given = four
+    grade = grade_of(given, labels)
     faults = [f"id {id!r} is neither a string nor an integer" for id in ids if not _is_id(id)]
     if faults or not _is_grade(grade):
         where = source if line is not None else f"{source}: {shorten(repr(tuple(four)))}"
-        raise DataError(faults[0] if faults else _no_number(grade), source=where, line=line, text=text)
+        remedy, option = (None, None) if faults else remedies([grade], labels)
+        message = faults[0] if faults else _no_number(grade)
+        raise DataError(message, source=where, line=line, text=text, remedy=remedy, option=option)
     topic, group, document = map(str, ids)
     return GroupedJudgement(topic=topic, group=group, document=document, grade=float(grade), line=line, text=text)
 
@@ -247,9 +256,9 @@ def _no_number(grade: Value) -> str:
     return f"grade {shown} is not a number"
 
 
-def _number(text: str) -> float | str:
-    """A decimal number, or the text itself where it is none: Python would take 1_0 for ten."""
-    return float(text) if _NUMBER.fullmatch(text.strip()) else text
+def _number(text: str, labels: Labels) -> float | str:
+    """A decimal number or that of a label, or the text itself where it is none: Python would take 1_0 for ten."""
+    return float(text) if _NUMBER.fullmatch(text.strip()) else grade_of(text.strip(), labels)
 
 
 def _each_once(

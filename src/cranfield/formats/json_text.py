@@ -23,6 +23,7 @@ from cranfield.formats.format import (
     table_format,
     tagged,
 )
+from cranfield.formats.labels import grade_of, remedies
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
@@ -116,9 +117,12 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
             wanted, kind = [keys[i] for i in (columns.topic, columns.document, columns.value)], columns.kind
             tag_key = keys[columns.tag] if columns.tag >= 0 else None
         row = [entry[name] for name in wanted]
+        row[2] = grade_of(row[2], request.labels)
         fault = _fault(row, request)
         if fault:
-            raise DataError(fault, source=source, line=number, text=line)
+            others = (_value_of(other, wanted[2]) for other in lines[number:])
+            remedy, option = remedies([row[2], *others], request.labels) if fault.startswith("grade") else (None, None)
+            raise DataError(fault, source=source, line=number, text=line, remedy=remedy, option=option)
         for column, value in zip(rows, row, strict=True):
             column.append(value)
         numbers.append(number)
@@ -131,6 +135,15 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     if wanted:
         check_grades(table, wanted[2], request, source)
     return tagged(Parsed(table, collapsed_note(table)), tags)
+
+
+def _value_of(line: str, key: str) -> Json:
+    """What a line that may be no object has under a key."""
+    try:
+        entry = parse(line, "", None)
+    except DataError:
+        return None
+    return entry.get(key) if isinstance(entry, dict) else None
 
 
 def _fault(row: list[Json], request: Request) -> str | None:

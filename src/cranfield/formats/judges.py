@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, ColumnNames
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NAMES = ("judge", "judge_id", "assessor", "assessor_id", "annotator", "annotator
 
 
 @kind_of_judgements("judges")
-def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, reading: Reading = DEFAULT) -> Qrels:
     """Judgements with the column `judges`, in which a judge is the same in all topics.
 
     >>> qrels = read({"q1": {"d1": {"ann": 1, "bob": 0}}, "q2": {"d1": {"bob": 2}}}, None)
@@ -31,7 +31,7 @@ def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qre
     array([[ 1.,  0.],
            [nan,  2.]])
     """
-    judged = read_rows(source, name, Grouping("judge", NAMES, columns))
+    judged = read_rows(source, name, Grouping("judge", NAMES, reading.told, reading.numbers))
     everybody = in_order(row.group for row in judged.rows)
     return as_qrels(judged, "judges", {row.topic: everybody for row in judged.rows}, _mean)
 

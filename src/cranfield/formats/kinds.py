@@ -1,6 +1,6 @@
 """Judgements that say more than a grade for each document.
 
-Each kind is a module of this package, called as the kind, with a function `read(source, name, columns) -> Qrels` that
+Each kind is a module of this package, called as the kind, with a function `read(source, name, reading) -> Qrels` that
 is decorated with `@kind_of_judgements` and puts what else is known of each document into a column of the judgements,
 under the name of the kind. To add a kind, write its module.
 """
@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError
-from cranfield.formats.layout import OURS, ColumnNames
+from cranfield.formats.layout import OURS
 from cranfield.formats.reading import Reading
 from cranfield.formats.sources import open_source
 from cranfield.registry import Entry, Registry
@@ -22,7 +22,8 @@ from cranfield.tables import Qrels
 if TYPE_CHECKING:
     from cranfield.formats.given import Given
 
-ReadsKind = Callable[["Given", str | None, ColumnNames], Qrels]
+NUMBERED = ("sampled", "preferences")  # whose grades and levels are numbers, as the programs that made them have it
+ReadsKind = Callable[["Given", str | None, Reading], Qrels]
 
 
 class KindOfJudgements(Entry[ReadsKind]):
@@ -80,7 +81,9 @@ def read_kind(source: Given, name: str | None, reading: Reading) -> Qrels:
     if known is None:
         near = KINDS.suggestion(kind)
         raise UsageError(f"unknown kind of judgements '{kind}'; there are plain, {', '.join(KINDS)}{near}")
-    qrels = known.function(source, name, reading.told)
+    if reading.labels and kind in NUMBERED:
+        raise UsageError(f"labels are for plain judgements, subtopics and judges: the grades of {kind} are numbers")
+    qrels = known.function(source, name, reading)
     if reading.digest is None or qrels.origin.path in (None, "-"):
         return qrels
     digested = open_source(qrels.origin.path, reading.digest).digest()

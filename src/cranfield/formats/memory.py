@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, row_error
+from cranfield.formats.labels import grade_of, remedies
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.tables import describe_type
 
@@ -31,11 +32,13 @@ def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
         for topic, documents in outer.items()
     }
     try:
-        table = read_dict(plain, request.kind, request.threads)
+        table = _read_dict(plain, request)
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        raise ArgumentError(f"{source}: {_misfit(plain, request)}{error}") from None
+        every = (value for documents in plain.values() if isinstance(documents, dict) for value in documents.values())
+        remedy, _ = remedies(every, request.labels)
+        raise ArgumentError(f"{source}: {_misfit(plain, request)}{error}", *filter(None, [remedy])) from None
     return Parsed(table, collapsed_note(table))
 
 
@@ -78,6 +81,22 @@ def _check_ranked(topic: str | int, ranked: list[Value], source: str) -> None:
             )
 
 
+def _read_dict(outer: dict[str | int, Value], request: Request) -> Table:
+    """The table of a dict; once more with the numbers of labels where grades are words."""
+    try:
+        return read_dict(outer, request.kind, request.threads)
+    except TypeError:
+        if not request.labels:
+            raise
+    graded = {
+        topic: {document: grade_of(value, request.labels) for document, value in documents.items()}
+        if isinstance(documents, dict)
+        else documents
+        for topic, documents in outer.items()
+    }
+    return read_dict(graded, request.kind, request.threads)
+
+
 def _misfit(outer: dict[str | int, Value], request: Request) -> str:
     """Where the first entry stands that is of a wrong type."""
     for topic, documents in outer.items():
@@ -95,7 +114,7 @@ def _misfit(outer: dict[str | int, Value], request: Request) -> str:
 
 def _fits(outer: dict[str | int, Value], request: Request) -> bool:
     try:
-        read_dict(outer, request.kind, 1)
+        _read_dict(outer, request)
     except TypeError:
         return False
     except CoreError:
@@ -107,12 +126,16 @@ def read_lists(
     topics: Values, documents: Values, values: Values | Floats, source: str, request: Request, *, kind: str
 ) -> Parsed:
     """Three columns of equal length."""
+    if request.labels and isinstance(values, list) and any(isinstance(value, str) for value in values):
+        values = [grade_of(value, request.labels) for value in values]
     try:
         table, _ = read_columns(topics, 1, documents, values, kind, request.threads)
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        raise _misfit_row(error, topics, 1, documents, values, source) from None
+        misfit = _misfit_row(error, topics, 1, documents, values, source)
+        remedy, _ = remedies(values, request.labels)
+        raise misfit if remedy is None else ArgumentError(str(misfit), remedy) from None
     return Parsed(table, collapsed_note(table))
 
 
@@ -165,6 +188,8 @@ def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
         )
     if len(topics) != len(documents):
         raise DataError(f"{len(topics):,} topics, but {len(documents):,} rows of documents", source=source)
+    if values.dtype.kind in "UO" and request.labels:
+        values = _numbers(values, source, request)
     if values.dtype.kind not in "fiub":
         raise ArgumentError(f"{source}: {request.kind}s must be numbers, not {values.dtype}")
     per_topic = documents.shape[1] if documents.ndim == 2 else 1
@@ -188,6 +213,18 @@ def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
     if padded:
         notes += (("padding", f"{padded:,} places with the id -1, as FAISS fills up short lists, were left out"),)
     return Parsed(table, notes)
+
+
+def _numbers(grades: NDArray[np.generic], source: str, request: Request) -> NDArray[np.generic]:
+    """Grades that are words as numbers."""
+    import numpy as np
+
+    flat = [grade_of(grade, request.labels) for grade in grades.ravel().tolist()]
+    remedy, _ = remedies(flat, request.labels)
+    if remedy is not None:
+        raise ArgumentError(f"{source}: grades must be numbers", remedy)
+    known = all(isinstance(grade, int | float) for grade in flat)
+    return np.array(flat, dtype=np.float64).reshape(grades.shape) if known else grades
 
 
 def _strings(documents: NDArray[np.generic]) -> Values:

@@ -22,7 +22,7 @@ from cranfield.formats.format import decode, is_number, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.grouped import Notes, trec_lines
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, ColumnNames
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import nothing_in_it, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -57,7 +57,7 @@ class Statement(NamedTuple):
 
 
 @kind_of_judgements("preferences")
-def read(source: Given, name: str | None = None, columns: ColumnNames = NOTHING) -> Qrels:
+def read(source: Given, name: str | None = None, reading: Reading = DEFAULT) -> Qrels:
     """Reads preference judgements; they have no columns that could be called otherwise.
 
     >>> qrels = read({"q1": [("d1", "d2"), ("d2", "d3"), ("d1", "d4")]})

@@ -29,7 +29,8 @@ from cranfield.formats import read_qrels, stem
 from cranfield.formats.format import decode, repeated_note, rows_of_text
 from cranfield.formats.given import is_file
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, ColumnNames, require_columns
+from cranfield.formats.layout import ColumnNames, require_columns
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import no_rows, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 
@@ -72,7 +73,7 @@ class SampledJudgement(NamedTuple):
 
 
 @kind_of_judgements("sampled")
-def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, reading: Reading = DEFAULT) -> Qrels:
     """Judgements with the columns `sampled`, each document's chance, and, where strata are given, `stratum`.
 
     >>> import io
@@ -88,7 +89,8 @@ def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qre
         rows = _of_text(bytes(opened.data), label, notes)
     else:
         label = name or "the qrels"
-        rows = list(_of_mapping(source, label) if isinstance(source, Mapping) else _of_records(source, label, columns))
+        of_memory = _of_mapping(source, label) if isinstance(source, Mapping) else None
+        rows = list(_of_records(source, label, reading.told) if of_memory is None else of_memory)
     if not rows:
         raise no_rows(label, path)
     rows = _distinct(rows, notes)

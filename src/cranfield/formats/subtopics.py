@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.formats.grouped import Grouping, as_qrels, in_order, read_rows
 from cranfield.formats.kinds import kind_of_judgements
-from cranfield.formats.layout import NOTHING, ColumnNames
+from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NAMES = ("subtopic", "subtopic_id", "subtopic-id", "aspect", "intent", "iteratio
 
 
 @kind_of_judgements("subtopics")
-def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qrels:
+def read(source: Given, name: str | None, reading: Reading = DEFAULT) -> Qrels:
     """Judgements with the columns `subtopics`, each topic's by name, and `by_id`, the order of ids descending.
 
     >>> qrels = read({"q1": {"d1": {"b": 1}, "d2": {"a": 0, "b": 2}}}, None)
@@ -33,7 +33,7 @@ def read(source: Given, name: str | None, columns: ColumnNames = NOTHING) -> Qre
     """
     import numpy as np
 
-    judged = read_rows(source, name, Grouping("subtopic", NAMES, columns))
+    judged = read_rows(source, name, Grouping("subtopic", NAMES, reading.told, reading.numbers))
     groups: dict[str, set[str]] = {}
     for row in judged.rows:
         groups.setdefault(row.topic, set()).add(row.group)

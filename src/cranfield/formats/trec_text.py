@@ -7,7 +7,7 @@ header: topic, document, rank.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, islice
 
 from cranfield._core import CoreError, TextLayout, read_text
 from cranfield.formats.format import (
@@ -17,17 +17,20 @@ from cranfield.formats.format import (
     Writer,
     collapsed_note,
     comments_note,
+    decode,
     several_tags_note,
     table_format,
     text_error,
 )
 from cranfield.formats.heads import END, metadata_lines
+from cranfield.formats.labels import is_label, labels_of
 from cranfield.formats.rows import BLANKS, number
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
 RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
 QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kind="grade")
+SEARCHED = 1 << 26  # bytes of judgements that are searched for the labels of grades, once one is a fault
 RANKS = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="rank")
 
 
@@ -39,8 +42,8 @@ def read_msmarco(data: Buffer, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RANKS)
 
 
-def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout) -> Parsed:
-    """Delimited text of whatever layout."""
+def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout, name: str | None = None) -> Parsed:
+    """Delimited text of whatever layout; the format's name is for errors."""
     judging = request.judging
     try:
         table, comments, tag, several_tags = read_text(
@@ -50,10 +53,11 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout)
             judging is not None and judging.ties == "file",
             request.threads,
             request.progress,
+            dict(request.labels),
         )
     except CoreError as error:
-        name = "trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv"
-        raise text_error(error, source, request, name) from None
+        name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
+        raise text_error(error, source, request, name, _labels(data, layout, error)) from None
     notes = collapsed_note(table)
     if comments:
         metadata = metadata_lines(data)
@@ -64,6 +68,18 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout)
     if layout.kind == "rank":
         notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
     return Parsed(table, notes, tag)
+
+
+def _labels(data: Buffer, layout: TextLayout, error: CoreError) -> list[str]:
+    """The words among the grades of a text in which one was no number, unless it is that of a header line."""
+    code, fault = error.args
+    if code != "not-a-number" or layout.kind != "grade" or not is_label(decode(fault["field"])):
+        return []
+    lines = islice(bytes(data[:SEARCHED]).splitlines(), fault["line"], None)
+    between = None if layout.delimiter == " " else layout.delimiter
+    rows = (decode(line).split(between) for line in lines)
+    others = labels_of(row[layout.value].strip().strip('"') for row in rows if len(row) > layout.value)
+    return labels_of([decode(fault["field"]), *others]) if others or fault["line"] > 1 else []
 
 
 def write_trec(table: Rows, tag: str) -> Iterator[str]:

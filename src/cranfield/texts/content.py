@@ -10,6 +10,7 @@ from typing import Literal, cast
 from cranfield.errors import DataError
 from cranfield.formats.format import BYTE_ORDER_MARK
 from cranfield.formats.json_text import parse
+from cranfield.formats.labels import LEVELS, is_label
 from cranfield.formats.layout import ACCEPTED
 from cranfield.formats.sources import Buffer
 from cranfield.texts import sgml, trec_topics
@@ -120,6 +121,8 @@ def _by_fields(first: str, path: str) -> Content | None:
     fields = first.split()
     numbers = [bool(_NUMBER.fullmatch(field)) for field in fields]
     between_tabs = first.split("\t")
+    if len(fields) in (3, 4) and (fields[-1] in LEVELS or (is_label(fields[-1]) and by_name(path) == "qrels")):
+        return "qrels"
     if len(between_tabs) in (2, 4) and not numbers[-1]:
         return _text(by_name(path)) or ("documents" if "://" in between_tabs[1] else None)
     if len(fields) >= 6 and numbers[3] and numbers[4]:

@@ -12,6 +12,7 @@ from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import read_qrels, read_run, suffix_of, touched
 from cranfield.formats.format import FORMATS as TABLE_FORMATS
 from cranfield.formats.format import Format, Writer, is_comment
+from cranfield.formats.labels import LEVELS
 from cranfield.formats.output import Where, save
 from cranfield.formats.writers import by_suffix, writable
 from cranfield.tables import Qrels, Run
@@ -70,6 +71,8 @@ def write_qrels(qrels: Given, where: Where, *, format: str | None = None, lossy:
         for topic in table.topics:
             losses.add(f"what is known besides the grade is dropped: {column}", topic)
     chosen, writer = _table_format(format, where, "qrels")
+    if writer.levels:
+        _check_levels(table, chosen.name)
     return _write_table(table, chosen.name, writer, where, "", losses, lossy)
 
 
@@ -164,6 +167,19 @@ def _write_table(
     return lost
 
 
+def _check_levels(qrels: Qrels, format: str) -> None:
+    """An error where a grade is none of the levels that a format has: no other would do in its place."""
+    for topic, documents in qrels.to_dict().items():
+        for document, grade in documents.items():
+            if f"L{grade:g}" not in LEVELS:
+                where = f"topic '{shorten(topic)}', document '{shorten(document)}'"
+                raise DataError(
+                    f"{where}: the grade {grade:g} is no level of {format}",
+                    source=qrels.name,
+                    remedy="Its grades are whole numbers from 0 to 99. jsonl and trec hold any grade.",
+                )
+
+
 def _unfit_id(table: Run | Qrels, writer: Writer) -> str | None:
     """The first id that a format cannot hold."""
     if table.topics[0].startswith("\ufeff") and writer.drops_mark:
@@ -218,11 +234,14 @@ def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Wr
     """The format of that name, or the one that the suffix of the file calls for, and its writer."""
     if name is None:
         by_suffix(suffix_of(_name_of(where)))  # it may be that of a plug-in
-    suffixes = {format.name: format.writer.suffixes for format in writable() if format.writer}
+    formats = [format for format in writable() if kind != "run" or not format.judgements_only]
+    suffixes = {format.name: format.writer.suffixes for format in formats if format.writer}
     chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
     if chosen is None or chosen.writer is None:
         near = TABLE_FORMATS.suggestion(str(name), suffixes)
         raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}{near}")
+    if kind == "run" and chosen.judgements_only:
+        raise UsageError(f"{chosen.name} is a format of judgements: a run is written in another, as trec")
     return chosen, chosen.writer
 
 

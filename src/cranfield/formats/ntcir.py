@@ -1,0 +1,77 @@
+"""NTCIR's judgements: topic, document and a level such as L2, or a letter.
+
+The first two workshops have four columns: topic, letter, document, and 0 or 1, which is the letter cut in two. Read as
+TREC text such a file has the grades 0 and 1; here it has those of the letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from cranfield._core import TextLayout
+from cranfield.formats.format import (
+    BYTE_ORDER_MARK,
+    Parsed,
+    Request,
+    Rows,
+    Writer,
+    decode,
+    is_comment,
+    is_number,
+    table_format,
+)
+from cranfield.formats.labels import LEVELS
+from cranfield.formats.rows import BLANKS
+from cranfield.formats.sources import Buffer
+from cranfield.formats.trec_text import read_fields
+
+LEVEL = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="grade")
+LETTER = TextLayout(topic=0, value=1, document=2, min_fields=4, max_fields=4, kind="grade")
+LOOKED_AT = 10  # lines, to recognise the format
+
+
+def read_ntcir(data: Buffer, source: str, request: Request) -> Parsed:
+    first = next(_rows(bytes(data[: 1 << 16])), [])
+    if len(first) != 4:
+        return read_fields(data, source, request, LEVEL, "ntcir")
+    parsed = read_fields(data, source, request, LETTER, "ntcir")
+    note = ("letters-as-grades", "grades are those of the letters in the second column, not the 0 or 1 in the last")
+    return parsed._replace(notes=(*parsed.notes, note))
+
+
+def recognise(head: bytes, request: Request) -> bool:
+    """Whether the first lines have a label that is known where NTCIR has it.
+
+    A second column of zeros is that of TREC: a pool that nobody has judged may have documents called L1 and L2.
+    """
+    rows = list(islice(_rows(head), LOOKED_AT))
+    if not rows or len({len(row) for row in rows}) > 1:
+        return False
+    if len(rows[0]) == 3:
+        return all(row[2] in request.labels for row in rows) and any(row[1] != "0" for row in rows)
+    told = request.labels is not LEVELS  # a table says that the letters are the grades
+    return told and len(rows[0]) == 4 and all(row[1] in request.labels and is_number(row[3]) for row in rows)
+
+
+def _rows(head: bytes) -> Iterator[list[str]]:
+    """The fields of the lines that are neither blank nor comments."""
+    for line in head.removeprefix(BYTE_ORDER_MARK).splitlines():
+        fields = decode(line).split()
+        if fields and not is_comment(line, fits=len(fields) in (3, 4)):
+            yield fields
+
+
+def write_ntcir(table: Rows, tag: str) -> Iterator[str]:
+    for topic, documents in table.to_dict().items():
+        yield "".join([f"{topic} {document} L{grade:.0f}\n" for document, grade in documents.items()])
+
+
+NTCIR = table_format(
+    "ntcir",
+    read_ntcir,
+    recognise=recognise,
+    tried=45,
+    judgements_only=True,
+    writer=Writer(write_ntcir, unfit=BLANKS, has_tag=False, has_comments=True, drops_mark=True, levels=True),
+)
