@@ -114,6 +114,7 @@ ENTRIES: dict[str, list[Entry]] = {
     "check": [
         columns("check qrels.txt b.run")._replace(exit=1),
         labels("check qrels.txt b.run")._replace(exit=1),
+        Entry("--collection", "check qrels.txt b.run", "--collection graded.toml", expected="unlabelled", exit=1),
         Entry("--judgements", "check subtopics.txt a.run", "--judgements subtopics", exit=1),
         *wrong_format("check qrels.txt a.run"),
     ],
@@ -372,6 +373,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--output", "report qrels.txt a.run b.run -m AP", "-o out/r.md", "-o out/r.tex"),
         Entry("--measure", "report qrels.txt a.run b.run -o out/r.tex", "-m P@3"),
         Entry("--title", REPORT.replace("tex", "md"), "--title Ducks", expected="Ducks"),
+        Entry("--collection", REPORT, "--collection graded.toml", expected="partly relevant"),
         Entry("--baseline", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--baseline b"),
         Entry("--test", REPORT, "--test wilcoxon", "--test sign"),
         Entry("--correction", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--correction bonferroni"),
@@ -624,6 +626,8 @@ agreement judges.txt -m AP
 agreement judges.txt --format csv
 agreement qrels.txt
 agreement judges.txt --run a.run -m nope
+check qrels.txt --collection qrels.txt
+check qrels.txt --collection gate.toml
 compare
 compare qrels.txt a.run
 compare qrels.txt a.run b.run --test nope
@@ -647,6 +651,7 @@ convert a.run -o -
 convert a.run -o - --to msmarco
 convert missing.run -o out/a.csv
 convert qrels.txt -o out/x --kind documents
+convert pond.toml -o out/x --labels A=1
 correlate a.run
 correlate a.run b.run c.run
 correlate a.run b.run -m AP
@@ -663,6 +668,7 @@ correlate --qrels qrels.txt a.run b.run --reproduced c.run
 correlate --qrels qrels.txt --topic-set zscores.txt a.run b.run
 correlate --qrels qrels.txt --topic-set some.topics --topic-set empty.txt a.run b.run
 describe missing
+describe pond.toml --labels A=1
 describe qrels.txt --from nope
 diagnose qrels.txt a.run b.run --topic nope
 diagnose qrels.txt a.run b.run --slices qrels.txt
@@ -963,6 +969,7 @@ def small_collection(home: Path) -> Path:
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])
     write("letters-pond.txt", [f"{fields[0]} 0 {fields[2]} {'BA'[fields[3] != '0']}" for fields in judged])
+    write("graded.toml", ['topic_source = "a query log"', "[grades]", '0 = "not relevant"', '1 = "partly relevant"'])
     write("other.qrels", [f"{n} 0 d{10 - n:02} 1" for n in range(1, 7)])
     titles = [line.split("\t") for line in (home / "pond-topics.tsv").read_text().splitlines()[1:]]
     write("numbered.tsv", ["id\ttitle", *(f"{10 * int(id)}\t{title}" for id, title in titles)])

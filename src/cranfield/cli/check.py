@@ -19,9 +19,12 @@ from cranfield.formats.reading import Reading
     show_default=True,
     help="Kind of judgements in QRELS.",
 )
+@options.collection
 @options.reading("threads", kind=True)
 @click.pass_context
-def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: Reading) -> None:
+def command(
+    context: click.Context, qrels: str, runs: tuple[str, ...], collection: str | None, reading: Reading
+) -> None:
     """Report everything odd about QRELS and RUNS: duplicates, ties, ranks that contradict scores, topics missing or
     extra, unjudged documents by depth, fractional or negative grades, short lists.
 
@@ -34,8 +37,11 @@ def command(context: click.Context, qrels: str, runs: tuple[str, ...], reading: 
     """
     from cranfield.evaluation.checking import check
     from cranfield.evaluation.experiment import Experiment
+    from cranfield.texts.collection import read_facts
+    from cranfield.texts.facts import NO_FACTS
 
-    findings = check(Experiment(qrels, list(runs) or (), reading=reading, rows=False))
+    facts = NO_FACTS if collection is None else read_facts(collection)
+    findings = check(Experiment(qrels, list(runs) or (), reading=reading, rows=False), facts)
     for finding in findings:
         click.echo(f"{'doubtful' if finding.doubtful else 'note':<8}  {finding.code:<20}  {finding}")
     doubtful = sum(finding.doubtful for finding in findings)

@@ -112,6 +112,12 @@ labels: Callable[[Command], Command] = click.option(
     help="Which number each grade is, where the judgements have words or letters for grades, as S=3,A=2,B=1,C=0; or a "
     ".toml file with a line for each. L0, L1, … need none.",
 )
+collection: Callable[[Command], Command] = click.option(
+    "--collection",
+    metavar="FILE",
+    help="The collection's file, or the folder of its collection.toml: it says what grades are called and where topics "
+    "are from.",
+)
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",

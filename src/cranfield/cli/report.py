@@ -25,6 +25,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 )
 @options.measures(*DEFAULT_MEASURES)
 @click.option("--title", default="", help="Title of the report.")
+@options.collection
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
 @click.option(
     "--test",
@@ -43,6 +44,7 @@ def command(
     output: str,
     measures: tuple[str, ...],
     title: str,
+    collection: str | None,
     baseline: str | None,
     tests: tuple[str, ...],
     correction: str,
@@ -67,6 +69,8 @@ def command(
         from cranfield.comparison.question import Details, Question
         from cranfield.report.contents import gather
         from cranfield.report.report_files import check_name, write
+        from cranfield.texts.collection import read_facts
+        from cranfield.texts.facts import NO_FACTS
 
         check_name(output)
         report = gather(
@@ -81,6 +85,7 @@ def command(
             ),
             title=title,
             command=shlex.join(["cranfield", *sys.argv[1:]]),
+            facts=read_facts(collection) if collection is not None else NO_FACTS,
         )
     options.warn(finding for finding in report.findings if finding.doubtful)
     click.echo("".join(f"{name}\n" for name in write(report, output)), nl=False)

@@ -19,7 +19,7 @@ from cranfield.formats.runs import named_runs
 from cranfield.judged import Judged, Pool, judge, pool
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics
-from cranfield.texts.collection import PARTS, Collection, other_ids, read_collection
+from cranfield.texts.collection import PARTS, TOML, Collection, other_ids, read_collection
 from cranfield.texts.content import Content
 from cranfield.texts.peeking import peek
 from cranfield.texts.texts import Documents, Topics
@@ -36,7 +36,7 @@ GivenSource: TypeAlias = "GivenCollection | GivenTexts | Given"
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Description:
-    """What `describe` found; None where a collection lacks the part.
+    """What `describe` found; None where a collection lacks the part, or does not say where its topics are from.
 
     >>> print(describe({"q1": {"d1": 1}}))  # doctest: +ELLIPSIS
     qrels
@@ -52,6 +52,7 @@ class Description:
     cutoffs: tuple[Cutoff, ...]
     advice: tuple[Advice, ...]
     findings: tuple[Finding, ...]
+    topic_source: str | None = None
 
     def __str__(self) -> str:
         from cranfield.description.description_tables import render
@@ -92,7 +93,8 @@ def describe(
     if collection.qrels is not None:
         pooled = pool(collection.qrels)
         warnings += findings.of_qrels(collection.qrels, pooled)
-        summary = of_judgements(pooled)
+        warnings += findings.of_facts(collection.facts, pooled, collection.name)
+        summary = of_judgements(pooled, collection.facts.grades)
         cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_reading, collection.qrels, pooled, warnings))
         warnings += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
         warnings += _of_depth(cutoffs, summary, collection.name)
@@ -106,6 +108,7 @@ def describe(
         cutoffs=cutoffs,
         advice=() if summary is None else advise(summary, cutoffs),
         findings=tuple(warnings),
+        topic_source=collection.facts.topic_source,
     )
 
 
@@ -127,6 +130,8 @@ def as_collection(
             raise UsageError(
                 "a format or a kind of judgements is that of a file; those of a folder say it by themselves"
             )
+        if reading.labels:
+            raise UsageError(f"--labels (a reading's labels) are for a file; a collection has them in {TOML}: [labels]")
         return read_collection(source, ids=ids, only=PARTS if kind is None else (kind,))
     label = source
     if kind is None and isinstance(source, str | os.PathLike):

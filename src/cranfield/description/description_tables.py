@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cranfield.errors import plural, share
-from cranfield.render.document import Block, Bullet, Title, written
+from cranfield.render.document import Block, Bullet, Paragraph, Title, written
 from cranfield.render.grid import Grid
 from cranfield.render.json_form import Json, plain
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
     from cranfield.description.description import Description
-    from cranfield.description.summaries import JudgementSummary, Spread, TextSummary
+    from cranfield.description.summaries import Grade, JudgementSummary, Spread, TextSummary
 
 SCHEMA = "cranfield.description/1"
 SPREAD = ["least", "median", "mean", "most"]
@@ -57,11 +57,12 @@ def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
 
     rows = [row("judged", judgements.judged, f"{judgements.topics:,}", judgements.judged_per_topic)]
     rows.append(row("relevant", judgements.relevant, "", judgements.relevant_per_topic))
-    rows += [
-        row(f"grade {grade.grade:g}", grade.judgements, f"{grade.topics:,}", grade.per_topic)
-        for grade in judgements.grades
-    ]
+    rows += [row(_called(grade), grade.judgements, f"{grade.topics:,}", grade.per_topic) for grade in judgements.grades]
     return title, Grid(["a topic has", "in all", "topics", *SPREAD], rows)
+
+
+def _called(grade: Grade) -> str:
+    return f"grade {grade.grade:g}" + (f": {grade.label}" if grade.label else "")
 
 
 def _number(value: float) -> str:
@@ -75,6 +76,8 @@ def _share(part: float | None) -> str:
 def _written(format: str) -> Callable[[Description], str]:
     def write(description: Description) -> str:
         blocks: list[Block] = [Title(description.name, level=1)]
+        if description.topic_source is not None:
+            blocks.append(Paragraph(f"Topics: {description.topic_source}"))
         for title, grid in _sections(description):
             blocks += [Title(title, level=2), grid]
         remarks = [f"{'doubtful' if finding.doubtful else 'note'}: {finding}" for finding in description.findings]

@@ -30,12 +30,13 @@ class Spread(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """One grade: how many judgements have it, in how many topics, and how many of them a topic has."""
+    """One grade: how many judgements have it, in how many topics, how many a topic has, and what it is called."""
 
     grade: float
     judgements: int
     topics: int
     per_topic: Spread
+    label: str | None = None
 
 
 class Cutoff(NamedTuple):
@@ -90,15 +91,16 @@ def of_texts(texts: Texts) -> TextSummary:
     return TextSummary(len(texts), texts.empty(), words)
 
 
-def of_judgements(pooled: Pool) -> JudgementSummary:
-    """Counts of judgements; a negative grade is in the pool but not judged."""
+def of_judgements(pooled: Pool, labels: Mapping[float, str] | None = None) -> JudgementSummary:
+    """Counts of judgements, by grades that may have labels; a negative grade is in the pool but not judged."""
     judged = pooled.total(pooled.grades >= 0)
     relevant = pooled.total(pooled.grades > 0)
     grades = []
     values = np.unique(pooled.grades)[::-1]
     for grade in values.tolist() if len(values) <= MOST_GRADES else ():
         per_topic = pooled.total(pooled.grades == grade)
-        grades.append(Grade(grade, int(per_topic.sum()), int(np.count_nonzero(per_topic)), spread(per_topic)))
+        label = (labels or {}).get(grade)
+        grades.append(Grade(grade, int(per_topic.sum()), int(np.count_nonzero(per_topic)), spread(per_topic), label))
     return JudgementSummary(
         topics=len(pooled.topics),
         judged=int(judged.sum()),

@@ -16,15 +16,17 @@ from cranfield.formats.faults import Faults, all_faults
 from cranfield.formats.runs import named_runs
 from cranfield.judged import Judged
 from cranfield.tables import Run
+from cranfield.texts.facts import NO_FACTS, Facts
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Given, Path
 
 
-def check(experiment: Experiment) -> list[Finding]:
+def check(experiment: Experiment, facts: Facts = NO_FACTS) -> list[Finding]:
     """What is odd about judgements and, if there are any, runs; `doubtful` marks what puts a number in doubt.
 
-    Where files cannot be read as they stand, the error tells all their faulty lines.
+    `facts` are those of the collection: grades that it does not explain are told. Where files cannot be read as they
+    stand, the error tells all their faulty lines.
 
     >>> experiment = Experiment({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.0, "d3": 1.0}})
     >>> for finding in check(experiment):
@@ -44,6 +46,7 @@ def check(experiment: Experiment) -> list[Finding]:
         raise _with_others(fault, list(_faults(experiment))) from None
     names, paths = distinct_names([(name, path) for name, path, _ in of_each]), [path for _, path, _ in of_each]
     of_qrels = findings.of_qrels(judgements.qrels, judgements.pool)
+    of_qrels += findings.of_facts(facts, judgements.pool, judgements.qrels.name)
     return [*of_qrels, *findings.of_runs(names, paths, [of_one for _, _, of_one in of_each])]
 
 

@@ -17,6 +17,7 @@ from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
+    from cranfield.texts.facts import Facts
 
 # Notes of readers that say what was done, not that anything is wrong.
 EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
@@ -105,6 +106,17 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
         message = f"{plural(negative, 'negative grade')}: in the pool but unjudged"
         findings.append(Finding("negative-grades", qrels.name, message, doubtful=False))
     return findings
+
+
+def of_facts(facts: Facts, pool: Pool, name: str) -> list[Finding]:
+    """Grades of judgements that a collection's file does not explain, where it explains others."""
+    known = np.array(list(facts.grades))
+    unknown = np.setdiff1d(pool.grades, known) if facts.grades else known
+    if not len(unknown):
+        return []
+    told = some([f"{grade:g}" for grade in unknown.tolist()])
+    message = f"{plural(len(unknown), 'grade')} of the judgements without a label in the collection's file: {told}"
+    return [Finding("unlabelled-grades", name, message, doubtful=False)]
 
 
 def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:

@@ -41,6 +41,8 @@ def checked(given: Labels) -> dict[str, float]:
     >>> checked({"A": 2, "B": 1})
     {'A': 2.0, 'B': 1.0}
     """
+    if not isinstance(given, Mapping):
+        raise UsageError(f"labels are a table of label = number, not {shorten(repr(given), 60)}")
     for label, number in given.items():
         if not isinstance(label, str) or not is_label(label):
             raise UsageError(f"a label of a grade is a word without blanks, not {shorten(repr(label), 60)}")
@@ -80,10 +82,7 @@ def read_labels(text: str) -> dict[str, float]:
 
 def _of_file(table: Mapping[str, Labels]) -> Labels:
     """The labels of a file that has nothing else, or those of a collection's file under [labels]."""
-    labels = table.get("labels", table)
-    if not isinstance(labels, Mapping):
-        raise UsageError("labels are a table of label = number")
-    return cast("Labels", labels)
+    return cast("Labels", table.get("labels", table))
 
 
 def grade_of(value: V, labels: Labels) -> V | float:

@@ -18,6 +18,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
 from cranfield.plot.curves import Curves, by_cutoff, interpolated
+from cranfield.texts.facts import NO_FACTS, Facts
 
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
@@ -46,6 +47,7 @@ class Report:
     by_cutoff: Curves
     rankings: TopDocuments
     findings: tuple[Finding, ...]
+    facts: Facts = NO_FACTS
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -83,10 +85,12 @@ def gather(
     *,
     title: str = "",
     command: str = "",
+    facts: Facts = NO_FACTS,
 ) -> Report:
     """Evaluates and compares, and keeps all that a report says of it.
 
-    `question` is what is asked of the comparison; `command` is how to make the report again.
+    `question` is what is asked of the comparison; `command` is how to make the report again; `facts` are those of the
+    collection.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
@@ -103,7 +107,7 @@ def gather(
     if len(evaluated.runs) > 1:
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
         comparison = compare_results({"": of_runs}, wanted, question)
-    findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment)]
+    findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, facts)]
     tables = experiment.tables()
     longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
@@ -116,6 +120,7 @@ def gather(
         by_cutoff=by_cutoff(experiment, "nDCG", [cutoff for cutoff in CUTOFFS if cutoff <= longest]),
         rankings=rankings(experiment, evaluated.topics),
         findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
+        facts=facts,
     )
 
 
@@ -140,8 +145,10 @@ def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) ->
     return TopDocuments(depth, [list(seen) for seen in known], grades, places)
 
 
-def _coverage(experiment: Experiment) -> list[Finding]:
-    """What `check` finds beyond what an evaluation says: how far down each run is judged, lists that are short."""
+def _coverage(experiment: Experiment, facts: Facts) -> list[Finding]:
+    """What `check` finds beyond what an evaluation says: how far down each run is judged, lists that are short, grades
+    that the collection does not explain."""
     judgements = experiment.judgements()
     of_runs = (findings.of_coverage(run, experiment.joined(run, judgements)) for run in experiment.tables())
-    return [finding for of_run in of_runs for finding in of_run]
+    of_grades = findings.of_facts(facts, judgements.pool, judgements.qrels.name)
+    return [*of_grades, *(finding for of_run in of_runs for finding in of_run)]

@@ -52,6 +52,9 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     quality = report_tables.findings_grid(report) if report.findings else Paragraph("Nothing odd was found.")
     blocks += [Title("Data quality", 2), quality, Title("How it was made", 2)]
     blocks += [Code(report.command)] if report.command else []
-    blocks += [*map(Paragraph, report_tables.tested(report)), report_tables.inputs_grid(report)]
+    blocks += map(Paragraph, report_tables.tested(report))
+    grades = report_tables.grades_grid(report)
+    blocks += [*map(Paragraph, report_tables.topics_from(report)), *([] if grades is None else [grades])]
+    blocks.append(report_tables.inputs_grid(report))
     blocks += [report_tables.policy_grid(report), Paragraph(f"Made with cranfield {__version__}.")]
     return written(blocks, "markdown")

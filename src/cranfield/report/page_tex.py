@@ -23,6 +23,9 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
     for number, measure in enumerate(report.results.measures, start=1):
         grid = report_tables.standings_grid(report, measure)
         parts.append(_table(grid, report.verdict(measure), f"standings-{number}"))
+    grades = report_tables.grades_grid(report)
+    if grades is not None:
+        parts.append(_table(grades, " ".join(["What grades mean.", *report_tables.topics_from(report)]), "grades"))
     for name, figure in pictures.items():
         title = figure.title if figure.title.endswith("?") else f"{figure.title}."
         # Wider pictures than a column are made to fit; smaller ones keep their size.

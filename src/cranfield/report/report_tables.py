@@ -156,6 +156,23 @@ def findings_grid(report: Report) -> Grid:
     return Grid(["kind", "about", "what was found", "what to do"], rows, labels=4)
 
 
+def grades_grid(report: Report) -> Grid | None:
+    """What each grade is called, and how many judgements have it; None where the collection does not say."""
+    import numpy as np
+
+    labels, given = report.facts.grades, report.experiment.judgements().pool.grades
+    if not labels:
+        return None
+    grades = sorted({*labels, *given.tolist()}, reverse=True)
+    rows = [[f"{grade:g}", labels.get(grade, "–"), f"{np.count_nonzero(given == grade):,}"] for grade in grades]
+    return Grid(["grade", "meaning", "judgements"], rows, labels=2)
+
+
+def topics_from(report: Report) -> list[str]:
+    """Where the topics are from, in a sentence; nothing where the collection does not say."""
+    return [] if report.facts.topic_source is None else [f"Topics: {report.facts.topic_source}"]
+
+
 def policy_grid(report: Report) -> Grid:
     """Every decision that changes a number."""
     policy = asdict(report.results.policy)

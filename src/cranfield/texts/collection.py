@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from cranfield.errors import ArgumentError, DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels
 from cranfield.formats.datasets import has, is_dataset, open_dataset
+from cranfield.formats.labels import Labels, checked
 from cranfield.formats.reading import Reading
 from cranfield.formats.sources import read_toml
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.content import Content, kind_of
+from cranfield.texts.facts import NO_FACTS, Facts, facts_of
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
 
@@ -31,7 +33,8 @@ PARTS: tuple[Content, ...] = ("documents", "topics", "qrels")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection:
-    """Documents, topics and judgements, each None where it is not there; `notes` say what was odd about the whole.
+    """Documents, topics and judgements, each None where it is not there; `notes` say what was odd about the whole,
+    `facts` what its grades are called and where its topics are from.
 
     >>> Collection("ducks", Documents(("d1",), {"text": ["They swim."]}))
     <Collection 'ducks': 1 document, 0 topics, 0 judgements>
@@ -42,6 +45,7 @@ class Collection:
     topics: Topics | None = None
     qrels: Qrels | None = None
     notes: tuple[tuple[str, str], ...] = ()
+    facts: Facts = NO_FACTS
 
     def __repr__(self) -> str:
         parts = {"document": self.documents, "topic": self.topics, "judgement": self.qrels}
@@ -59,6 +63,8 @@ class Parts:
     name: str | None = None
     ids: Ids = "given"
     formats: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
+    facts: Facts = NO_FACTS
 
 
 GivenCollection: TypeAlias = "Collection | str | os.PathLike[str]"
@@ -78,7 +84,8 @@ def read_collection(
 
     In a folder the parts are found by content and name: BEIR's corpus.jsonl, queries.jsonl and qrels/test.tsv, SMART's
     files, and others. Where that does not decide, `collection.toml` in it does, with documents = "…", topics = "…",
-    qrels = "…" and perhaps ids = "position". Parts given by name replace those found. `ids` is that of `read_topics`;
+    qrels = "…" and perhaps ids = "position", [labels] for judgements whose grades are words, [grades] with what each
+    grade is called, and topic_source. Parts given by name replace those found. `ids` is that of `read_topics`;
     `only` names the parts to read.
 
     >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
@@ -130,12 +137,12 @@ def _read_parts(parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]],
         topics = read_topics(parts.topics, reading=Reading(format=formats.get("topics")), ids=ids)
     if parts.qrels is not None and "qrels" in only:
         of_qrels = "tsv" if formats.get("qrels") == "beir" else formats.get("qrels")
-        qrels = read_qrels(parts.qrels, reading=Reading(format=of_qrels))
+        qrels = read_qrels(parts.qrels, reading=Reading(format=of_qrels, labels=parts.labels))
     if topics is not None and qrels is not None:
         trap = other_ids(topics, qrels.topics)
         if trap:
             notes = [*notes, ("topic-ids", trap)]
-    return Collection(name, documents, topics, qrels, tuple(notes))
+    return Collection(name, documents, topics, qrels, tuple(notes), parts.facts)
 
 
 def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
@@ -169,14 +176,34 @@ def _of_dataset(source: str) -> Parts:
 
 def _of_toml(path: Path) -> Parts:
     parts = read_toml(str(path))
-    known = ("name", *PARTS, "ids", "formats")
+    known = ("name", *PARTS, "ids", "formats", "labels", "grades", "topic_source")
     unknown = [key for key in parts if key not in known]
     if unknown:
         raise DataError(f"unknown entry {some(unknown)}", source=str(path), remedy=f"Known: {', '.join(known)}.")
     for part in PARTS:
         if part in parts and not is_dataset(parts[part]):
             parts[part] = str(path.parent / str(parts[part]))
-    return Parts(**parts)
+    facts = facts_of(parts.pop("topic_source", None), parts.pop("grades", {}), str(path))
+    try:
+        labels = checked(parts.pop("labels", {}))
+    except UsageError as error:
+        raise DataError(str(error), source=str(path)) from None
+    return Parts(**parts, labels=labels, facts=facts)
+
+
+def read_facts(source: str | os.PathLike[str]) -> Facts:
+    """What a collection's file, or the one in its folder, says of it besides where its parts are.
+
+    >>> read_facts("nowhere")
+    Traceback (most recent call last):
+        ...
+    cranfield.errors.DataError: nowhere: has no collection.toml that could say what its grades are called
+    """
+    path = Path(os.fspath(source))
+    listed = path / TOML if path.is_dir() else path
+    if not listed.is_file() or listed.suffix != ".toml":
+        raise DataError(f"has no {TOML} that could say what its grades are called", source=str(path))
+    return _of_toml(listed).facts
 
 
 def _of_folder(folder: Path) -> tuple[Parts, list[tuple[str, str]]]:

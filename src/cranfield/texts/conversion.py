@@ -54,6 +54,8 @@ def convert(
             return _convert_documents(path, where, text_format, to_format, lossy)
         if text_format is not None:
             raise UsageError("--from (a reading's format) is that of a file, or of the documents in a folder")
+        if reading.labels:
+            raise UsageError(f"--labels (a reading's labels) are for a file; a collection has them in {TOML}: [labels]")
         return _convert_collection(cast("GivenCollection", source), where, kind, to_format, lossy, ids)
     part = cast("Given", source)
     if kind is None and path is not None:

@@ -17,7 +17,8 @@ from cranfield.formats.output import Where, save
 from cranfield.formats.writers import by_suffix, writable
 from cranfield.tables import Qrels, Run
 from cranfield.texts import PARQUET, format_named, read_documents, read_topics
-from cranfield.texts.collection import Collection, read_collection
+from cranfield.texts.collection import TOML, Collection, read_collection
+from cranfield.texts.facts import as_toml
 from cranfield.texts.forms import FORMATS, Kind, Losses, TextFormat, Texts, not_in_text
 from cranfield.texts.tabular import parquet_bytes
 
@@ -110,6 +111,8 @@ def write_collection(
 ) -> tuple[str, ...]:
     """Writes a collection as a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv.
 
+    What its file says of grades and topics is kept in a collection.toml beside them.
+
     >>> import tempfile
     >>> ducks = read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, name="ducks")
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +123,7 @@ def write_collection(
     root = Path(folder)
     if "\0" in str(root):
         raise DataError("cannot be written: a name has no NUL in it", source=shorten(str(root)))
-    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv", *([TOML] if whole.facts else [])):
         touched.writes(str(root / name))
     lost: tuple[str, ...] = ()
     try:
@@ -134,6 +137,8 @@ def write_collection(
                 lost += write_topics(whole.topics, part / "queries.jsonl", format="beir", lossy=lossy)
             if whole.qrels is not None:
                 lost += write_qrels(whole.qrels, part / "qrels" / "test.tsv", format="beir", lossy=lossy)
+            if whole.facts:
+                (part / TOML).write_text(_list_of(whole), encoding="utf-8")
             for path in [path for path in part.rglob("*") if path.is_file()]:
                 place = root / path.relative_to(part)
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -141,6 +146,13 @@ def write_collection(
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", source=str(folder)) from None
     return lost
+
+
+def _list_of(collection: Collection) -> str:
+    """The collection's file for a folder in BEIR's form: where the parts are, and what is known of them."""
+    places = {"documents": "corpus.jsonl", "topics": "queries.jsonl", "qrels": "qrels/test.tsv"}
+    there = [part for part in places if getattr(collection, part) is not None]
+    return "".join(f'{part} = "{places[part]}"\n' for part in there) + as_toml(collection.facts) + "\n"
 
 
 def _scores_are_ranks(run: Run) -> bool:

@@ -151,6 +151,10 @@ def _made(report: Report) -> Markup:
     tested = report_tables.tested(report)
     if tested:
         parts += [Markup.element("h3", "Tests of significance"), LINE, _paragraphs(tested)]
+    if report.facts:
+        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(report_tables.topics_from(report))]
+        grades = report_tables.grades_grid(report)
+        parts += [] if grades is None else [as_table(grades, "What grades mean", "grades")]
     parts += [Markup.element("h3", "Inputs"), LINE]
     parts.append(as_table(report_tables.inputs_grid(report), "Files that were read", "inputs"))
     parts += [Markup.element("h3", "Policy"), LINE]
