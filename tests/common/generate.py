@@ -146,7 +146,7 @@ def ranking(scores: dict[str, float]) -> list[str]:
 AT: dict[str, Any] = {"cutoff": 10, "recall": 0.3, "multiple": 0.5}
 # Values to vary parameters with: of each type the first that the parameter's own check accepts, and every word.
 VALUES: tuple[Any, ...] = (
-    *(2, 10, 0.5, 1.5, 0.25, {1: 3, 2: 9}),
+    *(2, 10, 0.5, 1.5, 0.25, -2, -0.25, {1: 3, 2: 9}),
     *(False, True, "exp", "linear", "retrieved", "ETU", "ED", "residual", "infAP", "exact", "none", "preferred"),
 )
 

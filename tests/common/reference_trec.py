@@ -120,3 +120,11 @@ def Utility(topic: Topic, rel: float, a: float, b: float, c: float, d: float, do
     found, relevant = len(relevant_ranks(topic, rel)), count_relevant(topic, rel)
     neither = documents - topic.length - (relevant - found)
     return a * found + b * (topic.length - found) + c * (relevant - found) + d * neither
+
+
+def ScaledUtility(topic: Topic, rel: float, a: float, b: float, least: float) -> float:
+    found, relevant = len(relevant_ranks(topic, rel)), count_relevant(topic, rel)
+    if relevant == 0:
+        return 0.0
+    share = (a * found + b * (topic.length - found)) / (a * relevant)
+    return 0.0 if share < least else (share - least) / (1 - least)

@@ -190,6 +190,8 @@ def test_check_tells_every_faulty_line_of_every_file(tmp_path: Path) -> None:
     assert done.stderr == (
         "cranfield: q:2: grade 'x' is not a number\n"
         "    2 | 1 0 b x\n"
+        "    Grades are labels here: x. Say which number each is: --labels 'x=NUMBER' (0 for not relevant, more for "
+        "what is more relevant).\n"
         "    Also:\n"
         "    q:3: 3 fields where trec needs 4 (topic, iteration, document, grade)\n"
         "    r:3: score 'x' is not a number\n"
@@ -292,3 +294,17 @@ def test_check_counts_what_makes_a_number_doubtful(run: str, counted: str, tmp_p
     (tmp_path / "r").write_text(run)
     done = command_line("check", "q", "r", folder=tmp_path)
     assert (done.exit, done.stdout.split("\n")[-2]) == (1, f"{counted} a number doubtful")
+
+
+def test_a_topic_without_an_answer_is_said_to_score_what_it_scores() -> None:
+    qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}}
+
+    def told(*measures: str) -> str:
+        results = evaluate(qrels, run, list(measures))
+        (finding,) = (finding for finding in results.warnings if finding.code == "missing-topics")
+        return finding.message
+
+    assert told("AP", "Utility") == "no answer to 1 judged topic, scored 0: 2"
+    assert told("AP", "ScaledUtility") == "no answer to 1 judged topic, scored as an empty list: 2"
+    assert told("Utility(c=-1)") == "no answer to 1 judged topic, scored as an empty list: 2"
+    assert evaluate(qrels, run, "ScaledUtility").scores[0, 0].tolist() == [1.0, 1 / 3]

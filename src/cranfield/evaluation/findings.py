@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Notes of readers that say what was done, not that anything is wrong.
 EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
+LOOKED_AT = 100  # topics without an answer, to see how such are scored
 DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
 DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
 MOST_GRADES = 20  # different ones that judgements have; more are rather scores
@@ -119,6 +120,13 @@ def of_facts(facts: Facts, pool: Pool, name: str) -> list[Finding]:
     return [Finding("unlabelled-grades", name, message, doubtful=False)]
 
 
+def _score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
+    """How topics without an answer are scored, in words: some measures give something to who retrieves nothing."""
+    if any(np.any(measure.per_topic(unanswered) != 0) for measure in measures):
+        return "scored as an empty list"
+    return "scored 0"
+
+
 def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:
     """What is odd about a run as seen, whole, through the judgements; an error if they have no topic in common.
 
@@ -131,9 +139,11 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
         Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
     wanted = judged.pool.has_relevant if policy.empty_topics == "drop" else True
-    missing = [judged.topics[t] for t in np.flatnonzero(~judged.answered & wanted)]
+    unanswered = np.flatnonzero(~judged.answered & wanted)
+    missing = [judged.topics[t] for t in unanswered]
     if missing:
-        done = {"qrels": "scored 0", "common": "left out for every run", "run": "left out"}[policy.topics]
+        scored = _score_of_nothing(judged.select(unanswered[:LOOKED_AT]), measures)
+        done = {"qrels": scored, "common": "left out for every run", "run": "left out"}[policy.topics]
         message = f"no answer to {plural(len(missing), 'judged topic')}, {done}: {some(missing)}"
         findings.append(Finding("missing-topics", run.name, message))
     known = set(judged.topics)

@@ -125,6 +125,33 @@ def Utility(
     return a * hits + b * (size - hits) + c * (relevant - hits) + d * (documents + hits - size - relevant)
 
 
+@measure(
+    Traits(exact_ties=True),
+    aliases=("T11SU",),
+    a=Parameter("worth of a relevant document that is retrieved", "a number above 0", lambda x: is_number(x) and x > 0),
+    b=Parameter("worth of one that is not relevant", "a number, at most 0", lambda x: is_number(x) and x <= 0),
+    least=Parameter(
+        "utility, as a share of the highest, that counts as 0", "a number below 0", lambda x: is_number(x) and x < 0
+    ),
+    explain=lambda trace, **parameters: explained_scaled_utility(trace, **parameters),
+)
+def ScaledUtility(judged: Judged, *, rel: float = 1, a: float = 2, b: float = -1, least: float = -0.5) -> Floats:
+    """Linear utility of the retrieved set as a share of the highest, cut off below and brought to 0 … 1: T11SU.
+
+    Whoever retrieves nothing for a topic scores 1/3 with the usual worths, more than who retrieves mostly what is not
+    relevant. Without a relevant document there is no highest utility: such a topic scores 0.
+
+    Formula: (max(U / (a R), m) - m) / (1 - m) with U = a r_n + b (n - r_n)
+    Reference: Robertson and Soboroff, "The TREC 2002 filtering track report", TREC 2002.
+
+    >>> ScaledUtility.per_topic(relstring("10-1/1", "/1", "0000/1"))
+    array([0.55555556, 0.33333333, 0.        ])
+    """
+    hits, relevant = judged.total(judged.hits(rel)), judged.n_relevant(rel)
+    utility = ratio(a * hits + b * (judged.retrieved - hits), a * relevant)
+    return np.where(relevant > 0, (np.maximum(utility, least) - least) / (1 - least), 0.0)
+
+
 def explained_set_ap(trace: explained.Trace, rel: float) -> explained.Working:
     counts, relevant = trace.relevant(rel), trace.n_relevant(rel)
     hits = int(counts.sum())
@@ -142,3 +169,14 @@ def explained_utility(
     steps = " + ".join(f"{explained.bracketed_sign(worth)}·{explained.number(n)}" for worth, n in parts if worth)
     contribution = np.where(counts, float(a), float(b)) if c == d == 0 else None
     return explained.Working(counts, (steps or "0",), contribution)
+
+
+def explained_scaled_utility(
+    trace: explained.Trace, *, rel: float, a: float, b: float, least: float
+) -> explained.Working:
+    counts, relevant = trace.relevant(rel), trace.n_relevant(rel)
+    hits, worth, floor = int(counts.sum()), explained.number, explained.bracketed_sign(least)
+    if not relevant:
+        return explained.Working(counts, because=explained.nothing_below(0))
+    share = f"({worth(a)}·{hits} + {explained.bracketed_sign(b)}·{trace.length - hits}) / ({worth(a)}·{relevant})"
+    return explained.Working(counts, (f"(max({share}, {worth(least)}) − {floor}) / (1 − {floor})",))
