@@ -216,6 +216,7 @@ def test_the_command() -> None:
         "judgements": 7,
         "topics": 4,
         "per_topic": {"least": 0, "median": 1.5, "mean": pytest.approx(7 / 6), "most": 2},
+        "label": None,
     }
     assert document["cutoffs"][2]["perfect"] == pytest.approx(0.65)
     done = described("bm25.run")

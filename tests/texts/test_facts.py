@@ -11,7 +11,7 @@ from commands import command_line
 from cranfield.description import describe
 from cranfield.errors import DataError
 from cranfield.texts.collection import read_collection, read_facts
-from cranfield.texts.facts import Facts
+from cranfield.texts.facts import CollectionFacts
 from cranfield.texts.writing import write_collection
 
 LISTED = """
@@ -29,7 +29,7 @@ C = 0
 "-2" = "spam"
 "0.5" = "partly"
 """
-FACTS = Facts(
+FACTS = CollectionFacts(
     topic_source="taken from a query log <b>",
     grades={3.0: "highly relevant", 2.0: "relevant & more", -2.0: "spam", 0.5: "partly"},
 )
@@ -102,7 +102,7 @@ def test_reports_show_them_where_the_collection_is_given(suffix: str, shown: lis
 
 
 def test_they_are_kept_when_a_collection_is_written(folder: Path) -> None:
-    awkward = Facts(topic_source='a "log"\\\x7f\n', grades={**FACTS.grades, 1 / 3: "ä"})
+    awkward = CollectionFacts(topic_source='a "log"\\\x7f\n', grades={**FACTS.grades, 1 / 3: "ä"})
     collection = read_collection(documents={"d1": "They swim."}, qrels={"1": {"d1": 1}})
     object.__setattr__(collection, "facts", awkward)
     write_collection(collection, folder / "beir")

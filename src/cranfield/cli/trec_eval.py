@@ -113,7 +113,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
     help="The version to imitate.",
 )
 @click.option("--explain-differences", is_flag=True, help="Show where versions and cranfield differ, and why.")
-@shared.reading("format", "threads")
+@shared.reading("format", "labels", "threads")
 def command(
     qrels: str,
     run: str,

@@ -16,13 +16,13 @@ from cranfield.formats.faults import Faults, all_faults
 from cranfield.formats.runs import named_runs
 from cranfield.judged import Judged
 from cranfield.tables import Run
-from cranfield.texts.facts import NO_FACTS, Facts
+from cranfield.texts.facts import NO_FACTS, CollectionFacts
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Given, Path
 
 
-def check(experiment: Experiment, facts: Facts = NO_FACTS) -> list[Finding]:
+def check(experiment: Experiment, facts: CollectionFacts = NO_FACTS) -> list[Finding]:
     """What is odd about judgements and, if there are any, runs; `doubtful` marks what puts a number in doubt.
 
     `facts` are those of the collection: grades that it does not explain are told. Where files cannot be read as they

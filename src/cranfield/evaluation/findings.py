@@ -17,7 +17,7 @@ from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
-    from cranfield.texts.facts import Facts
+    from cranfield.texts.facts import CollectionFacts
 
 # Notes of readers that say what was done, not that anything is wrong.
 EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
@@ -109,7 +109,7 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
     return findings
 
 
-def of_facts(facts: Facts, pool: Pool, name: str) -> list[Finding]:
+def of_facts(facts: CollectionFacts, pool: Pool, name: str) -> list[Finding]:
     """Grades of judgements that a collection's file does not explain, where it explains others."""
     known = np.array(list(facts.grades))
     unknown = np.setdiff1d(pool.grades, known) if facts.grades else known
@@ -122,7 +122,8 @@ def of_facts(facts: Facts, pool: Pool, name: str) -> list[Finding]:
 
 def _score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
     """How topics without an answer are scored, in words: some measures give something to who retrieves nothing."""
-    if any(np.any(measure.per_topic(unanswered) != 0) for measure in measures):
+    plain = [measure for measure in measures if measure.definition.needs is None]  # others may not have it yet
+    if any(np.any(measure.per_topic(unanswered) != 0) for measure in plain):
         return "scored as an empty list"
     return "scored 0"
 

@@ -113,7 +113,7 @@ def remedies(values: Iterable[object], known: Labels) -> tuple[str | None, str |
     """What to write for the labels among some grades that have no number; nothing where there are none.
 
     >>> remedies([1, "L2"], LEVELS), remedies(["A", "L2", 3], LEVELS)[1]  # doctest: +ELLIPSIS
-    ((None, None), "Grades are labels here: A. Say which number each is: --labels 'A=2' (S highly…")
+    ((None, None), "Grades are labels here: A. Say which number each is: --labels 'A=2' (S highly...")
     """
     found = labels_of(value for value in values if isinstance(value, str) and value not in known)
     return missing(found, known) if found and known else (None, None)
@@ -123,9 +123,9 @@ def missing(found: Sequence[str], known: Labels) -> tuple[str, str]:
     """What to write for labels in judgements that have no number: in Python, and on the command line.
 
     >>> missing(["B", "A", "C"], LEVELS)[1]  # doctest: +ELLIPSIS
-    "Grades are labels here: A, B, C. Say which number each is: --labels 'A=2,B=1,C=0' (S highly relevant, A relevant…"
+    "Grades are labels here: A, B, C. Say which number each is: --labels 'A=2,B=1,C=0' (S highly..."
     >>> missing(["high", "low"], LEVELS)[0]  # doctest: +ELLIPSIS
-    "Grades are labels here: high, low. Say which number each is: reading=Reading(labels={'high': NUMBER, 'low': NUMBE…"
+    "Grades are labels here: high, low. Say which number each is: reading=Reading(labels={..."
     """
     given = {} if known is LEVELS else known
     letters, why = next(

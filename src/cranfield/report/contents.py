@@ -18,7 +18,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
 from cranfield.plot.curves import Curves, by_cutoff, interpolated
-from cranfield.texts.facts import NO_FACTS, Facts
+from cranfield.texts.facts import NO_FACTS, CollectionFacts
 
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
@@ -47,7 +47,7 @@ class Report:
     by_cutoff: Curves
     rankings: TopDocuments
     findings: tuple[Finding, ...]
-    facts: Facts = NO_FACTS
+    facts: CollectionFacts = NO_FACTS
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def gather(
     *,
     title: str = "",
     command: str = "",
-    facts: Facts = NO_FACTS,
+    facts: CollectionFacts = NO_FACTS,
 ) -> Report:
     """Evaluates and compares, and keeps all that a report says of it.
 
@@ -145,7 +145,7 @@ def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) ->
     return TopDocuments(depth, [list(seen) for seen in known], grades, places)
 
 
-def _coverage(experiment: Experiment, facts: Facts) -> list[Finding]:
+def _coverage(experiment: Experiment, facts: CollectionFacts) -> list[Finding]:
     """What `check` finds beyond what an evaluation says: how far down each run is judged, lists that are short, grades
     that the collection does not explain."""
     judgements = experiment.judgements()

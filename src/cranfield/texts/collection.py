@@ -18,7 +18,7 @@ from cranfield.formats.sources import read_toml
 from cranfield.tables import Qrels
 from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.content import Content, kind_of
-from cranfield.texts.facts import NO_FACTS, Facts, facts_of
+from cranfield.texts.facts import NO_FACTS, CollectionFacts, facts_of
 from cranfield.texts.peeking import beginning, is_index
 from cranfield.texts.texts import Documents, Topics
 
@@ -45,7 +45,7 @@ class Collection:
     topics: Topics | None = None
     qrels: Qrels | None = None
     notes: tuple[tuple[str, str], ...] = ()
-    facts: Facts = NO_FACTS
+    facts: CollectionFacts = NO_FACTS
 
     def __repr__(self) -> str:
         parts = {"document": self.documents, "topic": self.topics, "judgement": self.qrels}
@@ -64,7 +64,7 @@ class Parts:
     ids: Ids = "given"
     formats: Mapping[str, str] = field(default_factory=dict)
     labels: Labels = field(default_factory=dict)
-    facts: Facts = NO_FACTS
+    facts: CollectionFacts = NO_FACTS
 
 
 GivenCollection: TypeAlias = "Collection | str | os.PathLike[str]"
@@ -191,7 +191,7 @@ def _of_toml(path: Path) -> Parts:
     return Parts(**parts, labels=labels, facts=facts)
 
 
-def read_facts(source: str | os.PathLike[str]) -> Facts:
+def read_facts(source: str | os.PathLike[str]) -> CollectionFacts:
     """What a collection's file, or the one in its folder, says of it besides where its parts are.
 
     >>> read_facts("nowhere")

@@ -10,10 +10,10 @@ from cranfield.errors import DataError, shorten
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class CollectionFacts:
     """Where the topics of a collection were taken from, and what each grade is called.
 
-    >>> Facts(topic_source="a query log", grades={0.0: "not relevant", 1.0: "relevant"}).grades[1]
+    >>> CollectionFacts(topic_source="a query log", grades={0.0: "not relevant", 1.0: "relevant"}).grades[1]
     'relevant'
     """
 
@@ -24,11 +24,11 @@ class Facts:
         return self.topic_source is not None or bool(self.grades)
 
 
-NO_FACTS = Facts()
+NO_FACTS = CollectionFacts()
 
 
-def facts_of(topic_source: object, grades: object, path: str) -> Facts:
-    """Facts as a TOML file has them, where every key is a text.
+def facts_of(topic_source: object, grades: object, path: str) -> CollectionFacts:
+    """CollectionFacts as a TOML file has them, where every key is a text.
 
     >>> facts_of("a query log", {"0": "not relevant", "2": "relevant"}, "collection.toml").grades
     {0.0: 'not relevant', 2.0: 'relevant'}
@@ -48,17 +48,17 @@ def facts_of(topic_source: object, grades: object, path: str) -> Facts:
         if number in called:
             raise DataError(f"the grade {number:g} is called two things", source=path, remedy=remedy)
         called[number] = label
-    return Facts(topic_source=topic_source, grades=called)
+    return CollectionFacts(topic_source=topic_source, grades=called)
 
 
-def as_toml(facts: Facts) -> str:
-    """Facts as lines of a collection's file; what follows them must not be a single entry.
+def as_toml(facts: CollectionFacts) -> str:
+    """CollectionFacts as lines of a collection's file; what follows them must not be a single entry.
 
-    >>> print(as_toml(Facts(topic_source="a query log", grades={1.0: "relevant", 0.5: "partly"})))
+    >>> print(as_toml(CollectionFacts(topic_source="a query log", grades={0.5: "partly", 1.0: "relevant"})))
     topic_source = "a query log"
     [grades]
-    1 = "relevant"
     "0.5" = "partly"
+    1 = "relevant"
     """
     lines = [] if facts.topic_source is None else [f"topic_source = {_quoted(facts.topic_source)}"]
     if facts.grades:

@@ -138,7 +138,7 @@ def write_collection(
             if whole.qrels is not None:
                 lost += write_qrels(whole.qrels, part / "qrels" / "test.tsv", format="beir", lossy=lossy)
             if whole.facts:
-                (part / TOML).write_text(_list_of(whole), encoding="utf-8")
+                save(part / TOML, [_list_of(whole)])
             for path in [path for path in part.rglob("*") if path.is_file()]:
                 place = root / path.relative_to(part)
                 place.parent.mkdir(parents=True, exist_ok=True)
