@@ -50,6 +50,16 @@ class Parameter(NamedTuple):
     for_each_run: bool = False
     default: Value | Required = REQUIRED
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it can be, as far as `accepts` names them.
+
+        >>> Parameter("whose", "'judged', 'retrieved' or None", lambda v: v in (None, "judged", "retrieved")).words
+        ('judged', 'retrieved')
+        """
+        named = dict.fromkeys(re.findall(r"[^\W\d][\w-]*", self.accepts))
+        return tuple(word for word in named if self.takes(word))
+
     def takes(self, value: Value) -> bool:
         """Whether it can have this value."""
         if not self.for_each_run:

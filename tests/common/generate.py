@@ -148,6 +148,7 @@ AT: dict[str, Any] = {"cutoff": 10, "recall": 0.3, "multiple": 0.5}
 VALUES: tuple[Any, ...] = (
     *(2, 10, 0.5, 1.5, 0.25, -2, -0.25, {1: 3, 2: 9}),
     *(False, True, "exp", "linear", "retrieved", "ETU", "ED", "residual", "infAP", "exact", "none", "preferred"),
+    *("seen", "all", "returned"),
 )
 
 

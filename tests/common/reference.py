@@ -94,11 +94,12 @@ def Success(topic: Topic, rel: float, cutoff: int) -> float:
     return 1.0 if relevant_ranks(topic, rel, cutoff) else 0.0
 
 
-def AP(topic: Topic, rel: float, cutoff: int | None) -> float:
+def AP(topic: Topic, rel: float, over: str, cutoff: int | None) -> float:
     total = 0.0
     for found, rank in enumerate(relevant_ranks(topic, rel, cutoff), start=1):
         total += found / rank
-    return over(total, count_relevant(topic, rel))
+    number = count_relevant(topic, rel) if over == "all" else len(relevant_ranks(topic, rel, cutoff))
+    return total / number if number else 0.0
 
 
 def RR(topic: Topic, rel: float, cutoff: int | None) -> float:
@@ -135,8 +136,8 @@ def IPrec(topic: Topic, rel: float, recall: float) -> float:
 
 
 def InterpolatedAP(topic: Topic, rel: float, points: int) -> float:
-    levels = [level / 10 for level in range(11 - points, 11)]
-    return sum(IPrec(topic, rel, level) for level in levels) / points
+    levels = {11: range(11), 10: range(1, 11), 9: range(1, 10)}[points]
+    return sum(IPrec(topic, rel, level / 10) for level in levels) / points
 
 
 def worth(grade: float | None, gain: Gain) -> float:
@@ -163,9 +164,13 @@ def DCG(topic: Topic, gain: Gain, base: float | None, cutoff: int | None) -> flo
     return discounted([worth(grade, gain) for grade in topic.ranked], base, cutoff)
 
 
-def nDCG(topic: Topic, gain: Gain, base: float | None, cutoff: int | None) -> float:
-    ideal = sorted((max(worth(grade, gain), 0.0) for grade in topic.judged), reverse=True)
-    return over(DCG(topic, gain, base, cutoff), discounted(ideal, base, cutoff))
+def ideal_gains(topic: Topic, gain: Gain, ideal: str) -> list[float]:
+    grades = [*topic.judged] if ideal == "judged" else topic.ranked
+    return sorted((max(worth(grade, gain), 0.0) for grade in grades), reverse=True)
+
+
+def nDCG(topic: Topic, gain: Gain, base: float | None, ideal: str, cutoff: int | None) -> float:
+    return over(DCG(topic, gain, base, cutoff), discounted(ideal_gains(topic, gain, ideal), base, cutoff))
 
 
 def SetP(topic: Topic, rel: float) -> float:

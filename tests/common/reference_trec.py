@@ -63,9 +63,11 @@ def G(topic: Topic, gain: Gain) -> float:
 def nDCGRel(topic: Topic, gain: Gain) -> float:
     ideal = ideal_gains(topic, gain)
     values = [
-        nDCG(topic, gain, None, rank) for rank, grade in enumerate(topic.ranked, start=1) if worth(grade, gain) > 0
+        nDCG(topic, gain, None, "judged", rank)
+        for rank, grade in enumerate(topic.ranked, start=1)
+        if worth(grade, gain) > 0
     ]
-    values += [nDCG(topic, gain, None, None)] * (len(ideal) - len(values))
+    values += [nDCG(topic, gain, None, "judged", None)] * (len(ideal) - len(values))
     return over(sum(values), len(ideal))
 
 
@@ -80,7 +82,7 @@ def RnDCG(topic: Topic, gain: Gain) -> float:
 
 def Yaap(topic: Topic, rel: float) -> float:
     relevant = count_relevant(topic, rel)
-    precisions = AP(topic, rel, None) * relevant
+    precisions = AP(topic, rel, "all", None) * relevant
     return math.log((1 + precisions) / (1 + relevant - precisions))
 
 

@@ -32,7 +32,7 @@ RUN: Rankings = {
 MANY: Judgements = {"5": {f"d{i}": round(0.05 + 0.08 * i, 2) for i in range(11)} | {"sure": 1.0}}
 LONG: Rankings = {"5": {f"d{i * 7 % 11}": -float(i) for i in range(9)} | {"sure": -3.5, "x": -5.5}}
 VARIANTS = list(all_variants())
-LINEAR = [measure for measure in VARIANTS if measure.definition.linear]
+LINEAR = [measure for measure in VARIANTS if measure.traits.linear]
 
 
 def expectation(
@@ -100,12 +100,12 @@ def test_measures_say_that_they_are_weighted_sums_if_they_are() -> None:
             text = "".join("1" if relevant else "0" for relevant in way)
             ways.append(f"{text[:8]}-{text[8:15]}--/{text[15:]}")
     judged = relstring("1", *ways)
-    by_name: dict[str, list[bool]] = {}
+    by_name: dict[tuple[str, bool], list[bool]] = {}  # of some measures a parameter tells
     for measure in VARIANTS:
         x, y, x_or_y, x_and_y = measure.per_topic(judged)[1:].reshape(-1, 4).T
         is_sum = bool(np.allclose(x + y, x_or_y + x_and_y, rtol=1e-12, atol=1e-12))
-        by_name.setdefault(measure.definition.name, []).append(is_sum)
-    assert {n for n, sums in by_name.items() if all(sums)} == {m.definition.name for m in LINEAR}
+        by_name.setdefault((measure.definition.name, measure.traits.linear), []).append(is_sum)
+    assert {key for key, sums in by_name.items() if all(sums)} == {(m.definition.name, True) for m in LINEAR}
 
 
 TIED: Rankings = {"1": {"d": 2, "b": 2, "x": 2, "c": 1, "e": 1}, "2": {"g": 3, "a": 2, "b": 1}}
@@ -115,7 +115,7 @@ TIED: Rankings = {"1": {"d": 2, "b": 2, "x": 2, "c": 1, "e": 1}, "2": {"g": 3, "
 def test_ties_and_relevance_may_both_be_open(ways: int) -> None:
     """The first topic has 3! · 2 orders and 2^4 ways to be relevant; documents of one chance are not exchangeable."""
     policy = Policy(ties="expected", grades="probabilities", samples=ways)
-    exact = [m for m in LINEAR if m.definition.exact_ties]
+    exact = [m for m in LINEAR if m.traits.exact_ties]
     others = [parse_measure(name) for name in ("AP", "nDCG@3", "ERR", "Wpref")]
     results = evaluate(CHANCES, TIED, exact + others, policy=policy)
     for topic in ("1", "2"):

@@ -36,7 +36,7 @@ TIED: Rankings = {
     for topic, groups in TOPICS.items()
 }
 FORMS = list(cut_inside(all_variants()))
-BY_FORMULA = [measure for measure in FORMS if measure.definition.exact_ties]
+BY_FORMULA = [measure for measure in FORMS if measure.traits.exact_ties]
 WAYS = 24  # of the topics whose ties have the most orders that differ
 
 
@@ -103,7 +103,7 @@ def test_the_mean_over_few_orders_is_that_of_all_of_them(name: str) -> None:
 def test_sampled_means_are_near_and_say_how_near() -> None:
     """One order more than there are draws, and a topic is drawn; the others stay exact."""
     tied = {"4": ["abcde"], "7": TOPICS["7"]}
-    wanted = [measure for measure in all_variants() if not measure.definition.exact_ties][::3]
+    wanted = [measure for measure in all_variants() if not measure.traits.exact_ties][::3]
     run = {topic: {d: -float(i) for i, group in enumerate(groups) for d in group} for topic, groups in tied.items()}
     results = evaluate(QRELS, run, wanted, policy=Policy(ties="expected", samples=119, seed=3))
     check_means(results, {"7": PLAIN["7"]})
@@ -211,7 +211,7 @@ def test_measures_that_need_more_than_grades_are_exact_too(kind: str, groups: li
         wanted.append(parse_measure("RelativeRecall(expected='known')@2"))
     every = scores({str(i): {"q": untied(order)} for i, order in enumerate(orders(groups))}, Policy())
     tied: Rankings = {"q": {document: -float(i) for i, group in enumerate(groups) for document in group}}
-    by_formula = [measure.definition.exact_ties for measure in wanted]
+    by_formula = [measure.traits.exact_ties for measure in wanted]
     for samples, checked in ((2, by_formula), (100, [True] * len(wanted))):
         found = scores(tied, Policy(ties="expected", samples=samples))
         for i, measure in enumerate(wanted):

@@ -404,7 +404,7 @@ def test_measures_of_means_are_exact_under_ties_and_the_others_are_sampled() -> 
         orders = [{"1": {d: -float(i) for i, d in enumerate(order)}} for order in itertools.permutations("abcd")]
         mean = math.fsum(per_topic(qrels, order, measure)["1"] for order in orders) / len(orders)
         results = evaluate(qrels, tied, measure, policy=Policy(ties="expected", samples=400))
-        exact = measure.definition.exact_ties
+        exact = measure.traits.exact_ties
         assert exact == (name in ("StRecall@2", "AP_IA", "P_IA@3"))
         assert results.scores[0, 0, 0] == pytest.approx(mean, abs=1e-12 if exact else 0.05)
 

@@ -86,7 +86,25 @@ def test_has_a_reference_to_be_compared_with(measure: Measure) -> None:
 DEEP = [m @ 50 for m in MEASURES if m.definition.at == "cutoff" and m.definition.needs is None]  # below every list
 
 
-@pytest.mark.parametrize("measure", [*cut_inside(VARIANTS), *DEEP], ids=str)
+# Values that no list of values leads to, and parameters that change what others mean.
+TOLD = [
+    *(
+        "InterpolatedAP(points=9)",
+        "InterpolatedAP(points=10)",
+        "AP(rel=2, over='seen')@4",
+        "ESL(wanted=3, counting='all')",
+    ),
+    *(
+        f"{name}(rel=2, weight='linear', of='returned'){at}"
+        for name in ("Satisfaction", "Frustration")
+        for at in ("", "@4")
+    ),
+    *(f"{name}(gain='exp', ideal='retrieved'){at}" for name in ("nDCG", "NCG") for at in ("", "@2", "@4")),
+    "nDCG(gain={0: -1, 1: 3, 2: 2}, base=2, ideal='retrieved')@4",
+]
+
+
+@pytest.mark.parametrize("measure", [*cut_inside(VARIANTS), *DEEP, *map(parse_measure, TOLD)], ids=str)
 def test_agrees_with_the_slow_reference(measure: Measure) -> None:
     for made, judged in JUDGED:
         for topic, value in zip(judged.topics, measure.per_topic(judged).tolist(), strict=True):
@@ -118,6 +136,7 @@ AT_VALUES: dict[str, list[Any]] = {"cutoff": [1, 3, 7], "recall": [0.0, 0.35, 0.
 TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
     ("Utility", "documents"): {"d": 2},
     ("RecallEffort", "rel"): {"expected": 2},
+    ("Frustration", "of"): {"cutoff": 10},
 }
 
 
@@ -269,7 +288,7 @@ def test_unjudged_documents_below_the_rest_change_nothing_that_looks_only_above(
     assert not looked_at_length or measure.definition.family in ("sets", "counts", "trec", "lecture", "orders")
 
 
-@pytest.mark.parametrize("measure", [m for m in VARIANTS if "cutoff" in dict(m.given)], ids=str)
+@pytest.mark.parametrize("measure", [m for m in VARIANTS if "cutoff" in dict(m.given) and m.reach], ids=str)
 def test_nothing_below_the_cutoff_matters(measure: Measure) -> None:
     """Documents at lower ranks may come, go or change places, even relevant ones."""
     cutoff = measure.parameters["cutoff"]
@@ -678,7 +697,7 @@ def test_some_texts_of_trec_eval_name_several_measures(text: str, names: list[st
         ("P_", "unknown measure"),
         ("(" * 500, "unknown measure"),
         ("AP(10)", "given by name"),
-        ("AP(foo=1)", "AP has no parameter 'foo'; it has rel, cutoff, judged_only, agg"),
+        ("AP(foo=1)", "AP has no parameter 'foo'; it has rel, over, cutoff, judged_only, agg"),
         ("AP(**{'rel': 2})", "no parameter"),
         ("NumQ@5", "NumQ takes no cutoff"),
         ("Rprec@5", "Rprec takes no cutoff"),
@@ -710,7 +729,7 @@ def test_some_texts_of_trec_eval_name_several_measures(text: str, names: list[st
         ("nDCG(gain={[1]: 2})", "{grade: gain}"),
         ("nDCG(gain=open)", "a parameter is a number"),
         ("nDCG(gain=__import__('os'))", "a parameter is a number"),
-        ("InterpolatedAP(points=12)", "points must be 11 or 10, not 12"),
+        ("InterpolatedAP(points=12)", "points must be 11, 10 or 9, not 12"),
         ("ERR(max_grade=0)", "above 0, not 0"),
         # What is accepted is applied: nothing is passed over or overruled in silence.
         ("nDCG(dcg='foo')", "dcg"),

@@ -95,9 +95,9 @@ def evaluated(
     topics, cubes = _choose_topics(policy, names, judgements.pool.topics, cubes, answered, reported.has_relevant)
     denominators = cubes.pop() if scoring.ratios else None
     scores, lower, upper = cubes if bounds else (cubes[0], None, None)
-    return Results(
+    results = Results(
         runs=tuple(names),
-        measures=wanted,
+        measures=scoring.scored,
         topics=topics,
         scores=scores,
         policy=policy,
@@ -109,6 +109,7 @@ def evaluated(
         figures=measured,
         experiment=experiment,
     )
+    return results.with_points(wanted) if scoring.points else results
 
 
 def _check_bounds(bounds: bool, measures: Sequence[Measure], policy: Policy) -> None:
@@ -135,7 +136,8 @@ class _Scoring:
     """How every run is scored. Measures that read lengths see every document retrieved, the others those judged."""
 
     measures: tuple[Measure, ...]
-    timed: list[bool]  # which of the measures read lengths
+    points: tuple[Measure, ...]  # under the curves of which some of the measures are the area
+    timed: list[bool]  # which of all of them read lengths
     policy: Policy
     heard: Opinions | None
     bounds: bool
@@ -150,7 +152,8 @@ class _Scoring:
         policy, lengths = experiment.policy, experiment.lengths_by_document
         for measure in measures:
             measure.check_needs({*judgements.qrels.columns, *(["lengths"] if lengths else [])})
-        timed = [measure.definition.needs == "lengths" for measure in measures]
+        points = tuple({point: None for measure in measures for point in measure.points if point not in measures})
+        timed = [measure.definition.needs == "lengths" for measure in (*measures, *points)]
         ratios = any(measure.is_ratio_of_means for measure in measures)
         heard = opinions(judgements.qrels, judgements.pool, policy)
         if (heard is not None or policy.grades == "probabilities") and ratios:
@@ -161,6 +164,7 @@ class _Scoring:
             raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
         return cls(
             measures=measures,
+            points=points,
             timed=timed,
             policy=policy,
             heard=heard,
@@ -170,21 +174,33 @@ class _Scoring:
             lengths=lengths,
         )
 
+    @property
+    def scored(self) -> tuple[Measure, ...]:
+        """All that is computed: the measures, and the points of curves."""
+        return (*self.measures, *self.points)
+
     def of_run(self, run: Run, whole: Judged) -> _ScoredRun:
         """A run's scores, and what is odd about it."""
-        judged, plain = self._seen(whole, [m for m, reads in zip(self.measures, self.timed, strict=True) if not reads])
+        judged, plain = self._seen(whole, [m for m, reads in zip(self.scored, self.timed, strict=True) if not reads])
         cubes, errors = plain.cubes, plain.errors
         if any(self.timed):
             every = with_lengths(self.judgements.qrels, run, self.lengths)
             of_all = joined(run, every, self.policy.ties, pooled=pool(every))
-            _, timed = self._seen(of_all, [m for m, reads in zip(self.measures, self.timed, strict=True) if reads])
+            _, timed = self._seen(of_all, [m for m, reads in zip(self.scored, self.timed, strict=True) if reads])
             place = np.argsort(np.argsort(self.timed, kind="stable"))
             cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]
             errors = np.concatenate((errors, timed.errors))[place]
         warnings = findings.of_run(run, whole, self.policy, self.measures)
-        warnings += findings.of_sampling(run, self.measures, errors, self.policy)
+        warnings += findings.of_sampling(run, self.measures, self._errors(errors), self.policy)
         warnings += spread(run.name, self.measures, plain.single)
         return _ScoredRun(input_of(run), warnings, judged.answered, cubes)
+
+    def _errors(self, errors: Floats) -> Floats:
+        """Those of the measures; of an area at most what those of its points make, all off in the same direction."""
+        by_measure = dict(zip(self.scored, errors.tolist(), strict=True))
+        of_points = [[by_measure[point] for point in measure.points] for measure in self.measures]
+        pairs = zip(errors[: len(self.measures)].tolist(), of_points, strict=True)
+        return np.array([float(np.mean(of)) if of else error for error, of in pairs])
 
     def _seen(self, whole: Judged, measures: list[Measure]) -> tuple[Judged, Scored]:
         """The rankings as measures see them, and their scores with what belongs to them."""

@@ -34,8 +34,8 @@ def expected_scores(judged: Judged, measures: Sequence[Measure], policy: Policy)
     deepest = EVERY_RANK if policy.depth is None else policy.depth
     reaches = [_reach(measure, policy) for measure in measures]
     by_formula = [
-        (not tied or (measure.definition.exact_ties and (policy.depth is None or reach <= deepest)))
-        and (not uncertain.any() or measure.definition.linear)
+        (not tied or (measure.traits.exact_ties and (policy.depth is None or reach <= deepest)))
+        and (not uncertain.any() or measure.traits.linear)
         for measure, reach in zip(measures, reaches, strict=True)
     ]
     exact = [i for i, known in enumerate(by_formula) if known]
@@ -54,11 +54,9 @@ def expected_scores(judged: Judged, measures: Sequence[Measure], policy: Policy)
 
 def _reach(measure: Measure, policy: Policy) -> int:
     """The last rank that a measure looks at; in condensed lists that is none of the ranking's own."""
-    parameters = measure.parameters
-    if policy.judged_only or parameters["judged_only"]:
+    if policy.judged_only or measure.parameters["judged_only"]:
         return EVERY_RANK
-    cutoff: int | None = parameters.get("cutoff")
-    return EVERY_RANK if cutoff is None else cutoff
+    return EVERY_RANK if measure.reach is None else measure.reach
 
 
 def _scores(judged: Judged, measures: Sequence[Measure]) -> Floats:
@@ -116,7 +114,11 @@ def _by_drawing(
     scores = np.where(few, scores, draws.mean(axis=0))
     below = [measure.denominators(judged) for measure in measures]
     means = [
-        [m.aggregate(row, under) for m, row, under in zip(measures, np.where(few, scores, draw), below, strict=True)]
+        # The mean of an area under a curve of ratios is that of its points, and so is its error.
+        [
+            0.0 if measure.points else measure.aggregate(row, under)
+            for measure, row, under in zip(measures, np.where(few, scores, draw), below, strict=True)
+        ]
         for draw in draws
     ]
     errors = np.std(means, axis=0, ddof=1) / np.sqrt(policy.samples)

@@ -227,7 +227,8 @@ def _tied_topics(judged: Judged, policy: Policy, measures: Sequence[Measure]) ->
     if policy.judged_only:  # they still decide who stands above the depth
         unjudged &= False if depth is None else (top <= depth) & (top + size - 1 > depth)
     matters = highest > np.where(unjudged, 0, lowest)
-    cutoffs = [measure.parameters.get("cutoff") for measure in measures]
+    # A list that is whole has the same documents in every order, whoever looks at all of them.
+    cutoffs = [measure.parameters.get("cutoff") if depth is None else measure.reach for measure in measures]
     known = [cutoff for cutoff in cutoffs if cutoff is not None]
     if cutoffs and len(known) == len(cutoffs) and not policy.judged_only:
         matters &= top <= max(known)

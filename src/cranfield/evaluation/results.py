@@ -46,7 +46,8 @@ class Results(PrintedInNotebooks):
 
     `lower` and `upper`, of the same shape, are there if bounds were asked for: the least and the most a score could be,
     whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
-    of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by.
+    of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by; and
+    `points` if one is the area under a curve of such ratios: the results of the measures at every rank of the curve.
     `figures` of efficiency that were asked for have a number for each run, None where it is not known. `experiment` is
     what was evaluated.
 
@@ -72,6 +73,7 @@ class Results(PrintedInNotebooks):
     lower: Floats | None = None
     upper: Floats | None = None
     denominators: Floats | None = None
+    points: Results | None = None
     figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     experiment: Experiment
 
@@ -81,14 +83,14 @@ class Results(PrintedInNotebooks):
         return self._means_of(self.scores)
 
     def _means_of(self, scores: Floats) -> Floats:
-        rows = [
-            [
-                measure.aggregate(scores[r, i], None if self.denominators is None else self.denominators[r, i])
-                for i, measure in enumerate(self.measures)
-            ]
-            for r in range(len(self.runs))
-        ]
+        rows = [[self._mean_of(r, i, scores[r, i]) for i in range(len(self.measures))] for r in range(len(self.runs))]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    def _mean_of(self, run: int, measure: int, scores: Floats) -> float:
+        wanted, curve = self.measures[measure], self.points
+        if wanted.points and curve is not None:
+            return float(np.mean([curve.means[run, curve.measures.index(point)] for point in wanted.points]))
+        return wanted.aggregate(scores, None if self.denominators is None else self.denominators[run, measure])
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -166,6 +168,11 @@ class Results(PrintedInNotebooks):
             upper=part(self.upper),
             denominators=part(self.denominators),
         )
+
+    def with_points(self, measures: Sequence[Measure]) -> Results:
+        """The same results for some of the measures, the others kept as points of curves."""
+        points = dict.fromkeys(point for measure in measures for point in measure.points)
+        return replace(self.only(measures), points=self.only(list(points)))
 
     @property
     def plot(self) -> Plots:

@@ -129,7 +129,7 @@ def _bounds(account: Account, low: float, high: float) -> str:
     if outside:
         beyond = f"{outside[0]:.4f}" if len(outside) == 1 else f"{min(outside):.4f} to {max(outside):.4f}"
         return f"Bounds that were searched for, {between}, do not hold: the last column has {beyond} outside of them."
-    if account.measure.definition.bounds is None:
+    if account.measure.traits.bounds is None:
         supposition = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
         return f"{supposition}, {account.measure} is {between}."
     return f"Whatever unjudged documents retrieved may be, {account.measure} is {between}."

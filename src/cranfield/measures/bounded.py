@@ -17,8 +17,9 @@ import numpy as np
 
 from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.judged import Floats, Integers, Judged, Pool, Unjudged
+from cranfield.judged import Floats, Integers, Judged, Mask, Pool, Unjudged
 from cranfield.measures.arithmetic import f_beta, ratio, reciprocal_rank, within
+from cranfield.notation import Value
 
 Bounds = tuple[Floats, Floats]
 MOST_WORK = 300_000_000
@@ -126,7 +127,7 @@ def _from_below(open_ranks: Unjudged) -> Integers:
     return ends - open_ranks.place
 
 
-def of_ap(judged: Judged, *, rel: float, cutoff: int | None) -> Bounds:
+def of_ap(judged: Judged, *, rel: float, cutoff: int | None, **_: Value) -> Bounds:
     open_ranks, relevant = judged.unjudged, judged.n_relevant(rel)
     counted = within(open_ranks.rank, cutoff)
     known = _Relevant(judged, rel, cutoff)
@@ -169,10 +170,13 @@ def of_sum(judged: Judged, base: Floats, most: float, weight: Floats) -> Bounds:
     return base, base + most * judged.unjudged.total(weight)
 
 
-def of_ratio_to_ideal(judged: Judged, base: Floats, worth: Floats, most: float, weight: Floats) -> Bounds:
+def of_ratio_to_ideal(
+    judged: Judged, base: Floats, worth: Floats, counted: Mask, most: float, weight: Floats
+) -> Bounds:
     """DCG over ideal DCG, where an unjudged document may have any gain up to `most`.
 
-    `base` is DCG, `worth` the gains of the pool, `weight` what a gain at rank 1, 2, … is multiplied by. Ideal DCG is a
+    `base` is DCG, `worth` the gains of the pool, of which the ideal has those `counted`, and the unjudged documents
+    retrieved; `weight` is what a gain at rank 1, 2, … is multiplied by. Ideal DCG is a
     sum over levels of gain, (g_l - g_(l+1)) D(documents at level l or above), D the sum of the first weights; and so
     is what unjudged documents add to DCG. For a given ratio the best number at each level is therefore found on its
     own, and the best ratio by Dinkelbach's iteration. The lowest value has the m lowest ones at the highest gain.
@@ -181,7 +185,7 @@ def of_ratio_to_ideal(judged: Judged, base: Floats, worth: Floats, most: float, 
     topic, place, topics = open_ranks.topic, open_ranks.place, len(judged.topics)
     levels = np.unique(np.append(worth[worth > 0], most))[::-1]
     steps = levels - np.append(levels[1:], 0.0)
-    at_or_above = [judged.pool.total(worth >= level).astype(np.int64) for level in levels]
+    at_or_above = [judged.pool.total(counted & (worth >= level)).astype(np.int64) for level in levels]
     sums = np.concatenate(([0.0], np.cumsum(weight)))
     gained = open_ranks.running(weight[open_ranks.rank - 1])
 

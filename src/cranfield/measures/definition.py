@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from cranfield.registry import Entry, Parameter, is_number, is_whole
 
 if TYPE_CHECKING:
     from cranfield.measures.explained import Working
+    from cranfield.measures.registry import Measure
 
 GEOMETRIC_FLOOR = 1e-5
 
@@ -130,9 +131,12 @@ class Traits(Record):
     without one they are searched for. `may_hurt` says that a more relevant document may lower it: its bounds are then
     the widest that a search finds. `needs` names the column of the judgements, in NEEDS, without which it cannot be
     computed. `denominator` is a function like its own that gives what its value is divided by, if that follows from the
-    judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'. `linear` says that under binary
-    grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its mean under
-    probabilities is then exact.
+    judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'. So can the area under a curve:
+    its `points` are a function of the parameters that gives the measures of which it is the mean. `linear` says that
+    under binary grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its
+    mean under probabilities is then exact. `whole_list` says that a cutoff does not keep it from looking below.
+
+    A measure of which these depend on its parameters gives a function of them to the decorator.
     """
 
     range: tuple[float, float] = (0.0, 1.0)
@@ -142,7 +146,9 @@ class Traits(Record):
     may_hurt: bool = False
     needs: str | None = None
     denominator: Callable[..., Floats] | None = None
+    points: Callable[..., Sequence[Measure]] | None = None
     linear: bool = False
+    whole_list: bool = False
 
 
 PLAIN = Traits()
@@ -157,6 +163,7 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
     trec_at: str | None = None  # and with one: P for P_10
     trec_cutoffs: tuple[float, ...] = ()  # those of trec_eval's bare name
     better: Better | Callable[..., Better] = "higher"  # for some measures a parameter tells
+    varied: Callable[..., Traits] | None = None  # its traits by its parameters, if these tell
     explain: Callable[..., Working] | None = None  # how a value arises
     averaged: dict[str, Definition]  # those of `averages`, once asked for
 

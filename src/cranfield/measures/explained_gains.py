@@ -29,10 +29,10 @@ def cumulated(
     *,
     gain: Gain,
     base: float | None = UNDISCOUNTED,
+    ideal: str | None = None,
     cutoff: int | None = None,
-    normalised: bool = False,
 ) -> Working:
-    """CG and DCG; with `normalised` over that of the ideal ranking, whose gains stand beside those of the ranking."""
+    """CG and DCG; with an `ideal` over that of the ideal ranking, whose gains stand beside those of the ranking."""
     from cranfield.measures.gain import discount, gains
 
     own = trace.spread(gains(trace.judged.grade, gain)) * trace.within(cutoff)
@@ -44,10 +44,10 @@ def cumulated(
     columns |= {name: np.cumsum(terms)}
     counts = terms != 0
     texts = _over_discounts(own[counts], trace.rank[counts], base)
-    if not normalised:
+    if ideal is None:
         whole = averaged(trace, terms, 1, counts=counts, texts=texts)
         return Working(counts, whole.steps, terms, columns)
-    best = _ideal(trace.judged, gain, cutoff)
+    best = _ideal(trace.judged, gain, cutoff, ideal)
     ideal_terms = best / discount(np.arange(1, len(best) + 1), base)
     below = float(ideal_terms.sum())
     written = _over_discounts(best[best != 0], 1 + np.flatnonzero(best), base)
@@ -89,11 +89,11 @@ def area(trace: Trace, *, gain: Gain, base: float | None = UNDISCOUNTED, cutoff:
     return Working(terms != 0, steps, contribution, columns)
 
 
-def _ideal(judged: Judged, gain: Gain, cutoff: int | None) -> Floats:
+def _ideal(judged: Judged, gain: Gain, cutoff: int | None, ideal: str = "judged") -> Floats:
     """The gains of the ideal ranking down to the cutoff."""
-    from cranfield.measures.gain import ideal_gains
+    from cranfield.measures.gain import ideal_gains, retrieved_gains
 
-    return ideal_gains(judged.pool, gain)[:cutoff]
+    return (ideal_gains(judged.pool, gain) if ideal == "judged" else retrieved_gains(judged, gain))[:cutoff]
 
 
 def _ideal_discounts(trace: Trace, cutoff: int, base: float | None) -> Floats:

@@ -62,11 +62,12 @@ def success(trace: Trace, *, rel: float, cutoff: int) -> Working:
     return Working(first, (), first.astype(np.float64), because=f"r_{cutoff} = {counts.sum()}")
 
 
-def average_precision(trace: Trace, *, rel: float, cutoff: int | None = None) -> Working:
+def average_precision(trace: Trace, *, rel: float, over: str = "all", cutoff: int | None = None) -> Working:
     counts = trace.relevant(rel, cutoff)
     so_far = np.cumsum(counts)
     texts = [f"{n}/{i}" for n, i in zip(so_far[counts], trace.rank[counts], strict=True)]
-    return averaged(trace, counts * so_far / trace.rank, trace.n_relevant(rel), counts=counts, texts=texts)
+    below = trace.n_relevant(rel) if over == "all" else int(counts.sum())
+    return averaged(trace, counts * so_far / trace.rank, below, counts=counts, texts=texts)
 
 
 def log_odds(trace: Trace, *, rel: float) -> Working:
@@ -149,10 +150,13 @@ def accuracy(trace: Trace, *, rel: float, cutoff: int | None = None) -> Working:
     return Working(counts, (f"1 − {wrong}",), columns=columns)
 
 
-def search(trace: Trace, wanted: int, rel: float, parts: Callable[..., Sequence[Floats]]) -> Working:
-    """ESL: j + i s / (r + 1), from j, i, s, r and whether the search ends well."""
+def search(
+    trace: Trace, parts: Callable[..., Sequence[Floats]], *, wanted: int, counting: str, unfound: float, rel: float
+) -> Working:
+    """ESL: j + i s / (r + 1), from j, i, s, r and whether the search ends well; the documents wanted too, or not."""
     j, i, s, r, ends_well = (number(part[0]) for part in parts(trace.judged, wanted, rel))
     counts = trace.relevant(rel)
     if ends_well == "0":
         return Working(counts, because=f"the list does not have {wanted} relevant documents")
-    return Working(counts & (np.cumsum(counts) <= wanted), (f"{j} + {i} · {s} / ({r} + 1)",))
+    relevant_read = f" + {wanted}" if counting == "all" else ""
+    return Working(counts & (np.cumsum(counts) <= wanted), (f"{j} + {i} · {s} / ({r} + 1){relevant_read}",))

@@ -12,10 +12,17 @@ from cranfield.measures import bounded, explained_gains
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.definition import Traits, Trec
 from cranfield.measures.registry import measure
+from cranfield.notation import Value
+from cranfield.registry import Parameter
 
 Gain = str | Mapping[float, float]
 MAX_EXPONENT = 1000
 UNDISCOUNTED = float("inf")  # the base of a discount that begins at no rank: DCG is CG
+IDEAL = Parameter(
+    "whose documents the ideal ranking has: all that are judged, or those of the list alone (retrieved)",
+    "'judged' or 'retrieved'",
+    lambda v: isinstance(v, str) and v in ("judged", "retrieved"),
+)
 
 
 @measure(
@@ -79,29 +86,47 @@ def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
     return ideal_dcg(judged, gain, base, cutoff)
 
 
-@measure(
-    Traits(
+def normalised(*, ideal: str, **_: Value) -> Traits:
+    """What is true of nDCG and NCG: the documents of a list, and so its own ideal, are the same in every order."""
+    return Traits(
         exact_ties=True,
         bounds=lambda judged, **parameters: bounds_of_ndcg(judged, **parameters),
-        denominator=lambda judged, **parameters: ideal_dcg(judged, **parameters),
-    ),
+        denominator=(lambda judged, **parameters: ideal_of(judged, **parameters)) if ideal == "judged" else None,
+        whole_list=ideal == "retrieved",
+    )
+
+
+@measure(
+    normalised,
     aliases=("NDCG",),
     trec=Trec("ndcg", at="ndcg_cut", cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000)),
-    explain=lambda trace, **parameters: explained_gains.cumulated(trace, normalised=True, **parameters),
+    explain=explained_gains.cumulated,
+    ideal=IDEAL,
 )
-def nDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
+def nDCG(
+    judged: Judged,
+    *,
+    gain: Gain = "linear",
+    base: float | None = None,
+    ideal: str = "judged",
+    cutoff: int | None = None,
+) -> Floats:
     """DCG divided by that of the ideal ranking, which has all judged documents, best first.
 
     With a cutoff the ideal is cut at the same depth. Averaged over topics it is the mean of ratios; with agg='ratio'
-    the ratio of means, mean DCG over mean ideal DCG, where topics count by what there is to be gained.
+    the ratio of means, mean DCG over mean ideal DCG, where topics count by what there is to be gained. With
+    ideal='retrieved' the whole list is sorted and then cut: relevant documents that it lacks are not missed, so that
+    1 1 1 scores as well as 1 1 1 1 1.
 
     Formula: DCG@k / DCG@k of the ideal ranking
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> nDCG(gain="exp").per_topic(relstring("323012"))
     array([0.94881075])
+    >>> nDCG.per_topic(relstring("111/11")).round(4), nDCG(ideal="retrieved").per_topic(relstring("111/11"))
+    (array([0.7227]), array([1.]))
     """
-    return ratio(dcg(judged, gain, base, cutoff), ideal_dcg(judged, gain, base, cutoff))
+    return ratio(dcg(judged, gain, base, cutoff), ideal_of(judged, gain=gain, base=base, ideal=ideal, cutoff=cutoff))
 
 
 def gains(grade: Floats, gain: Gain) -> Floats:
@@ -168,6 +193,22 @@ def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None
     return judged.pool.once(("ideal", _key(gain), base, cutoff), compute)
 
 
+def retrieved_gains(judged: Judged, gain: Gain) -> Floats:
+    """The gains of each topic's list, largest first; negative ones are left out of the ideal as 0."""
+    worth = np.maximum(gains(judged.grade, gain), 0.0)
+    return worth[np.lexsort((-worth, judged.topic))]
+
+
+def ideal_of(
+    judged: Judged, *, gain: Gain, base: float | None = UNDISCOUNTED, ideal: str, cutoff: int | None
+) -> Floats:
+    """DCG of each topic's ideal ranking, of all judged documents or of those retrieved; CG without a discount."""
+    if ideal == "judged":
+        return ideal_dcg(judged, gain, base, cutoff)
+    place = np.arange(1, len(judged.rank) + 1) - judged.offsets[judged.topic]
+    return judged.total(discounted(retrieved_gains(judged, gain), place, base, cutoff))
+
+
 def _key(gain: Gain) -> Hashable:
     return tuple(sorted(gain.items())) if isinstance(gain, Mapping) else gain
 
@@ -186,10 +227,17 @@ def bounds_of_dcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int
     return known, known + highest_gain(judged, gain) * added
 
 
-def bounds_of_ndcg(judged: Judged, *, gain: Gain, base: float | None, cutoff: int | None) -> bounded.Bounds:
+def bounds_of_ndcg(
+    judged: Judged, *, gain: Gain, base: float | None = UNDISCOUNTED, ideal: str, cutoff: int | None
+) -> bounded.Bounds:
     """An unjudged document adds to DCG and to the ideal."""
     longest = int((np.diff(judged.pool.offsets) + judged.retrieved).max(initial=0))
     ranks = np.arange(1, longest + 1)
     weight = within(ranks, cutoff) / discount(ranks, base)
     worth = np.maximum(gains(judged.pool.grades, gain), 0.0)
-    return bounded.of_ratio_to_ideal(judged, dcg(judged, gain, base, cutoff), worth, highest_gain(judged, gain), weight)
+    counted = np.ones(len(worth), dtype=bool)
+    if ideal == "retrieved":
+        counted[:] = False
+        counted[judged.row] = True
+    known = dcg(judged, gain, base, cutoff)
+    return bounded.of_ratio_to_ideal(judged, known, worth, counted, highest_gain(judged, gain), weight)

@@ -13,6 +13,7 @@ from cranfield.measures.registry import measure
 from cranfield.registry import Parameter, is_number
 
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
+LEVELS = {11: RECALL_LEVELS, 10: RECALL_LEVELS[1:], 9: RECALL_LEVELS[1:-1]}  # by the number of points
 
 
 @measure(
@@ -35,26 +36,28 @@ def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
 
 
 @measure(
-    Traits(bounds=lambda judged, *, rel, points: bounds_of_interpolated(judged, rel, _levels(points))),
+    Traits(bounds=lambda judged, *, rel, points: bounds_of_interpolated(judged, rel, LEVELS[points])),
     trec="11pt_avg",
-    points=Parameter("11: recall 0, 0.1, … 1; 10: recall 0.1, 0.2, … 1", "11 or 10", lambda v: v in (10, 11)),
-    explain=lambda trace, *, rel, points: explained_levels(trace, rel, _levels(points)),
+    points=Parameter(
+        "11: recall 0, 0.1, … 1; 10: recall 0.1, 0.2, … 1; 9: recall 0.1, … 0.9",
+        "11, 10 or 9",
+        lambda v: is_number(v) and v in LEVELS,
+    ),
+    explain=lambda trace, *, rel, points: explained_levels(trace, rel, LEVELS[points]),
 )
 def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Floats:
     """Interpolated precision averaged over the standard recall levels.
 
-    Formula: mean of IPrec@r over r = 0, 0.1, … 1 (11 points) or r = 0.1, … 1 (10 points)
-    Reference: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4; the 10-point
-      average is common in lecture notes.
+    Formula: mean of IPrec@r over r = 0, 0.1, … 1 (11 points), r = 0.1, … 1 (10 points) or r = 0.1, … 0.9 (9 points)
+    Reference: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4; averages over 10
+      and 9 points are common in lecture notes.
 
     >>> InterpolatedAP(points=10).per_topic(relstring("001000010000001"))
     array([0.255])
+    >>> InterpolatedAP(points=9).per_topic(relstring("001000010000001"))
+    array([0.26111111])
     """
-    return sum(interpolated(judged, rel, _levels(points)), np.zeros(len(judged.topics))) / points
-
-
-def _levels(points: int) -> tuple[float, ...]:
-    return RECALL_LEVELS if points == 11 else RECALL_LEVELS[1:]
+    return sum(interpolated(judged, rel, LEVELS[points]), np.zeros(len(judged.topics))) / points
 
 
 def interpolated(judged: Judged, rel: float, levels: Sequence[float]) -> list[Floats]:

@@ -1,18 +1,14 @@
-"""Measures that lectures teach and tools leave out: what a user expected, how long the search took, whole curves."""
+"""Measures that lectures teach and tools leave out: what a user expected, how long the search took."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from cranfield import _core
 from cranfield.errors import UsageError
-from cranfield.judged import Floats, Integers, Judged
-from cranfield.measures import explained, explained_gains, explained_ranked
-from cranfield.measures.arithmetic import ratio, within
+from cranfield.judged import Floats, Judged, Mask
+from cranfield.measures import explained, explained_ranked
+from cranfield.measures.arithmetic import ratio
 from cranfield.measures.definition import Traits, needed
-from cranfield.measures.gain import UNDISCOUNTED, Gain, discounted, gains, ideal_dcg, ideal_gains
 from cranfield.measures.known import known_relevant
 from cranfield.measures.registry import measure
 from cranfield.registry import Parameter, is_number, is_whole
@@ -123,31 +119,41 @@ def RecallEffort(
 @measure(
     Traits(exact_ties=True, range=(0, float("inf"))),
     better="lower",
-    explain=lambda trace, *, wanted, unfound, rel: explained_ranked.search(trace, wanted, rel, _search),
+    explain=lambda trace, **parameters: explained_ranked.search(trace, _search, **parameters),
     wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),
+    counting=Parameter(
+        "the documents that are not relevant (others), or all that the user goes through, those wanted among them",
+        "'others' or 'all'",
+        lambda v: isinstance(v, str) and v in ("others", "all"),
+    ),
     unfound=Parameter(
         "the length of a search that the list cannot satisfy: take at least the depth of the lists",
         "a number from 0",
         lambda v: is_number(v) and v >= 0,
     ),
 )
-def ESL(judged: Judged, *, wanted: int = 1, unfound: float = 1000, rel: float = 1) -> Floats:
+def ESL(judged: Judged, *, wanted: int = 1, counting: str = "others", unfound: float = 1000, rel: float = 1) -> Floats:
     """Expected search length: how many documents that are not relevant are read to find the relevant ones wanted.
 
     Documents of equal score form a level that is read in random order, so this is the mean over all orders whatever
     the policy on ties. Cooper's ranking holds the whole collection, and every search ends well; a run may have too few
-    relevant documents, and the length that is given to such a search is ours.
+    relevant documents, and the length that is given to such a search is ours. Lectures also count all documents that a
+    user goes through, which are as many more as are wanted: counting='all'.
 
-    Formula: j + i s / (r + 1): j documents that are not relevant stand in the levels above the one that satisfies the
-      user; it has r relevant documents and i others, and s are still wanted from it
+    Formula: j + i s / (r + 1), with counting='all' plus the number wanted: j documents that are not relevant stand in
+      the levels above the one that satisfies the user; it has r relevant documents and i others, and s are still
+      wanted from it
     Reference: Cooper, "Expected search length: a single measure of retrieval effectiveness based on the weak ordering
       action of retrieval systems", American Documentation 19(1), 1968.
 
     >>> ESL(wanted=2).per_topic(relstring("010-1", "01"))
     array([   3., 1000.])
+    >>> ESL(wanted=2, counting="all").per_topic(relstring("010-1", "01"))
+    array([   5., 1000.])
     """
     j, i, s, r, ends_well = _search(judged, wanted, rel)
-    return np.where(ends_well > 0, j + i * s / (r + 1), float(unfound))
+    relevant_read = wanted if counting == "all" else 0
+    return np.where(ends_well > 0, j + i * s / (r + 1) + relevant_read, float(unfound))
 
 
 def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -162,23 +168,29 @@ def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Fl
 
 
 @measure(
-    Traits(exact_ties=True),
+    lambda *, of, **_: Traits(exact_ties=True, linear=of == "returned"),
     weight=WEIGHT,
-    explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
-        trace,
-        trace.relevant(rel) * _weight(trace.rank, weight, cutoff),
-        float(_weight_down_to(np.minimum(trace.judged.n_relevant(rel), cutoff), weight, cutoff)[0]),
+    of=Parameter(
+        "a share of the best that is possible in the first k, or of the documents returned, as lectures have it",
+        "'possible' or 'returned'",
+        lambda v: isinstance(v, str) and v in ("possible", "returned"),
+    ),
+    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
+        trace, trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
     ),
 )
-def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutoff: int) -> Floats:
+def Satisfaction(
+    judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "possible", cutoff: int | None = None
+) -> Floats:
     """How much of what could satisfy a user in the first k documents is there; looks at relevant documents alone.
 
     The idea is Myaeng and Korfhage's: pleasure in relevant documents and annoyance at the others are two things, not
-    one minus the other. Lectures give it as the percentage of relevant documents returned; the share of the best
-    possible, and the linear weights, are ours.
+    one minus the other. Lectures give it as the percentage of relevant documents returned, of='returned': the share of
+    the documents returned that is relevant. The share of the best possible, and the linear weights, are ours. Without
+    a cutoff k is the length of the list.
 
-    Formula: Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, R); w_i = 1, or
-      k + 1 - i
+    Formula: Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, R), with of='returned'
+      i ≤ min(k, n); w_i = 1, or k + 1 - i
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990.
 
@@ -186,133 +198,89 @@ def Satisfaction(judged: Judged, *, rel: float = 1, weight: str = "equal", cutof
     array([0.66666667])
     >>> (Satisfaction(weight="linear") @ 4).per_topic(relstring("1001/1"))
     array([0.55555556])
+    >>> Satisfaction(of="returned").per_topic(relstring("1001/1", "10"))
+    array([0.5, 0.5])
     """
-    hit_weight = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
-    return ratio(hit_weight, _weight_down_to(np.minimum(judged.n_relevant(rel), cutoff), weight, cutoff))
+    depth = _depth(judged, cutoff)
+    return ratio(
+        _hit_weight(judged, rel, weight, cutoff), _weight_down_to(_shared(judged, rel, of, cutoff), weight, depth)
+    )
 
 
 @measure(
     Traits(exact_ties=True, linear=True),
     better="lower",
     weight=WEIGHT,
-    explain=lambda trace, *, rel, weight, cutoff: explained.averaged(
-        trace,
-        ~trace.relevant(rel) * _weight(trace.rank, weight, cutoff),
-        float(_weight_down_to(np.array([float(cutoff)]), weight, cutoff)[0]),
+    of=Parameter(
+        "a share of the first k ranks, or of the documents returned, as lectures have it",
+        "'ranks' or 'returned'",
+        lambda v: isinstance(v, str) and v in ("ranks", "returned"),
+    ),
+    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
+        trace, ~trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
     ),
 )
-def Frustration(judged: Judged, *, rel: float = 1, weight: str = "equal", cutoff: int) -> Floats:
+def Frustration(
+    judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "ranks", cutoff: int | None = None
+) -> Floats:
     """How much of the first k ranks goes to documents that are not relevant: a loss, 0 is perfect and 1 is worst.
 
     Looks at documents that are not relevant alone, unjudged ones among them. A list that ends before rank k does not
-    frustrate with what it does not show.
+    frustrate with what it does not show; of='returned' is the share of the documents returned that is not relevant, as
+    in lectures. Without a cutoff k is the length of the list, and the two are the same.
 
-    Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k;
-      w_i = 1, or k + 1 - i
+    Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k, with
+      of='returned' i ≤ min(k, n); w_i = 1, or k + 1 - i
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990; the linear weights are ours.
 
     >>> (Frustration @ 4).per_topic(relstring("1001/1", "10"))
     array([0.5 , 0.25])
+    >>> Frustration(of="returned").per_topic(relstring("1001/1", "10"))
+    array([0.5, 0.5])
     """
-    hit_weight = judged.total(judged.hits(rel) * judged.at_rank(lambda rank: _weight(rank, weight, cutoff)))
-    shown = _weight_down_to(np.minimum(judged.retrieved, cutoff).astype(np.float64), weight, cutoff)
-    return (shown - hit_weight) / _weight_down_to(np.array([float(cutoff)]), weight, cutoff)
+    depth = _depth(judged, cutoff)
+    shown = _weight_down_to(_shared(judged, rel, "returned", cutoff), weight, depth)
+    return ratio(
+        shown - _hit_weight(judged, rel, weight, cutoff),
+        _weight_down_to(_shared(judged, rel, of, cutoff), weight, depth),
+    )
 
 
-def _weight(rank: Integers, weight: str, cutoff: int) -> Floats:
-    return within(rank, cutoff) if weight == "equal" else np.maximum(cutoff + 1.0 - rank, 0.0)
+def _depth(judged: Judged, cutoff: int | None) -> Floats:
+    """For each topic k: the cutoff, or else the length of its list."""
+    return judged.retrieved.astype(np.float64) if cutoff is None else np.full(len(judged.topics), float(cutoff))
 
 
-def _weight_down_to(rank: Floats, weight: str, cutoff: int) -> Floats:
-    """Sum of the weights from the first rank to one at or above the cutoff."""
-    return rank if weight == "equal" else rank * (2.0 * cutoff + 1 - rank) / 2
+def _shared(judged: Judged, rel: float, of: str, cutoff: int | None) -> Floats:
+    """For each topic how many of the first ranks a share is taken of: all k, those returned, or those that could be
+    relevant."""
+    depth = _depth(judged, cutoff)
+    if of == "ranks":
+        return depth
+    return np.minimum(depth, judged.retrieved if of == "returned" else judged.n_relevant(rel))
 
 
-@measure(Traits(range=(0, float("inf")), exact_ties=True), better="neither", explain=explained_gains.ideal)
-def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
-    """The highest CG that any ranking of the judged documents can have.
-
-    The mean of CG divided by the mean of this one is NCG(agg='ratio'); so with DCG, IdealDCG and nDCG.
-
-    Formula: Σ g_i over the first k judged documents, best first
-    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
-
-    >>> (IdealCG @ 2).per_topic(relstring("12/3"))
-    array([5.])
-    """
-    return ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)
+def _hit_weight(judged: Judged, rel: float, weight: str, cutoff: int | None) -> Floats:
+    """Sum of the weights of the relevant documents down to k."""
+    if weight == "equal":
+        return judged.total(judged.hits(rel) * judged.within(cutoff))
+    if cutoff is not None:
+        return judged.total(judged.hits(rel) * judged.at_rank(lambda rank: np.maximum(cutoff + 1.0 - rank, 0.0)))
+    below = judged.retrieved[judged.topic] + 1.0 - judged.at_rank(lambda rank: rank.astype(np.float64))
+    return judged.total(judged.hits(rel) * below)
 
 
-@measure(
-    Traits(exact_ties=True, denominator=lambda judged, *, gain, cutoff: ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)),
-    explain=lambda trace, **parameters: explained_gains.cumulated(trace, normalised=True, **parameters),
-)
-def NCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
-    """CG divided by that of the ideal ranking: no rank down to the cutoff counts more than another.
-
-    Averaged over topics it is the mean of ratios; with agg='ratio' the ratio of means, mean CG over mean IdealCG.
-
-    Formula: CG@k / CG@k of the ideal ranking
-    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
-
-    >>> (NCG @ 3).per_topic(relstring("1002/3"))
-    array([0.16666667])
-    """
-    gained = judged.total(gains(judged.grade, gain) * judged.within(cutoff))
-    return ratio(gained, ideal_dcg(judged, gain, UNDISCOUNTED, cutoff))
+def _weight_down_to(rank: Floats, weight: str, depth: Floats) -> Floats:
+    """Sum of the weights from the first rank to one at or above k."""
+    return rank if weight == "equal" else rank * (2.0 * depth + 1 - rank) / 2
 
 
-@measure(Traits(exact_ties=True, may_hurt=True), explain=explained_gains.area)
-def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
-    """Area under the NCG curve down to rank k, as a share of the ideal ranking's: the mean of NCG at ranks 1 to k.
-
-    Formula: (1 / k) Σ NCG@i over ranks i ≤ k
-    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
-
-    >>> (AreaNCG @ 2).per_topic(relstring("12"))
-    array([0.75])
-    """
-    return _area(judged, gain, UNDISCOUNTED, cutoff)
-
-
-@measure(Traits(exact_ties=True, may_hurt=True), explain=explained_gains.area)
-def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int) -> Floats:
-    """Area under the nDCG curve down to rank k, as a share of the ideal ranking's: the mean of nDCG at ranks 1 to k.
-
-    Formula: (1 / k) Σ nDCG@i over ranks i ≤ k
-    Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
-
-    >>> (AreaNDCG @ 2).per_topic(relstring("12"))
-    array([0.67985935])
-    """
-    return _area(judged, gain, base, cutoff)
-
-
-def _area(judged: Judged, gain: Gain, base: float | None, cutoff: int) -> Floats:
-    """Mean over ranks of cumulated over ideal cumulated gain.
-
-    A gain at rank r adds to every rank from there on: it counts with the sum of 1 / ideal over ranks r to k.
-    """
-    pool = judged.pool
-    sizes = np.diff(pool.offsets)
-
-    def compute() -> Floats:
-        ideal = _core.running_sum(pool.offsets, discounted(ideal_gains(judged.pool, gain), pool.place, base, None))
-        inverse = ratio(1.0, ideal)
-        return np.stack((inverse, _core.running_sum(pool.offsets, inverse)))
-
-    key = tuple(sorted(gain.items())) if isinstance(gain, Mapping) else gain
-    inverse, down_to = pool.once(("inverse ideal", key, base), compute)
-
-    def inverse_sum(rank: Integers, topic: Integers) -> Floats:
-        """Sum of 1 / ideal from the first rank; the ideal stays as it is below its last document."""
-        place = np.minimum(rank, sizes[topic])
-        at = np.maximum(pool.offsets[topic] + place - 1, 0)
-        out: Floats = np.where(place > 0, down_to[at], 0.0) + (rank - place) * inverse[pool.offsets[topic + 1] - 1]
-        return out
-
-    level, worth = judged.levelled(gains(judged.grade, gain))
-    shown = discounted(worth, level.rank, base, cutoff)
-    below = inverse_sum(np.full(len(shown), cutoff), level.topic) - inverse_sum(level.rank - 1, level.topic)
-    return level.total(shown * below) / cutoff
+def _explained_weights(
+    trace: explained.Trace, counts: Mask, weight: str, cutoff: int | None, shared: int
+) -> explained.Working:
+    """The weights of the documents that count over those of so many of the first ranks."""
+    depth = trace.length if cutoff is None else cutoff
+    own = trace.within(cutoff) if weight == "equal" else np.maximum(depth + 1.0 - trace.rank, 0.0)
+    below = _weight_down_to(np.array([float(shared)]), weight, np.array([float(depth)]))
+    return explained.averaged(trace, counts * own, float(below[0]))

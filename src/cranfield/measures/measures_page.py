@@ -43,9 +43,9 @@ def entry(measure: Measure) -> str:
     if names:
         lines.append(f"- Also called: {', '.join(names)}")
     lines.append(f"- Better: {better(measure)}")
-    lines.append(f"- Ties: {'exact by formula' if definition.exact_ties else 'order by order'}")
+    lines.append(f"- Ties: {ties(measure)}")
     lines += [f"- Needs {needed(definition.needs)}"] if definition.needs else []
-    lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator else []
+    lines += ["- Also as ratio of means: `agg='ratio'`"] if definition.denominator or definition.points else []
     lines += [f"- Reference: {reference}"] if reference else []
     lines += ["", "```python", definition.example, "```", ""]
     return "\n".join(lines)
@@ -63,6 +63,27 @@ def better(measure: Measure) -> str:
     words = {"higher": "higher", "lower": "lower: a loss", "neither": "neither: it says nothing of quality"}
     more = "; with other parameters perhaps neither" if callable(measure.definition.better) else ""
     return words[measure.better] + more
+
+
+def ties(measure: Measure) -> str:
+    """How the mean over all orders of ties is found, in words.
+
+    >>> from cranfield.measures import AP, ERR, nDCG
+    >>> ties(nDCG), ties(ERR), ties(AP)
+    ('exact by formula', 'order by order', "exact by formula, but with over='seen' and a cutoff order by order")
+    """
+    definition = measure.definition
+    if not definition.exact_ties:
+        return "order by order"
+    others = [
+        f"with {name}={word!r}" + (" and a cutoff" if form.reach else "")
+        for name, parameter in definition.parameters.items()
+        if name not in EVERYWHERE
+        for word in parameter.words
+        for form in [measure(**{name: word}), *([measure(**{name: word}) @ 10] if definition.at == "cutoff" else [])]
+        if not form.traits.exact_ties
+    ]
+    return f"exact by formula, but {' and '.join(others)} order by order" if others else "exact by formula"
 
 
 def other_names(definition: Definition) -> list[str]:

@@ -10,6 +10,7 @@ from cranfield.measures.arithmetic import f_beta, number_relevant, ratio, recipr
 from cranfield.measures.definition import Traits, Trec
 from cranfield.measures.registry import measure
 from cranfield.measures.tied import chance_of_one, expected_minimum, expected_precision, expected_reciprocal
+from cranfield.notation import Value
 from cranfield.registry import Parameter, is_number
 
 TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -107,30 +108,46 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     return (judged.total(judged.hits(rel, cutoff)) > 0).astype(np.float64)
 
 
+def _averaged_over(*, over: str, cutoff: int | None, **_: Value) -> Traits:
+    """What is true of AP: where a cutoff divides tied documents, their order tells how many relevant ones are seen."""
+    if over == "seen":
+        return Traits(exact_ties=cutoff is None)
+    return Traits(exact_ties=True, bounds=bounded.of_ap, denominator=number_relevant)
+
+
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_ap, denominator=number_relevant),
+    _averaged_over,
     aliases=("MAP",),
     averages={"GMAP": ("geometric", "gm_map"), "HMAP": ("harmonic", None)},
     trec=Trec("map", at="map_cut", cutoffs=TREC_CUTOFFS),
+    over=Parameter(
+        "what the sum is divided by: all relevant documents there are, or those seen in the list down to the cutoff",
+        "'all' or 'seen'",
+        lambda v: isinstance(v, str) and v in ("all", "seen"),
+    ),
     explain=explained_ranked.average_precision,
 )
-def AP(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
+def AP(judged: Judged, *, rel: float = 1, over: str = "all", cutoff: int | None = None) -> Floats:
     """Mean, over the relevant documents, of the precision where each one is found.
 
     A relevant document that is not retrieved contributes zero. Averaged over topics it is MAP; GMAP and HMAP are its
-    geometric and harmonic means. With a cutoff the sum stops there and is still divided by all R.
+    geometric and harmonic means. With a cutoff the sum stops there and is still divided by all R. With over='seen' it
+    is the average of the precisions at the relevant documents of the list, whatever the list lacks.
 
-    Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents
+    Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents; with over='seen' (1 / r_k) Σ r_i / i
     Reference: Harman, "Overview of the second Text REtrieval Conference", 1993; GMAP: Robertson, "On GMAP and other
       transformations", CIKM 2006.
 
     >>> AP.per_topic(relstring("101", "101/1"))
     array([0.83333333, 0.55555556])
+    >>> AP(over="seen").per_topic(relstring("101", "101/1"))
+    array([0.83333333, 0.83333333])
     """
-    if judged.expected:
-        return ratio(judged.total(expected_precision(judged, judged.hits(rel), cutoff)), judged.n_relevant(rel))
     hit = judged.hits(rel, cutoff)
-    return ratio(judged.total(judged.running(hit) / judged.rank * hit), judged.n_relevant(rel))
+    below = judged.n_relevant(rel) if over == "all" else judged.total(hit)
+    if judged.expected:
+        return ratio(judged.total(expected_precision(judged, judged.hits(rel), cutoff)), below)
+    return ratio(judged.total(judged.running(hit) / judged.rank * hit), below)
 
 
 @measure(

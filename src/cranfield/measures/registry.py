@@ -25,7 +25,7 @@ from cranfield.measures.definition import (
     needed,
 )
 from cranfield.notation import Given, Value
-from cranfield.registry import Parameter, Registry, described, is_number
+from cranfield.registry import REQUIRED, Parameter, Registry, described, is_number
 
 if TYPE_CHECKING:
     from cranfield.measures.explained import Trace, Working
@@ -45,6 +45,7 @@ MEASURES: Registry[Definition] = Registry(
         "sets",
         "counts",
         "lecture",
+        "curves",
         "cwl",
         "trec",
         "diversity",
@@ -101,16 +102,26 @@ class Measure:
             # P@5.0 is refused although 5.0 would do: a cutoff is a rank
             if not known.check(value.item() if isinstance(value, np.generic) else value):
                 raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
-            if key == "agg" and value == RATIO and definition.denominator is None:
-                able = ", ".join(other.name for other in all_measures() if other.definition.denominator)
-                raise UsageError(f"{definition.name} is not a ratio to what the judgements hold, as are {able}")
             values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
             (key, values[key])
             for key in definition.parameters
             if key in values and (key not in definition.defaults or values[key] != definition.defaults[key])
         )
-        return Measure(definition, self.name, kept)
+        made = Measure(definition, self.name, kept)
+        made._check_ratio()
+        return made
+
+    def _check_ratio(self) -> None:
+        """An error where the ratio of means is asked for and there is none."""
+        if self.parameters["agg"] != RATIO or self.traits.denominator or self.traits.points:
+            return
+        able = [other.name for other in all_measures() if other.definition.denominator or other.definition.points]
+        if self.definition.name in able:
+            plain = Measure(self.definition, self.name, tuple(pair for pair in self.given if pair[0] != "agg"))
+            reason = "a topic would count by what a run has found"
+            raise UsageError(f"{plain} is not a ratio to what the judgements hold: {reason}; choose another average")
+        raise UsageError(f"{self.definition.name} is not a ratio to what the judgements hold, as are {', '.join(able)}")
 
     def __matmul__(self, value: float) -> Measure:
         if self.definition.at is None:
@@ -132,6 +143,22 @@ class Measure:
         """
         better = self.definition.better
         return better(**self._arguments()) if callable(better) else better
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of its values with these parameters.
+
+        >>> from cranfield.measures import AP
+        >>> AP.traits.exact_ties, (AP(over="seen") @ 10).traits.exact_ties
+        (True, False)
+        """
+        varied = self.definition.varied
+        return self.definition if varied is None else varied(**self._arguments())
+
+    @property
+    def reach(self) -> int | None:
+        """The last rank that it looks at; None if that is the end of the list."""
+        return None if self.traits.whole_list else self.parameters.get("cutoff")
 
     @property
     def sign(self) -> int:
@@ -157,7 +184,7 @@ class Measure:
         if not self.is_complete:
             raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
         self.check_needs(judged.pool.columns)
-        if judged.expected and not self.definition.exact_ties and np.any(judged.tie_size > 1):
+        if judged.expected and not self.traits.exact_ties and np.any(judged.tie_size > 1):
             raise UsageError(
                 f"{self.name} has no formula for the mean over all orders of ties: "
                 "`evaluate` goes through orders or draws them"
@@ -190,8 +217,9 @@ class Measure:
         if "preferences" in judged.pool.columns:
             raise UsageError("preferences have no bounds: what unjudged documents would be preferred to is open")
         judged = self._seen(judged)
-        if self.definition.bounds is not None and not self.searches_bounds:
-            return self.definition.bounds(judged, **self._arguments())
+        by_formula = self.traits.bounds
+        if by_formula is not None and not self.searches_bounds:
+            return by_formula(judged, **self._arguments())
         if self.definition.needs is not None:
             raise UsageError(f"{self.name} has no bounds: what an unjudged document may be besides its grade is open")
         from cranfield.measures.bounded import by_climbing, by_search
@@ -205,7 +233,7 @@ class Measure:
     @property
     def searches_bounds(self) -> bool:
         """Whether more relevance may lower the value: its bounds are then not proven to be the widest in long lists."""
-        return self.definition.may_hurt or any(value < 0 for value in self._table_of_gains().values())
+        return self.traits.may_hurt or any(value < 0 for value in self._table_of_gains().values())
 
     def _possible_grades(self, judged: Judged) -> list[float]:
         """The grades in use, which an unjudged document may have: of the judgements, and those the measure names."""
@@ -249,9 +277,22 @@ class Measure:
 
     def denominators(self, judged: Judged) -> Floats:
         """For the ratio of means, what each topic's value was divided by; 1 for other averages."""
-        if not self.is_ratio_of_means or self.definition.denominator is None:
+        denominator = self.traits.denominator
+        if not self.is_ratio_of_means or denominator is None:
             return np.ones(len(judged.topics))
-        return self.definition.denominator(judged, **self._arguments())
+        return denominator(judged, **self._arguments())
+
+    @property
+    def points(self) -> tuple[Measure, ...]:
+        """The measures whose ratios of means make its own, if it is the area under their curve; otherwise none.
+
+        >>> from cranfield.measures import AreaNCG
+        >>> (AreaNCG(agg="ratio") @ 2).points, (AreaNCG @ 2).points
+        ((NCG(agg='ratio')@1, NCG(agg='ratio')@2), ())
+        """
+        points = self.traits.points if self.is_ratio_of_means else None
+        shared = {name: self.parameters[name] for name in EVERYWHERE}
+        return () if points is None else tuple(point(**shared) for point in points(**self._arguments()))
 
     def aggregate(self, scores: Floats, denominators: Floats | None = None) -> float:
         """One number for all topics; those without a value (NaN) are left out.
@@ -263,6 +304,10 @@ class Measure:
             return float("nan")
         if not self.is_ratio_of_means:
             return AGGREGATES[self.parameters["agg"]](scores[counted])
+        if self.points:
+            raise UsageError(
+                f"{self}: the area under a curve of ratios of means needs every point: `evaluate` has them"
+            )
         if denominators is None:
             raise UsageError(f"{self}: the ratio of means needs the topics' denominators beside their scores")
         total = float(np.sum(denominators[counted]))
@@ -311,7 +356,7 @@ def _restored(name: str, given: Given) -> Measure:
 
 
 def measure(
-    traits: Traits = PLAIN,
+    traits: Traits | Callable[..., Traits] = PLAIN,
     *,
     better: Better | Callable[..., Better] = "higher",
     at: str | None = "cutoff",
@@ -324,19 +369,22 @@ def measure(
     """Registers a function as a measure under its own name.
 
     The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
-    is the help: a summary line, then `Formula:`, `Reference:` and an example. `traits` say what is true of its values.
-    `better` says which values are: "higher" ones, "lower" ones if it is a loss, "neither" if it says nothing of
-    quality; or a function of the parameters that does. `at` is the parameter written after @. `trec` is what trec_eval
-    calls it, `averages` names its other averages, as GMAP is AP averaged geometrically. `explain` is a function of a
-    `Trace` and the measure's parameters that says how a value arises: see `measures.explained`.
+    is the help: a summary line, then `Formula:`, `Reference:` and an example. `traits` say what is true of its values,
+    or are a function of the parameters that does. `better` says which values are: "higher" ones, "lower" ones if it is
+    a loss, "neither" if it says nothing of quality; or a function of the parameters that does. `at` is the parameter
+    written after @. `trec` is what trec_eval calls it, `averages` names its other averages, as GMAP is AP averaged
+    geometrically. `explain` is a function of a `Trace` and the measure's parameters that says how a value arises: see
+    `measures.explained`.
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
         known = described(function, "measure", parameters, SHARED)
-        usual: dict[str, Value] = {"judged_only": False, "agg": traits.agg}
+        defaults = {name: parameter.default for name, parameter in known.items() if parameter.default is not REQUIRED}
+        plain = traits(**defaults) if callable(traits) else traits
+        usual: dict[str, Value] = {"judged_only": False, "agg": plain.agg}
         theirs = trec if isinstance(trec, Trec) else Trec(trec)
         definition = Definition(
-            **vars(traits),
+            **vars(plain),
             name=function.__name__,
             function=function,
             parameters=known | {name: SHARED[name]._replace(default=usual[name]) for name in EVERYWHERE},
@@ -348,6 +396,7 @@ def measure(
             trec_at=theirs.at,
             trec_cutoffs=theirs.cutoffs,
             better=better,
+            varied=traits if callable(traits) else None,
             explain=explain,
         )
         MEASURES.add(definition)
