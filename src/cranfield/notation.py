@@ -19,6 +19,7 @@ Given: TypeAlias = tuple[tuple[str, Value], ...]
 
 # Compiled when they are first used: starting up has no use for them.
 _HEAD = r"[^\W\d]\w*(?:-\w+)*"
+_WORD = r"[^\W\d]\w*(?:[-.]\w+)*"
 _REFERENCE = r"\s*([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)"
 _KEYWORD = r"\blambda(?=\s*=)"  # a word of Python's: its parameter has a _ after it
 
@@ -53,6 +54,11 @@ def parse(text: str) -> Written:
     Written(name='nDCG', given=(('gain', 'exp'),), at=10, has_at=True)
     >>> parse("weighted-sum(weights=[0.7, 0.3])").given
     (('weights', [0.7, 0.3]),)
+
+    A word needs no quotes.
+
+    >>> parse("nDCG(gain=exp)").given, parse("nDCG(dcg=exp-log2)").given
+    ((('gain', 'exp'),), (('dcg', 'exp-log2'),))
     """
     head = re.match(_HEAD, text)
     if head is None:
@@ -76,8 +82,16 @@ def parse(text: str) -> Written:
         several = isinstance(node, ast.Tuple)
         message = f"'{shorten(text)}' is not written as name(parameter=value)"
         raise NotationError(message, "several" if several else "form")
-    values = tuple((keyword.arg or "**", _read(keyword.value, code, text)) for keyword in keywords)
+    values = tuple((keyword.arg or "**", _read_parameter(keyword, code, text)) for keyword in keywords)
     return Written(head[0], values, None if at is None else _read(at, code, text), at is not None)
+
+
+def _read_parameter(keyword: ast.keyword, code: str, text: str) -> Value:
+    """A value, or a word as it stands there: whether the parameter can be that word is not known here."""
+    node = keyword.value
+    may_be_word = keyword.arg is not None and not isinstance(node, ast.Constant)
+    written = ast.get_source_segment(code, node) or "" if may_be_word else ""
+    return written if re.fullmatch(_WORD, written) else _read(node, code, text)
 
 
 def _read(node: ast.expr, code: str, text: str) -> Value:
@@ -86,7 +100,7 @@ def _read(node: ast.expr, code: str, text: str) -> Value:
     except NotPlainError as error:
         raise UsageError(f"'{text}': {error}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        message = f"'{shorten(text)}': a parameter is a number, a text in quotes, or a list or table of them"
+        message = f"'{shorten(text)}': a parameter is a number, a word, a text in quotes, or a list or table of them"
         raise NotationError(message, "value") from None
 
 

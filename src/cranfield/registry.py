@@ -60,6 +60,14 @@ class Parameter(NamedTuple):
         named = dict.fromkeys(re.findall(r"[^\W\d][\w-]*", self.accepts))
         return tuple(word for word in named if self.takes(word))
 
+    def meant(self, value: Value) -> str:
+        """The word that was likely meant, to stand after what is said of one that it cannot be; or nothing."""
+        from difflib import get_close_matches
+
+        words = {word.lower(): word for word in self.words}
+        near = get_close_matches(value.lower(), words, n=1) if isinstance(value, str) else []
+        return f"; did you mean {words[near[0]]}?" if near else ""
+
     def takes(self, value: Value) -> bool:
         """Whether it can have this value."""
         if not self.for_each_run:
@@ -209,7 +217,8 @@ class Entry(Record, Generic[F]):
 
     def refusal(self, name: str, value: Value) -> str:
         """What is said of a value that a parameter cannot have."""
-        return f"{self.name}: {spelt(name)} must be {self.parameters[name].accepts}, not {reprlib.repr(value)}"
+        known = self.parameters[name]
+        return f"{self.name}: {spelt(name)} must be {known.accepts}, not {reprlib.repr(value)}{known.meant(value)}"
 
     def with_values(self, values: Mapping[str, Value]) -> Self:
         """The same with these values; those that are the defaults anyway are not kept.

@@ -1183,7 +1183,7 @@ WRONG_MEASURES: Mapping[str, str] = {
     "": "unknown measure ''",
     "Rprec@10": "Rprec takes no cutoff",
     "AP(rel='x')": "rel must be a number, not 'x'",
-    "AP(rel=x)": "a parameter is a number",
+    "AP(rel=x)": "rel must be a number, not 'x'",
     "AP(rel=None)": "rel must be a number",
     "AP(rel=1e999)": "rel must be a number",
     "AP(rel=1" + "0" * 400 + ")": "rel must be a number",

@@ -249,14 +249,43 @@ def test_parameters_in_the_notation_do_what_those_beside_it_do() -> None:
         MODELS.find("jm(lambda=4)")
 
 
-@pytest.mark.parametrize("text", ["", "1", "(a)", "a(b)(c)", "a.b", "a[1]", "a(x=b)", "a(**b)", "a b", "a(" * 500])
+def test_words_need_no_quotes() -> None:
+    for word in ("exp", "exp-log2", "lnc.ltc", "Größe", "_x1"):
+        assert parse(f"a(x={word}, y=1)").given == parse(f"a(x='{word}', y=1)").given == (("x", word), ("y", 1))
+    assert parse("a(x=None, y=True, z=-2)").given == (("x", None), ("y", True), ("z", -2))
+    assert MODELS.find("bm25(variant=atire)") == MODELS.find("bm25(variant='atire')") != MODELS.find("bm25")
+    assert str(MODELS.find("vsm(weighting=ntc.ntc)")) == "vsm(weighting='ntc.ntc')"
+    with pytest.raises(UsageError, match=r"rrf: k must be a number from 0, not 'many'$"):
+        METHODS.find("rrf(k=many)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "(a)",
+        "a(b)(c)",
+        "a.b",
+        "a[1]",
+        "a(x=b())",
+        "a(x=[b])",
+        "a(x=b[1])",
+        "a(x=b+c)",
+        "a(x=1-b)",
+        "a@b",
+        "a(**b)",
+        "a b",
+        "a(" * 500,
+    ],
+)
 def test_other_texts_are_not_in_the_notation(text: str) -> None:
     with pytest.raises(UsageError):
         parse(text)
 
 
 def test_why_a_text_is_not_in_the_notation() -> None:
-    for text, reason in (("a(", "form"), ("a(1)", "position"), ("a@1,2", "several"), ("a(x=y)", "value")):
+    for text, reason in (("a(", "form"), ("a(1)", "position"), ("a@1,2", "several"), ("a(x=[y])", "value")):
         with pytest.raises(NotationError) as caught:
             parse(text)
         assert caught.value.reason == reason

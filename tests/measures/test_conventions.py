@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cranfield import Measure, Policy, evaluate
+from cranfield import Measure, Policy, UsageError, evaluate
 from cranfield.judged import relstring
-from cranfield.measures import parse_measure
+from cranfield.measures import all_measures, parse_measure, parse_measures
+from cranfield.measures.notation import usage
 
 
 def value(name: str, ranking: str) -> float:
@@ -118,3 +119,49 @@ def test_the_working_is_that_of_the_convention(name: str) -> None:
     assert " = ".join(working.steps).startswith(steps)
     if working.contribution is not None:
         assert working.contribution.sum() == pytest.approx(trace.value)
+
+
+def refusal(name: str) -> str:
+    """What is said of a name that is no measure; nothing if it is one."""
+    try:
+        parse_measures(name)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+NAMES = [(name, measure) for measure in all_measures() for name in measure.definition.known_as]
+
+
+@pytest.mark.parametrize(("name", "measure"), NAMES, ids=str)
+def test_what_lectures_call_a_measure_leads_to_it(name: str, measure: Measure) -> None:
+    """However it is spelt: a name that ranx or trec_eval has too is taken, any other is told."""
+    for spelt in (name, name.upper(), f"{name}@10"):
+        told = refusal(spelt)
+        assert not told or (usage(measure) in told and "` tells more" in told), spelt
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("R-precision", "that is Rprec or PLast[@k]: `cranfield measures Rprec` tells more"),
+        ("harmonic mean", "that is F@k or SetF: `cranfield measures F` tells more"),
+        ("E measure@5", "that is E@k: `cranfield measures E` tells more"),
+        ("F1", "that is F@k: `cranfield measures F` tells more"),
+        ("IDCG", "that is IdealDCG[@k]: `cranfield measures IdealDCG` tells more"),
+        ("Mean Reciprocal Rank", "that is RR[@k]: `cranfield measures RR` tells more"),
+        ("coverage-ratio", "that is Coverage[@k]: `cranfield measures Coverage` tells more"),
+        ("precisoin", "did you mean Precision"),
+    ],
+)
+def test_a_name_of_the_notes_that_is_not_ours(name: str, told: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_measure(name)
+    assert str(error.value).startswith(f"unknown measure '{name}'; {told}")
+
+
+def test_remarks_on_names_have_no_semicolon() -> None:
+    """They would be taken for names."""
+    for name, measure in NAMES:
+        assert name.count("(") == name.count(")"), measure
+        assert measure.definition.part("Known as").count(name) >= 1

@@ -27,6 +27,7 @@ def command(name: str | None, markdown: bool) -> None:
       $ cranfield measures nDCG
     """
     from cranfield.measures import all_measures, parse_measures
+    from cranfield.measures.notation import usage
 
     if markdown:
         from cranfield.measures.measures_page import page
@@ -49,19 +50,11 @@ def command(name: str | None, markdown: bool) -> None:
     click.echo("\n↓ less is better, · neither more nor less is. `cranfield measures NAME` explains one.")
 
 
-def usage(measure: Measure) -> str:
-    """How the measure is written: P@k where it needs a cutoff, AP[@k] where it may have one."""
-    definition = measure.definition
-    letter = "k" if definition.at == "cutoff" else "r"
-    if definition.at is None:
-        return measure.name
-    return f"{measure.name}@{letter}" if definition.required else f"{measure.name}[@{letter}]"
-
-
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
     from cranfield.measures.definition import needed
     from cranfield.measures.measures_page import better
+    from cranfield.measures.notation import usage
 
     definition = measure.definition
     parameters: list[str] = []
@@ -78,6 +71,7 @@ def explained(measure: Measure) -> str:
     trec = [n for n in (definition.trec, f"{definition.trec_at}_k" if definition.trec_at else None) if n]
     parts += [_labelled("Also", ", ".join(names))] if names else []
     parts += [_labelled("trec_eval", ", ".join(trec))] if trec else []
+    parts += [_labelled("Known as", definition.part("Known as"))] if definition.known_as else []
     parts += [_labelled("Needs", needed(definition.needs))] if definition.needs else []
     parts.append(_labelled("Example", definition.example, wrap=False))
     parts += [_labelled("Reference", reference)] if reference else []

@@ -34,6 +34,7 @@ def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
     The mean of CG divided by the mean of this one is NCG(agg='ratio'); so with DCG, IdealDCG and nDCG.
 
     Formula: Σ g_i over the first k judged documents, best first
+    Known as: ideal CG; ICG; ideal cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (IdealCG @ 2).per_topic(relstring("12/3"))
@@ -50,6 +51,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", ideal: str = "judged", cutoff:
     ideal ranking has all judged documents, with ideal='retrieved' those of the list: sorted, and then cut.
 
     Formula: CG@k / CG@k of the ideal ranking
+    Known as: normalized cumulated gain; normalised cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (NCG @ 3).per_topic(relstring("1002/3"))
@@ -77,6 +79,7 @@ def AreaNCG(judged: Judged, *, gain: Gain = "linear", cutoff: int) -> Floats:
     means, mean CG over mean IdealCG at each rank.
 
     Formula: (1 / k) Σ NCG@i over ranks i ≤ k
+    Known as: area under the NCG curve
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (AreaNCG @ 2).per_topic(relstring("12"))
@@ -96,6 +99,7 @@ def AreaNDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
     means, mean DCG over mean IdealDCG at each rank.
 
     Formula: (1 / k) Σ nDCG@i over ranks i ≤ k
+    Known as: area under the NDCG curve
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (AreaNDCG @ 2).per_topic(relstring("12"))

@@ -205,6 +205,11 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
         return ""
 
     @property
+    def known_as(self) -> tuple[str, ...]:
+        """What lectures and books call it, in their words; it is not found by them, but suggested."""
+        return tuple(part.partition(" (")[0] for part in self.part("Known as").split("; ") if part)
+
+    @property
     def description(self) -> str:
         """The docstring before its formula."""
         text = self.help

@@ -38,6 +38,7 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
     """Cumulated gain: the gains of the retrieved documents added up.
 
     Formula: Σ g_i over ranks i
+    Known as: cumulated gain; cumulative gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (CG @ 3).per_topic(relstring("32301"))
@@ -60,6 +61,7 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
     """Discounted cumulated gain: gains added up, each divided by a discount that grows with rank.
 
     Formula: Σ g_i / log2(i + 1); with base b: Σ g_i / max(1, log_b(i))
+    Known as: discounted cumulated gain; discounted cumulative gain
     Reference: Järvelin and Kekäläinen, TOIS 20(4), 2002 (base); Burges et al., "Learning to rank using gradient
       descent", ICML 2005 (log2(i + 1), exponential gain).
 
@@ -78,6 +80,7 @@ def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None
     """The highest DCG that any ranking of the judged documents can have.
 
     Formula: Σ g_i / log2(i + 1) over all judged documents, best first; with base b: Σ g_i / max(1, log_b(i))
+    Known as: ideal DCG; IDCG; ideal discounted cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> IdealDCG.per_topic(relstring("1/3"))
@@ -119,6 +122,7 @@ def nDCG(
     1 1 1 scores as well as 1 1 1 1 1.
 
     Formula: DCG@k / DCG@k of the ideal ranking
+    Known as: normalized discounted cumulative gain; normalised discounted cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> nDCG(gain="exp").per_topic(relstring("323012"))

@@ -27,6 +27,7 @@ def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
     """Highest precision at any rank where recall is at least the given level.
 
     Formula: max of r_i / i over ranks i with r_i / R >= recall
+    Known as: interpolated precision; precision at a recall level
     Reference: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4.
 
     >>> (IPrec @ 0.5).per_topic(relstring("0010000100000010"))
@@ -49,6 +50,7 @@ def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Float
     """Interpolated precision averaged over the standard recall levels.
 
     Formula: mean of IPrec@r over r = 0, 0.1, … 1 (11 points), r = 0.1, … 1 (10 points) or r = 0.1, … 0.9 (9 points)
+    Known as: 11-point average precision; interpolated average precision
     Reference: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4; averages over 10
       and 9 points are common in lecture notes.
 

@@ -31,6 +31,7 @@ def Coverage(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
     document scores 0, as recall does without relevant documents.
 
     Formula: |R ∩ A ∩ K| / |R ∩ K|
+    Known as: coverage ratio
     Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern Information
       Retrieval, 1999, chapter 3.
 
@@ -56,6 +57,7 @@ def Novelty(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Flo
     retrieved nothing new is, and the value is 0.
 
     Formula: |(R ∩ A) - K| / |R ∩ A|
+    Known as: novelty ratio
     Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern Information
       Retrieval, 1999, chapter 3.
 

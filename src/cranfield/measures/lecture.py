@@ -33,6 +33,8 @@ def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
     as deep as the list had something to give.
 
     Formula: r_i / i, i the rank of the last relevant document retrieved
+    Known as: R-precision (in notes that take it where the last relevant document is found, while Rprec is precision at
+      rank R); precision at the last relevant document
     Reference: taught among the single value measures; for others of the kind see Baeza-Yates and Ribeiro-Neto, Modern
       Information Retrieval, 1999, chapter 3.
 
@@ -59,6 +61,7 @@ def RelativeRecall(
     expected='known' the documents known before are read as for Coverage, and it is |R ∩ A| / |R ∩ K|.
 
     Formula: (number of relevant documents found) / (number expected)
+    Known as: relative recall
     Reference: Korfhage, Information Storage and Retrieval, 1997; |R ∩ A| / |R ∩ K| in lectures after Baeza-Yates and
       Ribeiro-Neto.
 
@@ -100,6 +103,7 @@ def RecallEffort(
     looks at the length of the answer alone, and is above 1 where it is shorter than the number expected.
 
     Formula: (number expected) / (rank at which the last of them is found), or / (number retrieved)
+    Known as: recall effort
     Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern
       Information Retrieval, 1999, chapter 3.
 
@@ -143,6 +147,7 @@ def ESL(judged: Judged, *, wanted: int = 1, counting: str = "others", unfound: f
     Formula: j + i s / (r + 1), with counting='all' plus the number wanted: j documents that are not relevant stand in
       the levels above the one that satisfies the user; it has r relevant documents and i others, and s are still
       wanted from it
+    Known as: expected search length
     Reference: Cooper, "Expected search length: a single measure of retrieval effectiveness based on the weak ordering
       action of retrieval systems", American Documentation 19(1), 1968.
 
@@ -191,6 +196,7 @@ def Satisfaction(
 
     Formula: Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, R), with of='returned'
       i ≤ min(k, n); w_i = 1, or k + 1 - i
+    Known as: share of relevant documents returned (of='returned')
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990.
 
@@ -231,6 +237,7 @@ def Frustration(
 
     Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k, with
       of='returned' i ≤ min(k, n); w_i = 1, or k + 1 - i
+    Known as: share of non-relevant documents returned (of='returned')
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990; the linear weights are ours.
 

@@ -11,7 +11,8 @@ INTRODUCTION = """# Measures
 
 Written by `cranfield measures --markdown` from the functions themselves; `cranfield measures NAME` shows one.
 
-A measure is written `Name(parameter=value, …)@cutoff`, several with commas between them. The names of ir_measures,
+A measure is written `Name(parameter=value, …)@cutoff`, several with commas between them; words need no quotes, as in
+`nDCG(gain=exp)@10`. The names of ir_measures,
 trec_eval (`map`, `P.5,10`, `map@100`) and ranx (`mrr@10`, `hit_rate@5`, `map@100-l2`) are accepted too. r_i is the
 number of relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i.
 A topic without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean,
@@ -42,6 +43,7 @@ def entry(measure: Measure) -> str:
     names = [f"`{name}`" for name in other_names(definition)]
     if names:
         lines.append(f"- Also called: {', '.join(names)}")
+    lines += [f"- Known as: {definition.part('Known as')}"] if definition.known_as else []
     lines.append(f"- Better: {better(measure)}")
     lines.append(f"- Ties: {ties(measure)}")
     lines += [f"- Needs {needed(definition.needs)}"] if definition.needs else []

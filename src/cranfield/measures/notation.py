@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from cranfield.errors import ArgumentError, UsageError
 from cranfield.measures.registry import MEASURES, Measure, called
 from cranfield.notation import NotationError, Value, Written, check_no_reference, parse
+from cranfield.registry import squeezed
 
 # Measures as a caller gives them.
 Wanted: TypeAlias = "str | Measure | Iterable[str | Measure]"
@@ -196,7 +197,7 @@ def _written(text: str) -> Written:
         messages = {
             "position": f"'{text}': parameters are given by name, as in RBP(p=0.8)",
             "several": f"'{text}': after a comma the measure is named again, as in {again}",
-            "value": f"'{text}': a parameter is a number, a string in quotes, or a {{grade: gain}} table",
+            "value": f"'{text}': a parameter is a number, a word, or a {{grade: gain}} table",
         }
         raise UsageError(messages.get(error.reason) or unknown(text)) from None
 
@@ -234,6 +235,10 @@ def unknown(text: str) -> str:
 
     MEASURES.all()  # the nearest names are those of all families
     word = _word(text)
+    called_so = known_as(text)
+    if called_so:
+        shown = _either([usage(measure) for measure in called_so])
+        return f"unknown measure '{text}'; that is {shown}: `cranfield measures {called_so[0].name}` tells more"
     first, *others = re.split(r"[\s;|+]+", re.sub(r"\(.*?\)", "", text))
     if others and _base(_word(first)) is not None:
         return f"unknown measure '{text}'; between several measures there are commas, as in nDCG@10,AP"
@@ -251,7 +256,35 @@ def unknown(text: str) -> str:
     near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near and name != word]
     if not near:
         return f"unknown measure '{text}'; `cranfield measures` lists them"
-    return f"unknown measure '{text}'; did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
+    return f"unknown measure '{text}'; did you mean {_either(near)}?"
+
+
+def known_as(text: str) -> list[Measure]:
+    """The measures that lectures and books call so, however it is spelt and whatever cutoff stands after it.
+
+    >>> known_as("R-Precision"), known_as("f-measure@10"), known_as("novelty ratio")
+    ([Rprec, PLast], [F, SetF], [Novelty])
+    """
+    meant = squeezed(text.partition("@")[0])
+    called_so = [d for d in MEASURES.all() if meant in map(squeezed, d.known_as)]
+    return [called(definition, definition.name) for definition in called_so]
+
+
+def usage(measure: Measure) -> str:
+    """How the measure is written: P@k where it needs a cutoff, AP[@k] where it may have one."""
+    definition = measure.definition
+    letter = "k" if definition.at == "cutoff" else "r"
+    if definition.at is None:
+        return measure.name
+    return f"{measure.name}@{letter}" if definition.required else f"{measure.name}[@{letter}]"
+
+
+def _either(names: list[str]) -> str:
+    """
+    >>> _either(["AP"]), _either(["AP", "P", "RR"])
+    ('AP', 'AP, P or RR')
+    """
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _word(text: str) -> str:

@@ -28,6 +28,7 @@ def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     A list shorter than k is taken as filled up with documents that are not relevant.
 
     Formula: r_k / k
+    Known as: precision at k (of a list shorter than k some divide by its length: Satisfaction(of='returned')@k)
     Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
 
     >>> (P @ 5).per_topic(relstring("10101", "11"))
@@ -46,6 +47,7 @@ def R(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Share of the relevant documents that the first k contain.
 
     Formula: r_k / R
+    Known as: recall at k
     Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
 
     >>> (R @ 3).per_topic(relstring("10101"))
@@ -59,6 +61,8 @@ def F(judged: Judged, *, rel: float = 1, beta: float = 1, cutoff: int) -> Floats
     """Weighted harmonic mean of precision and recall at rank k.
 
     Formula: (1 + b²) P R / (b² P + R), with P and R at rank k
+    Known as: F-measure; F-score; F1 (beta=1); F2 (beta=2); F0.5 (beta=0.5); balanced F-measure (beta=1); balanced
+      F-score (beta=1); harmonic mean (of precision and recall)
     Reference: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
 
     >>> (F @ 5).per_topic(relstring("10101"))
@@ -80,6 +84,7 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
     """Van Rijsbergen's E at rank k, a loss: 0 is perfect, 1 is worst.
 
     Formula: 1 - (1 + b²) / (b² / R + 1 / P), with P and R at rank k
+    Known as: E-measure
     Reference: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
 
     >>> (E @ 5).per_topic(relstring("10101"))
@@ -98,6 +103,7 @@ def Success(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
     """Whether the first k documents contain a relevant one.
 
     Formula: 1 if r_k > 0, otherwise 0
+    Known as: hit rate
     Reference: trec_eval's success; "hit rate" elsewhere.
 
     >>> (Success @ 2).per_topic(relstring("001", "01"))
@@ -135,6 +141,8 @@ def AP(judged: Judged, *, rel: float = 1, over: str = "all", cutoff: int | None 
     is the average of the precisions at the relevant documents of the list, whatever the list lacks.
 
     Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents; with over='seen' (1 / r_k) Σ r_i / i
+    Known as: average precision; mean average precision (over topics); AveP; average precision at seen relevant
+      documents (over='seen')
     Reference: Harman, "Overview of the second Text REtrieval Conference", 1993; GMAP: Robertson, "On GMAP and other
       transformations", CIKM 2006.
 
@@ -163,6 +171,8 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
     is found, beside PLast.
 
     Formula: 1 / (rank of the first relevant document)
+    Known as: reciprocal rank; mean reciprocal rank (over topics, with a threshold S RR@S, and where the rank must be
+      below i RR@(i-1)); precision at the first relevant document
     Reference: Kantor and Voorhees, "The TREC-5 confusion track", Information Retrieval 2, 2000.
 
     >>> RR.per_topic(relstring("0010", "00"))
@@ -183,6 +193,7 @@ def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
     """Precision at rank R, where R is the number of relevant documents: there precision and recall are equal.
 
     Formula: r_R / R
+    Known as: R-precision (for precision at the last relevant document, which some call so, see PLast)
     Reference: Aslam, Yilmaz and Pavlu, "A geometric interpretation of R-precision", SIGIR 2005.
 
     >>> Rprec.per_topic(relstring("1001/1"))

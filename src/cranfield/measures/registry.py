@@ -101,7 +101,8 @@ class Measure:
                 raise UsageError(f"{definition.name} has no parameter '{key}'; it has {names}")
             # P@5.0 is refused although 5.0 would do: a cutoff is a rank
             if not known.check(value.item() if isinstance(value, np.generic) else value):
-                raise UsageError(f"{definition.name}: {key} must be {known.accepts}, not {value!r}")
+                message = f"{definition.name}: {key} must be {known.accepts}, not {value!r}"
+                raise UsageError(message + known.meant(value))
             values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
             (key, values[key])

@@ -25,6 +25,7 @@ def SetP(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the retrieved documents that is relevant.
 
     Formula: r_n / n
+    Known as: precision (of the whole answer)
     Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
 
     >>> SetP.per_topic(relstring("10-1/1"))
@@ -42,6 +43,7 @@ def SetR(judged: Judged, *, rel: float = 1) -> Floats:
     """Share of the relevant documents that is retrieved.
 
     Formula: r_n / R
+    Known as: recall (of the whole answer)
     Reference: Kent et al., "Machine literature searching VIII", American Documentation 6(2), 1955.
 
     >>> SetR.per_topic(relstring("10-1/1"))
@@ -57,6 +59,7 @@ def SetF(judged: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     beta is that of the textbooks: recall counts beta times as much as precision. trec_eval's set_F.x has x = beta².
 
     Formula: (1 + b²) P R / (b² P + R)
+    Known as: F-measure; F-score; harmonic mean (of precision and recall)
     Reference: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
 
     >>> SetF.per_topic(relstring("10-1/1"))
