@@ -80,7 +80,8 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
     assert reference is not None
     best = [results.runs.index(standing.system) for standing in report.standings(measure)[:2]]
     names = [results.runs[system] for system in best]
-    two = replace(results, runs=tuple(names), scores=results.scores[best], lower=None, upper=None, denominators=None)
+    scores = results.scores[best]
+    two = replace(results, runs=tuple(names), scores=scores, lower=None, upper=None, denominators=None, points=None)
     illustrations = [
         Illustration(
             "forest",
