@@ -43,7 +43,7 @@ def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None)
     return ideal_dcg(judged, gain, UNDISCOUNTED, cutoff)
 
 
-@measure(normalised, explain=explained_gains.cumulated, ideal=IDEAL)
+@measure(varied=normalised, explain=explained_gains.cumulated, ideal=IDEAL)
 def NCG(judged: Judged, *, gain: Gain = "linear", ideal: str = "judged", cutoff: int | None = None) -> Floats:
     """CG divided by that of the ideal ranking: no rank down to the cutoff counts more than another.
 

@@ -136,7 +136,7 @@ class Traits(Record):
     under binary grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its
     mean under probabilities is then exact. `whole_list` says that a cutoff does not keep it from looking below.
 
-    A measure of which these depend on its parameters gives a function of them to the decorator.
+    A measure of which these depend on its parameters gives a function of them: `varied` of the decorator.
     """
 
     range: tuple[float, float] = (0.0, 1.0)

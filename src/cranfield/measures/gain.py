@@ -100,7 +100,7 @@ def normalised(*, ideal: str, **_: Value) -> Traits:
 
 
 @measure(
-    normalised,
+    varied=normalised,
     aliases=("NDCG",),
     trec=Trec("ndcg", at="ndcg_cut", cutoffs=(5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     explain=explained_gains.cumulated,

@@ -173,7 +173,7 @@ def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Fl
 
 
 @measure(
-    lambda *, of, **_: Traits(exact_ties=True, linear=of == "returned"),
+    varied=lambda *, of, **_: Traits(exact_ties=True, linear=of == "returned"),
     weight=WEIGHT,
     of=Parameter(
         "a share of the best that is possible in the first k, or of the documents returned, as lectures have it",

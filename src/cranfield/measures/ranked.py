@@ -122,7 +122,7 @@ def _averaged_over(*, over: str, cutoff: int | None, **_: Value) -> Traits:
 
 
 @measure(
-    _averaged_over,
+    varied=_averaged_over,
     aliases=("MAP",),
     averages={"GMAP": ("geometric", "gm_map"), "HMAP": ("harmonic", None)},
     trec=Trec("map", at="map_cut", cutoffs=TREC_CUTOFFS),
@@ -138,9 +138,9 @@ def AP(judged: Judged, *, rel: float = 1, over: str = "all", cutoff: int | None 
 
     A relevant document that is not retrieved contributes zero. Averaged over topics it is MAP; GMAP and HMAP are its
     geometric and harmonic means. With a cutoff the sum stops there and is still divided by all R. With over='seen' it
-    is the average of the precisions at the relevant documents of the list, whatever the list lacks.
+    is divided by r_k: the average of the precisions at the relevant documents of the list, whatever the list lacks.
 
-    Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents; with over='seen' (1 / r_k) Σ r_i / i
+    Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents
     Known as: average precision; mean average precision (over topics); AveP; average precision at seen relevant
       documents (over='seen')
     Reference: Harman, "Overview of the second Text REtrieval Conference", 1993; GMAP: Robertson, "On GMAP and other

@@ -357,8 +357,9 @@ def _restored(name: str, given: Given) -> Measure:
 
 
 def measure(
-    traits: Traits | Callable[..., Traits] = PLAIN,
+    traits: Traits = PLAIN,
     *,
+    varied: Callable[..., Traits] | None = None,
     better: Better | Callable[..., Better] = "higher",
     at: str | None = "cutoff",
     trec: Trec | str | None = None,
@@ -370,18 +371,18 @@ def measure(
     """Registers a function as a measure under its own name.
 
     The function takes a `Judged` and its parameters as keywords, and returns a value for each topic. Its docstring
-    is the help: a summary line, then `Formula:`, `Reference:` and an example. `traits` say what is true of its values,
-    or are a function of the parameters that does. `better` says which values are: "higher" ones, "lower" ones if it is
-    a loss, "neither" if it says nothing of quality; or a function of the parameters that does. `at` is the parameter
-    written after @. `trec` is what trec_eval calls it, `averages` names its other averages, as GMAP is AP averaged
-    geometrically. `explain` is a function of a `Trace` and the measure's parameters that says how a value arises: see
-    `measures.explained`.
+    is the help: a summary line, then `Formula:`, `Reference:` and an example. `traits` say what is true of its values;
+    where parameters decide, `varied` is a function of them that gives the traits. `better` says which values are:
+    "higher" ones, "lower" ones if it is a loss, "neither" if it says nothing of quality; or a function of the
+    parameters that does. `at` is the parameter written after @. `trec` is what trec_eval calls it, `averages` names its
+    other averages, as GMAP is AP averaged geometrically. `explain` is a function of a `Trace` and the measure's
+    parameters that says how a value arises: see `measures.explained`.
     """
 
     def register(function: Callable[..., Floats]) -> Measure:
         known = described(function, "measure", parameters, SHARED)
         defaults = {name: parameter.default for name, parameter in known.items() if parameter.default is not REQUIRED}
-        plain = traits(**defaults) if callable(traits) else traits
+        plain = traits if varied is None else varied(**defaults)
         usual: dict[str, Value] = {"judged_only": False, "agg": plain.agg}
         theirs = trec if isinstance(trec, Trec) else Trec(trec)
         definition = Definition(
@@ -397,7 +398,7 @@ def measure(
             trec_at=theirs.at,
             trec_cutoffs=theirs.cutoffs,
             better=better,
-            varied=traits if callable(traits) else None,
+            varied=varied,
             explain=explain,
         )
         MEASURES.add(definition)
