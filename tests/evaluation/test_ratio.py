@@ -14,6 +14,7 @@ import reference
 from cranfield import Measure, Policy, UsageError, evaluate
 from cranfield.cli import cli
 from cranfield.evaluation.result_tables import FORMATS, render
+from cranfield.explanation.averages import explain_mean
 from cranfield.measures import all_measures, parse_measure
 from generate import AT, Collection, collections, ranking
 from lectures import GRADES_Q1, GRADES_Q2, Q1, Q2, ranked
@@ -261,3 +262,12 @@ def test_every_format_shows_it(form: str) -> None:
 def test_the_command_explains_it() -> None:
     called = CliRunner().invoke(cli, ["measures", "nDCG"])
     assert "ratio is the mean of what a measure divides" in " ".join(called.stdout.split())
+
+
+def test_the_mean_of_an_area_is_explained_by_its_points() -> None:
+    """Numerators and denominators of topics would not give it."""
+    judged = cranfield.Experiment({"1": GRADES_Q1, "2": GRADES_Q2}, {"1": ranked(Q1), "2": ranked(Q2)})
+    (area,) = explain_mean(judged, "AreaNCG(agg=ratio)@3").averages
+    assert area.text == "AreaNCG(agg='ratio')@3 = (0.1667 + 0.0909 + 0.2667) / 3 = 0.5242 / 3 = 0.1747"
+    assert area.formula.startswith("area under the curve of ratios of means")
+    assert not area.columns

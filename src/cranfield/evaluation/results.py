@@ -87,9 +87,9 @@ class Results(PrintedInNotebooks):
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
 
     def _mean_of(self, run: int, measure: int, scores: Floats) -> float:
-        wanted, curve = self.measures[measure], self.points
-        if wanted.points and curve is not None:
-            return float(np.mean([curve.means[run, curve.measures.index(point)] for point in wanted.points]))
+        wanted = self.measures[measure]
+        if wanted.points and self.points is not None:
+            return float(np.mean(self.curve_of(wanted, run)))
         return wanted.aggregate(scores, None if self.denominators is None else self.denominators[run, measure])
 
     @cached_property
@@ -168,6 +168,13 @@ class Results(PrintedInNotebooks):
             upper=part(self.upper),
             denominators=part(self.denominators),
         )
+
+    def curve_of(self, measure: Measure, run: int) -> Floats:
+        """The ratios of means at every rank of the curve under which a measure is the area; none for others."""
+        if self.points is None:
+            return np.zeros(0)
+        place = {point: i for i, point in enumerate(self.points.measures)}
+        return self.points.means[run, [place[point] for point in measure.points]]
 
     def with_points(self, measures: Sequence[Measure]) -> Results:
         """The same results for some of the measures, the others kept as points of curves."""

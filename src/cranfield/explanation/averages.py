@@ -26,6 +26,7 @@ FORMULAS = {
     "sum": "sum: Σ x over topics",
     RATIO: "ratio of means: Σ numerators / Σ denominators, where x = numerator / denominator",
 }
+AREA = "area under the curve of ratios of means: (1 / k) Σ over ranks i of Σ numerators / Σ denominators at i"
 MEANS = {"MAP": "mean", "GMAP": "geometric", "HMAP": "harmonic"}
 
 
@@ -66,6 +67,9 @@ def averages_of(results: Results, shown: int | None = None) -> tuple[Average, ..
             aggregate = str(measure.parameters["agg"])
             scores, value = results.scores[r, i][counted], float(results.means[r, i])
             average = _average(str(measure), aggregate, run, topics, scores, below, value)
+            if measure.points:  # no ratio of what the topics have, but the mean of such ratios at every rank
+                working = _mean(results.curve_of(measure, r))
+                average = replace(average, formula=AREA, steps=working.steps, because="", columns={})
             averages.append(replace(average, shown=shown, is_count=measure.is_count))
     return tuple(averages)
 
