@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -15,9 +16,12 @@ from cranfield.search.models import MODELS
 from cranfield.search.search_tables import FORMATS
 
 if TYPE_CHECKING:
-    from cranfield.search import Asking, IndexSettings, TuningParts
+    from cranfield.planning.tuned import TunedParameters
+    from cranfield.search import Asking, IndexSettings, ModelChoice, Retrieved, Tuned, TuningParts
     from cranfield.texts import Ids
     from cranfield.texts.collection import Collection
+
+MODEL, LANGUAGE = "bm25", "english"  # what is searched with where nothing is said
 
 
 def model_parameters(command: options.Command) -> options.Command:
@@ -55,16 +59,95 @@ class TuningOptions(NamedTuple):
         )
 
 
-def _index_settings(stemmer: str, stop_words: str, fields: str | None, index_file: str | None) -> IndexSettings:
-    from cranfield.search import Analysis, IndexSettings
+class Settings(NamedTuple):
+    """What a file of parameters may say as well, as it stands on the line; None where it does not."""
 
-    return IndexSettings(analysis=Analysis(stemmer, stop_words), fields=_fields(fields), path=index_file)
+    model: str | None
+    stemmer: str | None
+    stop_words: str | None
+    fields: str | None
+    query: str | None
+    seed: int | None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """By the names that the options have, and the file."""
+        return {name.replace("_", "-"): str(value) for name, value in self._asdict().items() if value is not None}
 
 
-def _asking(query: str | None, depth: int, tag: str | None, warm_up: int, repeats: int, track: bool) -> Asking:
-    from cranfield.search import Asking, Timing
+class AskingOptions(NamedTuple):
+    """How topics are asked, and where the index is kept, as it stands on the line."""
 
-    return Asking(query=_fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats, track))
+    depth: int
+    tag: str | None
+    warm_up: int
+    repeats: int
+    track: bool
+    index_file: str | None
+
+
+class Places(NamedTuple):
+    """Files of a search: the run and the parameters to write, the parameters to read."""
+
+    output: str | None
+    save_best: str | None
+    parameters: str | None
+
+    def check(self, header: bool, grids: Sequence[str]) -> None:
+        """That the run, its head and its metadata can be written; options that would have no effect are errors."""
+        from cranfield.efficiency.metadata import metadata_path
+        from cranfield.formats.output import check_place
+        from cranfield.formats.writers import format_of
+
+        if self.save_best and not grids:
+            raise UsageError("--save-best keeps what tuning finds: say what to tune, as --grid k1=0.6:1.8:0.2")
+        if self.parameters and grids:
+            raise UsageError("--parameters are tuned already: give them or --grid, not both")
+        if self.save_best and self.save_best == self.output:
+            raise UsageError("the run and the best parameters cannot both go to one place: name two files")
+        place = self.run
+        if header and place is None:
+            raise UsageError("--header is for a run, and with --save-best alone none is made: name one with -o")
+        if header and format_of(place) != "trec":
+            raise UsageError(
+                f"--header is for TREC text: {format_of(place)} has no comments, and {place} no head for it"
+            )
+        if place not in (None, "-"):
+            check_place(str(metadata_path(place)), "the run's metadata")
+
+    @property
+    def run(self) -> str | None:
+        """Where the run goes, if one is made."""
+        return self.output if self.output is not None or self.save_best else "-"
+
+
+class Search(NamedTuple):
+    """A search as the line and a file of parameters describe it together."""
+
+    choice: ModelChoice
+    indexing: IndexSettings
+    asking: Asking
+    saved: TunedParameters | None
+
+    @classmethod
+    def of(
+        cls, settings: Settings, named: Mapping[str, str], grids: Sequence[str], asked: AskingOptions, file: str | None
+    ) -> Search:
+        from cranfield.search import Analysis, Asking, IndexSettings, ModelChoice, Timing, saved_parameters
+
+        saved, line = None if file is None else saved_parameters(file), {**settings.given, **named}
+        said = line if saved is None else saved.beside(line)
+        model, language = said.pop("model", MODEL), LANGUAGE
+        analysis = Analysis(said.pop("stemmer", language), said.pop("stop-words", language))
+        fields, query = (_fields(said.pop(name, None)) for name in ("fields", "query"))
+        choice = ModelChoice.of(model, said, grids, seed=int(said.pop("seed", "0")))
+        timing = Timing(asked.warm_up, asked.repeats, asked.track)
+        return cls(
+            choice,
+            IndexSettings(analysis=analysis, fields=fields, path=asked.index_file),
+            Asking(query=query, depth=asked.depth, tag=asked.tag, timing=timing),
+            saved,
+        )
 
 
 def _fields(text: str | None) -> tuple[str, ...]:
@@ -74,24 +157,22 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @click.command("search")
 @click.argument("collection")
 @click.argument("more_grids", nargs=-1, metavar="")
-@click.option("--model", default="bm25", show_default=True, help=f"{either(MODELS)}.")
+@click.option("--model", help=f"{either(MODELS)}. [default: {MODEL}]")
 @click.option(
     "-o",
     "--output",
     type=options.OutputFile(),
     metavar="RUN",
-    default="-",
-    help="Where the run goes. [default: standard output]",
+    help="Where the run goes. [default: standard output; with --save-best no run is made]",
 )
 @click.option("--tag", help="The run's tag. [default: the model]")
 @click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
 @click.option("--fields", metavar="FIELD[+FIELD]", help="Fields of documents to search. [default: title+text]")
-@click.option("--stemmer", default="english", show_default=True, help="Snowball's stemmer of a language, or none.")
+@click.option("--stemmer", help=f"Snowball's stemmer of a language, or none. [default: {LANGUAGE}]")
 @click.option(
     "--stop-words",
-    default="english",
-    show_default=True,
-    help="english (NLTK's), lucene, scikit-learn, another language, a file with a word a line, or none.",
+    help="english (NLTK's), lucene, scikit-learn, another language, a file with a word a line, or none. "
+    f"[default: {LANGUAGE}]",
 )
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents for each topic.")
 @model_parameters
@@ -106,8 +187,17 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @click.option("-m", "--measure", default="AP", show_default=True, help="Measure to tune for; more must be better.")
 @click.option("--splits", metavar="FILE", help="Topics to tune on and to test on, as `cranfield split` writes them.")
 @click.option("--folds", type=click.IntRange(2), help="Instead of --splits: tune by this many folds. [default: 2]")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the folds, and of the model random. [default: 0]")
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the folds, and of the model random."
+    "--save-best",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Keep what is best on all topics tuned on, as TOML, for another collection.",
+)
+@click.option(
+    "--parameters",
+    metavar="FILE",
+    help="Model, parameters and analysis from a file of --save-best. An option that says otherwise is an error.",
 )
 @click.option(
     "--index",
@@ -128,21 +218,20 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @options.topic_ids
 @options.output_format(FORMATS)
 @options.gathered("tuning", TuningOptions)
-@options.gathered("indexing", _index_settings)
-@options.gathered("asking", _asking)
+@options.gathered("settings", Settings)
+@options.gathered("asked", AskingOptions)
+@options.gathered("places", Places)
 def command(
     collection: str,
     more_grids: tuple[str, ...],
-    model: str,
-    output: str,
     grids: tuple[str, ...],
-    seed: int,
     header: bool,
     ids: Ids,
     output_format: str,
     tuning: TuningOptions,
-    indexing: IndexSettings,
-    asking: Asking,
+    settings: Settings,
+    asked: AskingOptions,
+    places: Places,
     reading: Reading,
     **given: str | None,
 ) -> None:
@@ -153,42 +242,53 @@ def command(
     the same on every machine. What was done and what it took goes into RUN.metadata.json beside it.
 
     With --grid the model is tuned: every combination of values is tried, and each fold's topics are answered with the
-    values that are best on the other topics.
+    values that are best on the other topics. --save-best keeps those that are best on all of them, for another
+    collection: tune on one, test on another.
 
     \b
     Examples:
       $ cranfield search pond.toml -o pond.run
       $ cranfield search pond.toml --model vsm --weighting lnc.ltc --stemmer none -o vsm.run
       $ cranfield search pond.toml --grid k1=0.6:1.8:0.2 b=0.3:0.9:0.2 --folds 2 --seed 1 -o tuned.run
+      $ cranfield search pond.toml --grid k1=0.6:1.8:0.2 b=0.3:0.9:0.2 --save-best best.toml
+      $ cranfield search lake.toml --parameters best.toml -o lake.run
     """
     if more_grids and not grids:
         raise UsageError(f"only one collection can be searched: what is '{more_grids[0]}'?")
     if not grids and (tuning.qrels or tuning.splits or tuning.folds):
         raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
-    from cranfield.cli.progress import counted
-    from cranfield.search import ModelChoice, search_collection
     from cranfield.search.search_tables import render
 
-    _check_output(output, header)
+    places.check(header, grids)
     named = {name.removeprefix("p_"): value for name, value in given.items() if value is not None}
-    choice = ModelChoice.of(model, named, (*grids, *more_grids), seed=seed)
-    parts = tuning.parts(seed, reading) if choice.grid else None
-    searched = search_collection(_read(collection, ids), choice, parts, indexing=indexing, asking=asking, watch=counted)
-    options.warn(searched.warnings)
-    searched.write(output, head=header, command=["cranfield", *sys.argv[1:]])
-    click.echo(render(searched.retrieved, searched.tuned, output_format), nl=False, err=output == "-")
+    search = Search.of(settings, named, (*grids, *more_grids), asked, places.parameters)
+    parts = tuning.parts(settings.seed or 0, reading) if search.choice.grid else None
+    retrieved, tuned = _done(search, _read(collection, ids), parts, places, header)
+    text = render(retrieved, tuned, output_format, saved=places.save_best is not None)
+    click.echo(text, nl=False, err="-" in (places.run, places.save_best))
 
 
-def _check_output(output: str, header: bool) -> None:
-    """That the run, its head and its metadata can be written."""
-    from cranfield.efficiency.metadata import metadata_path
-    from cranfield.formats.output import check_place
-    from cranfield.formats.writers import format_of
+def _done(
+    search: Search, collection: Collection, parts: TuningParts | None, places: Places, header: bool
+) -> tuple[Retrieved | None, Tuned | None]:
+    """What was found, written to where it goes."""
+    from cranfield.cli.progress import counted
+    from cranfield.search import saved_best, search_collection, tune_collection
 
-    if header and format_of(output) != "trec":
-        raise UsageError(f"--header is for TREC text: {format_of(output)} has no comments, and {output} no head for it")
-    if output != "-":
-        check_place(str(metadata_path(output)), "the run's metadata")
+    choice, indexing, asking, saved = search
+    if places.run is None:
+        retrieved, tuned = None, tune_collection(collection, choice, parts, indexing, asking, watch=counted)
+        options.warn(tuned.warnings)
+    else:
+        searched = search_collection(
+            collection, choice, parts, indexing=indexing, asking=asking, saved=saved, watch=counted
+        )
+        retrieved, tuned = searched.retrieved, searched.tuned
+        options.warn(searched.warnings)
+        searched.write(places.run, head=header, command=["cranfield", *sys.argv[1:]])
+    if places.save_best and tuned is not None:
+        saved_best(tuned, collection, indexing, asking).write(places.save_best)
+    return retrieved, tuned
 
 
 def _read(source: str, ids: Ids) -> Collection:

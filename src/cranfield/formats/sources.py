@@ -251,9 +251,13 @@ def table_rows(opened: Source) -> tuple[list[list[str]], str]:
 
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as a dict."""
+    return parsed_toml(bytes(open_source(path).data), path)
+
+
+def parsed_toml(data: bytes, path: str) -> dict[str, Any]:
+    """What the bytes of a TOML file say, as a dict."""
     import tomllib
 
-    data = bytes(open_source(path).data)
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:

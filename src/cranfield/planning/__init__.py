@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from cranfield.planning.splits import Splits as Splits
     from cranfield.planning.splits import read_splits as read_splits
     from cranfield.planning.splits import split as split
+    from cranfield.planning.tuned import TunedOn as TunedOn
+    from cranfield.planning.tuned import TunedParameters as TunedParameters
+    from cranfield.planning.tuned import read_parameters as read_parameters
 
 PUBLIC = {
     "plans": "Aims Plan PowerAnalysis plan power_analysis",
     "splits": "Splits read_splits split",
+    "tuned": "TunedOn TunedParameters read_parameters",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from cranfield.search.collection_search import ModelChoice as ModelChoice
     from cranfield.search.collection_search import Searched as Searched
     from cranfield.search.collection_search import TuningParts as TuningParts
+    from cranfield.search.collection_search import saved_best as saved_best
+    from cranfield.search.collection_search import saved_parameters as saved_parameters
     from cranfield.search.collection_search import search_collection as search_collection
+    from cranfield.search.collection_search import tune_collection as tune_collection
     from cranfield.search.grids import parse_grid as parse_grid
     from cranfield.search.index import Index as Index
     from cranfield.search.index import build_index as build_index
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
     from cranfield.search.tuning import tune as tune
 
 PUBLIC = {
-    "collection_search": "Asking IndexSettings ModelChoice Searched TuningParts search_collection",
+    "collection_search": "Asking IndexSettings ModelChoice Searched TuningParts saved_best saved_parameters search_collection "
+    "tune_collection",
     "grids": "parse_grid",
     "index": "Index build_index load_index",
     "models": "MODELS Model find_model model",

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cranfield.efficiency.metadata import with_command, write_described
-from cranfield.errors import DataError, UsageError
+from cranfield.efficiency.timing import Indexing
+from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.measures import Measure
 from cranfield.notation import Value, spelt
 from cranfield.planning.splits import Splits, read_splits, split
+from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters, tuned_on_test
 from cranfield.search.grids import as_value, own_name, parse_grid
 from cranfield.search.index import Index
 from cranfield.search.models import Model, find_model
 from cranfield.search.retrieving import DEPTH, Retrieved, Timing, indexed, retrieve, retrieve_tuned
 from cranfield.search.search_tables import tuning_dict
-from cranfield.search.tokens import Analysis
+from cranfield.search.tokens import NONE, Analysis, is_stop_word_file
 from cranfield.search.tuning import Tuned, Tuning, measure_to_tune, tune
 from cranfield.tables import Qrels
 from cranfield.texts.collection import Collection, other_ids
-from cranfield.texts.texts import Topics
+from cranfield.texts.texts import Documents, Topics
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Given, Json
@@ -111,8 +114,10 @@ class TuningParts:
         both = [topic for topic in judgements.topics if topic in there]
         if not both:
             raise DataError(
-                "the judgements and the collection have no topic in common",
-                remedy="Topic ids must be the same text.",
+                f"no topic in common with {collection.name}: the judgements have {some(judgements.topics, 3)}, the "
+                f"collection has {some(topics.ids, 3)}",
+                source=judgements.origin.path or judgements.name,
+                remedy="Are they judgements of this collection? Topic ids must be the same text: 0001 is not 1.",
             )
         return judgements, read_splits(self.splits) if self.splits else split(
             both, folds=self.folds or FOLDS, seed=self.seed
@@ -120,21 +125,21 @@ class TuningParts:
 
 
 class Searched(NamedTuple):
-    """The run with what is known of it, and what tuning found, if there was any."""
+    """The run with what is known of it, and what tuning found, if there was any. `tuning` is what the run's metadata
+    say of it, and `warnings` what is odd.
+    """
 
     retrieved: Retrieved
     tuned: Tuned | None = None
-
-    @property
-    def warnings(self) -> tuple[Finding, ...]:
-        return self.retrieved.warnings
+    tuning: Mapping[str, Json] | None = None
+    warnings: tuple[Finding, ...] = ()
 
     def write(self, place: str, *, head: bool = False, command: Iterable[str] = ()) -> None:
         """Writes the run, and beside it all that is known of it, with the command that made it."""
         latencies = self.retrieved.efficiency.latencies.items()
         more: dict[str, Json] = {"latency ms by topic": {topic: 1000 * seconds for topic, seconds in latencies}}
-        if self.tuned:
-            more["tuning"] = tuning_dict(self.tuned, points=False)
+        if self.tuning:
+            more["tuning"] = self.tuning
         metadata = with_command(self.retrieved.metadata, command)
         write_described(self.retrieved.run, place, metadata, head=head, more=more)
 
@@ -166,30 +171,23 @@ def search_collection(
     *,
     indexing: IndexSettings | None = None,
     asking: Asking | None = None,
+    saved: TunedParameters | None = None,
     watch: Watch = unwatched,
 ) -> Searched:
     """Searches the documents of a collection for its topics.
 
     Where the choice of the model has a grid, every combination of its values is tried, and each fold's topics are
-    answered with the values that are best on the other topics; `parts` says which.
+    answered with the values that are best on the other topics; `parts` says which. `saved` is where the choice's
+    parameters are from, if they were tuned before: the run's metadata tell on what.
 
     >>> from cranfield.texts import read_collection
     >>> pond = read_collection(documents={"d1": "Ducks swim.", "d2": "Geese fly."}, topics={"1": "swimming"})
     >>> search_collection(pond, ModelChoice.of("bm25")).retrieved.run.of("1")
     {'d1': 0.3150669}
     """
-    indexing, asking = indexing or IndexSettings(), asking or Asking()
-    if collection.documents is None or collection.topics is None:
-        raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=collection.name)
-    topics = collection.topics
-    training = (parts or TuningParts()).of(collection, topics) if choice.grid else None
-    documents = replace(collection.documents, name=collection.name)  # the collection's name is the one to record
-    with watch("indexing", len(documents)) as counter:
-        searched = indexed(documents, indexing.analysis, fields=indexing.fields, path=indexing.path, step=counter.step)
-    tuned = None
-    if training is not None:
-        measure = (parts or TuningParts()).measure
-        tuned = _tuned(searched[0], topics, choice, training, measure, asking, watch)
+    asking = asking or Asking()
+    searched, tuned = _indexed_and_tuned(collection, choice, parts, indexing or IndexSettings(), asking, watch)
+    _, topics = _texts_of(collection)
     with watch("searching", asking.timing.repeats * len(topics)) as counter:
         timing = replace(asking.timing, step=counter.step)
         if tuned is not None:
@@ -207,7 +205,116 @@ def search_collection(
                 tag=asking.tag,
                 timing=timing,
             )
-    return Searched(retrieved, tuned)
+    if tuned is not None:
+        return Searched(retrieved, tuned, tuning_dict(tuned, points=False), retrieved.warnings)
+    if saved is None:
+        return Searched(retrieved, warnings=retrieved.warnings)
+    known, shared = _asked_again(saved.tuned, collection, asking)
+    warnings = (tuned_on_test(retrieved.run.name, shared),) if shared else ()
+    return Searched(retrieved, None, saved.to_dict() | known, (*warnings, *retrieved.warnings))
+
+
+def tune_collection(
+    collection: Collection,
+    choice: ModelChoice,
+    parts: TuningParts | None = None,
+    indexing: IndexSettings | None = None,
+    asking: Asking | None = None,
+    *,
+    watch: Watch = unwatched,
+) -> Tuned:
+    """Tries every combination of the choice's grid on a collection, without making a run.
+
+    >>> from cranfield.texts import read_collection
+    >>> documents, judged = {"d1": "Ducks swim.", "d2": "Geese fly, ducks swim."}, {"1": {"d1": 1}, "2": {"d1": 1}}
+    >>> pond = read_collection(documents=documents, topics={"1": "ducks", "2": "swimming"}, qrels=judged)
+    >>> tuned = tune_collection(pond, ModelChoice.of("bm25", grids=["b=0,1"]))
+    >>> tuned.best.parameters["b"], tuned.best.score, tuned.best.topics
+    (1.0, 1.0, ('1', '2'))
+    """
+    if not choice.grid:
+        raise UsageError("there is nothing to tune: say what, as --grid k1=0.6:1.8:0.2")
+    _, tuned = _indexed_and_tuned(
+        collection, choice, parts, indexing or IndexSettings(), asking or Asking(), watch
+    )  # fmt: skip
+    assert tuned is not None
+    return tuned
+
+
+def saved_best(tuned: Tuned, collection: Collection, indexing: IndexSettings, asking: Asking) -> TunedParameters:
+    """The best parameters of a sweep with all that is needed to use them on another collection."""
+    best, (_, topics) = tuned.best, _texts_of(collection)
+    queries = dict(zip(topics.ids, topics.queries(*asking.query), strict=True))
+    idle = _idle({name: (value,) for name, value in best.parameters.items()})
+    words = indexing.analysis.stop_words
+    settings = {"model": tuned.model.name, "stemmer": indexing.analysis.stemmer}
+    settings["stop-words"] = os.path.abspath(words) if is_stop_word_file(words) else words
+    given = {"fields": "+".join(indexing.fields), "query": "+".join(asking.query)}
+    return TunedParameters(
+        settings=settings | {name: fields for name, fields in given.items() if fields},
+        parameters={name: value for name, value in best.parameters.items() if name not in idle},
+        tuned=TunedOn(
+            measure=str(tuned.measure),
+            score=best.score,
+            collection=collection.name,
+            judgements=judgements_digest(tuned.qrels),
+            topics={topic: query for topic, query in queries.items() if topic in best.topics},
+        ),
+    )
+
+
+def saved_parameters(path: str | os.PathLike[str]) -> TunedParameters:
+    """What `saved_best` wrote, or somebody by hand, if the model takes it; what is wrong is told with its line."""
+    saved = read_parameters(path, "search")
+    with saved.told("model"):
+        model = find_model(saved.settings["model"])
+    for name, text in saved.texts.items():
+        with saved.told(name):
+            _parameters(model, {name: text})
+    with saved.told("stemmer"):
+        Analysis(saved.settings.get("stemmer", NONE), NONE)
+    with saved.told("stop-words"):
+        Analysis(NONE, saved.settings.get("stop-words", NONE))
+    return saved
+
+
+def _asked_again(tuned: TunedOn | None, collection: Collection, asking: Asking) -> tuple[dict[str, Json], list[str]]:
+    """Which topics of a collection were tuned on, for the metadata and by themselves; for the metadata nothing where
+    that cannot be known.
+    """
+    if tuned is None:
+        return {}, []
+    _, topics = _texts_of(collection)
+    queries = dict(zip(topics.ids, topics.queries(*asking.query), strict=True))
+    shared = tuned.asked_again(queries, collection.qrels)
+    return ({"also searched": shared} if any(tuned.topics.values()) else {}), shared
+
+
+def _texts_of(collection: Collection) -> tuple[Documents, Topics]:
+    """What is searched, and for what."""
+    if collection.documents is None or collection.topics is None:
+        raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=collection.name)
+    return collection.documents, collection.topics
+
+
+def _indexed_and_tuned(
+    collection: Collection,
+    choice: ModelChoice,
+    parts: TuningParts | None,
+    indexing: IndexSettings,
+    asking: Asking,
+    watch: Watch,
+) -> tuple[tuple[Index, Indexing], Tuned | None]:
+    """The index, and what tuning on it finds where there is a grid."""
+    documents, topics = _texts_of(collection)
+    parts = parts or TuningParts()
+    training = parts.of(collection, topics) if choice.grid else None
+    documents = replace(documents, name=collection.name)  # the collection's name is the one to record
+    with watch("indexing", len(documents)) as counter:
+        searched = indexed(documents, indexing.analysis, fields=indexing.fields, path=indexing.path, step=counter.step)
+    if training is None:
+        return searched, None
+    return searched, _tuned(searched[0], topics, choice, training, parts.measure, asking, watch)
 
 
 def _tuned(
@@ -241,9 +348,17 @@ def _parameters(model: Model, options: Mapping[str, str]) -> dict[str, Value]:
 
 def _check_used(model: Model, fixed: Mapping[str, Value], grid: Mapping[str, tuple[Value, ...]]) -> None:
     """That what was given counts for something."""
-    tried = {name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()}
-    named = fixed.keys() | grid.keys()
-    if "delta" in named and not {"bm25l", "bm25+"}.intersection(map(str, tried["variant"])):
-        raise UsageError("delta counts for bm25l and bm25+ alone: choose one of them with --variant")
-    if "slope" in named and not any("u" in str(weighting) for weighting in tried["weighting"]):
-        raise UsageError("slope counts for weightings with u alone: choose one with --weighting, as Lnu.ltc")
+    idle = _idle({name: grid.get(name, (fixed.get(name, default),)) for name, default in model.defaults.items()})
+    for name in fixed.keys() | grid.keys():
+        if name in idle:
+            raise UsageError(f"{name} counts for {idle[name]}")
+
+
+def _idle(tried: Mapping[str, Sequence[Value]]) -> dict[str, str]:
+    """Parameters that count for nothing with any of the values that others have, and what they would count for."""
+    idle = {}
+    if "delta" in tried and not {"bm25l", "bm25+"}.intersection(map(str, tried["variant"])):
+        idle["delta"] = "bm25l and bm25+ alone: choose one of them with --variant"
+    if "slope" in tried and not any("u" in str(weighting) for weighting in tried["weighting"]):
+        idle["slope"] = "weightings with u alone: choose one with --weighting, as Lnu.ltc"
+    return idle

@@ -18,17 +18,23 @@ SCHEMA = "cranfield.search/1"
 FORMATS = ("table", "json", "markdown", "latex", "html")
 
 
-def render(retrieved: Retrieved, tuned: Tuned | None, format: str) -> str:
-    """A search, and the sweep before it if there was one, in a format, ending in a newline."""
+def render(retrieved: Retrieved | None, tuned: Tuned | None, format: str, *, saved: bool = False) -> str:
+    """A search, if there was one, and the sweep before it, if there was one, in a format, ending in a newline.
+
+    `saved`: the best of the sweep was written to a file, and is shown too.
+    """
     if format == "json":
-        return _json(retrieved, tuned)
+        return _json(retrieved, tuned, saved=saved)
     write = WRITERS[format]
-    parts = [write(folds_grid(tuned))] if tuned else []
-    return "\n".join([*parts, write(efficiency_grid(retrieved.efficiency))])
+    grids = [folds_grid(tuned, saved=saved)] if tuned else []
+    grids += [efficiency_grid(retrieved.efficiency)] if retrieved else []
+    return "\n".join(map(write, grids))
 
 
-def folds_grid(tuned: Tuned) -> Grid:
-    """A row a fold: its parameters and what they score; then all topics tested, by tuned and by other parameters."""
+def folds_grid(tuned: Tuned, *, saved: bool = False) -> Grid:
+    """A row a fold: its parameters and what they score; then all topics tested, by tuned and by other parameters; last
+    the parameters that were saved, which no topic here can test.
+    """
     names = list(dict.fromkeys(name for point in tuned.points for name in point))
     rows = [
         [f"fold {number}", *(_shown(fold.parameters[name]) for name in names),
@@ -42,6 +48,10 @@ def folds_grid(tuned: Tuned) -> Grid:
         ("all, best in hindsight", tuned.best_score),
     )
     rows += [[label, *[""] * len(names), "", f"{score:.4f}", tested] for label, score in others]
+    if saved:
+        best = tuned.best
+        values = (_shown(best.parameters[name]) for name in names)
+        rows += [["best on all, saved", *values, f"{best.score:.4f}", "", str(len(best.topics))]]
     header = ["", *(name.rstrip("_") for name in names), f"{tuned.measure} train", f"{tuned.measure} test", "topics"]
     return Grid(header, rows)
 
@@ -63,12 +73,18 @@ def efficiency_grid(efficiency: Efficiency) -> Grid:
     return Grid(["efficiency", ""], rows)
 
 
-def _json(retrieved: Retrieved, tuned: Tuned | None) -> str:
+def _json(retrieved: Retrieved | None, tuned: Tuned | None, *, saved: bool) -> str:
     import json
 
-    document: dict[str, Json] = {"schema": SCHEMA, "metadata": retrieved.metadata}
+    document: dict[str, Json] = {"schema": SCHEMA}
+    if retrieved:
+        document["metadata"] = retrieved.metadata
     if tuned:
         document["tuning"] = tuning_dict(tuned)
+        if saved:
+            best = tuned.best
+            kept = {"parameters": _named(best.parameters), "score": best.score, "topics": list(best.topics)}
+            document["saved"] = kept
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 

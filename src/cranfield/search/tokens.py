@@ -73,6 +73,11 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
     return frozenset(_word().findall(text.lower()))
 
 
+def is_stop_word_file(name: str) -> bool:
+    """Whether stop words are from a file, not from a list that has a name."""
+    return name != NONE and name not in stop_word_lists()
+
+
 @dataclass(frozen=True)
 class Analysis:
     """How text becomes terms: a stemmer of Snowball, and stop words, by name or from a file; `none` for neither.

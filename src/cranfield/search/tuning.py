@@ -42,17 +42,26 @@ class TunedFold:
     test: tuple[str, ...]
 
 
+class Best(NamedTuple):
+    """The combination of parameters that is best on all topics that any fold trains on, and its score there."""
+
+    parameters: Mapping[str, Value]
+    score: float
+    topics: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuned(PrintedInNotebooks):
     """What came of a sweep. `scores[point, topic]` has every combination of parameters on every topic.
 
     `test_score` is over all topics tested, each answered with the parameters of its fold; `default_score` over the
     same topics with the model's own parameters; `best_score` with the one combination that is best on them, which
-    nobody could have known.
+    nobody could have known. `qrels` are the judgements it was tuned on.
     """
 
     model: Model
     measure: Measure
+    qrels: Qrels
     points: tuple[Mapping[str, Value], ...]
     topics: tuple[str, ...]
     scores: Floats
@@ -61,6 +70,16 @@ class Tuned(PrintedInNotebooks):
     default_score: float
     best_score: float
     warnings: tuple[Finding, ...] = ()
+
+    @property
+    def best(self) -> Best:
+        """What to use on other collections: of equally good combinations the first."""
+        trained = {topic for fold in self.folds for topic in fold.train}
+        places = [place for place, topic in enumerate(self.topics) if topic in trained]
+        means = [self.measure.aggregate(row[places], None) for row in self.scores]
+        best = int(np.argmax(self.measure.sign * np.array(means)))
+        parameters = {**self.model.settings, **self.points[best]}
+        return Best(parameters, means[best], tuple(self.topics[place] for place in places))
 
     def _rendered(self, format: str) -> str:
         from cranfield.render.grid import WRITERS
@@ -118,7 +137,7 @@ def tune(
     own = tuning.points
     if len(own) < 2:
         raise UsageError("a grid needs at least two combinations of values: there is nothing to choose from")
-    _check_relevant(index, judged, topics)
+    _check_relevant(index, judged, splits)
     judgements = judged.to_dict(list(topics))
 
     def scores_of(parameters: Mapping[str, Value]) -> Floats:
@@ -131,7 +150,7 @@ def tune(
         place = {topic: number for number, topic in enumerate(results.topics)}
         return results.scores[0, 0, [place[topic] for topic in topics]]
 
-    sweep = Sweep(measure, topics, own, np.stack([scores_of(point) for point in own]))
+    sweep = Sweep(measure, judged, topics, own, np.stack([scores_of(point) for point in own]))
     return sweep.tuned(chosen, splits, scores_of(tuning.fixed))
 
 
@@ -139,6 +158,7 @@ class Sweep(NamedTuple):
     """scores[point, topic] of a measure: every combination of parameters on every topic."""
 
     measure: Measure
+    qrels: Qrels
     topics: tuple[str, ...]
     points: list[dict[str, Value]]
     scores: Floats
@@ -162,6 +182,7 @@ class Sweep(NamedTuple):
         return Tuned(
             model=model,
             measure=self.measure,
+            qrels=self.qrels,
             points=tuple(self.points),
             topics=self.topics,
             scores=self.scores,
@@ -177,15 +198,29 @@ class Sweep(NamedTuple):
         return self.measure.aggregate(scores[list(places)], None)
 
 
-def _check_relevant(index: Index, judged: Qrels, topics: Sequence[str]) -> None:
+def _check_relevant(index: Index, judged: Qrels, splits: Splits) -> None:
+    """That every fold has something to learn from: a relevant document that can be found."""
     there = set(index.ids)
-    grades = judged.to_dict(list(topics))
-    if not any(grade > 0 and document in there for of in grades.values() for document, grade in of.items()):
+    grades = judged.to_dict([topic for fold in splits.folds for topic in fold.train])
+    relevant = {topic: [id for id, grade in of.items() if grade > 0] for topic, of in grades.items()}
+    known = {topic for topic, documents in relevant.items() if there.intersection(documents)}
+    source, collection = judged.origin.path or judged.name, index.name or "the collection"
+    if not known:
+        judged_as = some([document for documents in relevant.values() for document in documents], 3) or "none"
         raise DataError(
-            "not one relevant document of these judgements is in the collection: nothing can be tuned on them",
-            source=judged.origin.path or judged.name,
+            f"not one relevant document of these judgements is in {collection}: nothing can be tuned on them. The "
+            f"judgements have {judged_as}, {collection} has {some(index.ids, 3)}",
+            source=source,
             remedy="Is this the right pair? Document ids must be the same text in both.",
         )
+    for number, fold in enumerate(splits.folds, start=1):
+        if known.isdisjoint(fold.train):
+            raise DataError(
+                f"fold {number} has nothing to be tuned on: not one relevant document of its training topics "
+                f"({some(fold.train)}) is in {collection}",
+                source=source,
+                remedy="Take fewer folds or another seed, or judgements that have relevant documents for more topics.",
+            )
 
 
 def measure_to_tune(measure: str | Measure) -> Measure:
