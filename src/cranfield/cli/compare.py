@@ -32,14 +32,14 @@ class Asked(NamedTuple):
     def details(self, reading: Reading) -> Details:
         """The same with what is in the files."""
         from cranfield.comparison.question import Details
-        from cranfield.formats.topic_ids import read_topic_ids
         from cranfield.planning.splits import read_splits
+        from cranfield.planning.tuned import read_tuned_on
 
         return Details(
             power=self.power,
             margin=self.equivalence,
             splits=None if self.splits is None else read_splits(self.splits),
-            tuned_on=() if self.tuned_on is None else read_topic_ids(self.tuned_on, reading),
+            tuned_on=() if self.tuned_on is None else read_tuned_on(self.tuned_on, reading),
             risk=self.risk,
             figures=self.figures,
         )
@@ -81,7 +81,9 @@ class Asked(NamedTuple):
 )
 @click.option("--splits", metavar="FILE", help="Topic splits made by `cranfield split`: show every fold as well.")
 @click.option(
-    "--tuned-on", metavar="FILE", help="Judgements or topic list that systems were tuned on: warn of topics in both."
+    "--tuned-on",
+    metavar="FILE",
+    help="Judgements, topic list or file of --save-best (.toml) that systems were tuned on: warn of topics in both.",
 )
 @click.option(
     "--collections",

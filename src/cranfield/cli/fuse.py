@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -16,9 +16,11 @@ from cranfield.notation import Value
 
 if TYPE_CHECKING:
     from cranfield.fusion import Training
+    from cranfield.planning.tuned import TunedParameters
+    from cranfield.render.json_form import Json
     from cranfield.tables import Run
 
-LIST = "list"
+LIST, METHOD = "list", "rrf"
 
 
 class LearningOptions(NamedTuple):
@@ -31,11 +33,16 @@ class LearningOptions(NamedTuple):
     seed: int | None
     same_topics: bool
     learnt: str | None
+    save_best: str | None
+    parameters: str | None
 
     def check(self) -> None:
         """Options that would have no effect are errors."""
+        if self.parameters is not None and self.qrels is not None:
+            raise UsageError("--parameters are learnt already: give them or --train, not both")
         ways = {"--splits": self.splits, "--folds": self.folds, "--same-topics": self.same_topics or None}
         more = {"--seed": self.seed, "--measure": self.measure, "--learnt": self.learnt}
+        more["--save-best"] = self.save_best
         chosen = [option for option, value in ways.items() if value is not None]
         alone = chosen + [option for option, value in more.items() if value is not None]
         if alone and self.qrels is None:
@@ -55,12 +62,13 @@ class LearningOptions(NamedTuple):
             folds=self.folds or 5,
             seed=self.seed or 0,
             same_topics=self.same_topics,
+            best=self.save_best is not None,
         )
 
 
 @click.command("fuse")
 @click.argument("runs", nargs=-1, metavar="RUN...")
-@click.option("--method", default="rrf", show_default=True, help=f"How to fuse; '{LIST}' shows all methods.")
+@click.option("--method", help=f"How to fuse; '{LIST}' shows all methods. [default: {METHOD}]")
 @click.option(
     "--norm", help=f"How scores are made comparable; '{LIST}' shows all. [default: min-max, none for methods by rank]"
 )
@@ -84,9 +92,9 @@ class LearningOptions(NamedTuple):
     "-o",
     "--output",
     type=options.OutputFile(),
-    default="-",
     metavar="FILE",
-    help="The fused run, as TREC text unless the suffix says otherwise (.jsonl, .csv …). [default: standard output]",
+    help="The fused run, as TREC text unless the suffix says otherwise (.jsonl, .csv …). [default: standard output; "
+    "with --save-best no run is written]",
 )
 @click.option("--train", "qrels", metavar="QRELS", help="Judgements to learn the method's parameters from.")
 @click.option("-m", "--measure", help="The measure to train for. [default: nDCG@10]")
@@ -99,16 +107,27 @@ class LearningOptions(NamedTuple):
 @click.option("--seed", type=click.IntRange(0), help="The same seed, the same folds. [default: 0]")
 @click.option("--same-topics", is_flag=True, help="Learn on all topics and fuse the same ones: a fit, not a test.")
 @click.option("--learnt", type=options.OutputFile(), metavar="FILE", help="Write what was learnt, as JSON.")
+@click.option(
+    "--save-best",
+    type=options.OutputFile(),
+    metavar="FILE",
+    help="Keep what is best on all topics learnt on, as TOML, for another collection.",
+)
+@click.option(
+    "--parameters",
+    metavar="FILE",
+    help="Method, norm and parameters from a file of --save-best. An option that says otherwise is an error.",
+)
 @options.reading()
 @options.gathered("learning", LearningOptions)
 def command(
     runs: tuple[str, ...],
-    method: str,
+    method: str | None,
     norm: str | None,
     given: tuple[str, ...],
     depth: int,
     name: str | None,
-    output: str,
+    output: str | None,
     learning: LearningOptions,
     reading: Reading,
 ) -> None:
@@ -116,13 +135,15 @@ def command(
 
     Methods that have something to learn do so from --train QRELS: what is learnt on some topics is used only on
     others, so that the fused run can be evaluated with the same judgements. What was done goes into
-    FILE.metadata.json, beside the run.
+    FILE.metadata.json, beside the run. --save-best keeps what is best on all topics, for runs of another collection.
 
     \b
     Examples:
       $ cranfield fuse bm25.run dense.run -o fused.run
       $ cranfield fuse bm25.run dense.run --method weighted-sum -p weights=0.7,0.3 -o fused.run
       $ cranfield fuse bm25.run dense.run --method weighted-sum --train qrels.txt --folds 3 -o fused.run
+      $ cranfield fuse bm25.run dense.run --method weighted-sum --train qrels.txt --save-best best.toml
+      $ cranfield fuse other-bm25.run other-dense.run --parameters best.toml -o fused.run
       $ cranfield fuse --method list
     """
     if method == LIST or norm == LIST:
@@ -130,51 +151,71 @@ def command(
         return
     if name is not None and name.split() != [name]:
         raise UsageError(f"--name must be one word, because blanks end the columns of a run, not '{name}'")
-    if output == learning.learnt == "-":
+    place = output if output is not None or learning.save_best else "-"
+    if [place, learning.learnt, learning.save_best].count("-") > 1:
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
     learning.check()
     from cranfield.efficiency.metadata import write_described
     from cranfield.fusion.fusing import fusion_metadata
 
-    parameters = read_parameters(given)
-    run = _fused(runs, method, norm, parameters, depth, name, output, learning, reading)
+    fusing = Fusing.of(runs, method, norm, given, learning.parameters)
+    run, tuning = _fused(fusing, depth, name, place, learning, reading)
+    if place is None:
+        return
     metadata = fusion_metadata(
         run.name,
         runs,
-        method,
-        norm=norm,
-        parameters=parameters,
+        fusing.method,
+        norm=fusing.norm,
+        parameters=fusing.parameters,
         depth=depth,
         learnt_from=learning.qrels,
         command=["cranfield", *sys.argv[1:]],
     )
-    write_described(run, output, metadata)
-    if output != "-":
-        told = f"{plural(len(runs), 'run')} fused into {output}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
-        click.echo(told, err=learning.learnt == "-")
+    write_described(run, place, metadata, more={"tuning": tuning} if tuning else None)
+    if place != "-":
+        told = f"{plural(len(runs), 'run')} fused into {place}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"
+        click.echo(told, err="-" in (learning.learnt, learning.save_best))
+
+
+class Fusing(NamedTuple):
+    """What is fused, and how, as the line and a file of parameters say it together."""
+
+    runs: tuple[str, ...]
+    method: str
+    norm: str | None
+    parameters: dict[str, Value]
+    saved: TunedParameters | None
+
+    @classmethod
+    def of(
+        cls, runs: tuple[str, ...], method: str | None, norm: str | None, given: Iterable[str], file: str | None
+    ) -> Fusing:
+        parameters = read_parameters(given)
+        if file is None:
+            return cls(runs, method or METHOD, norm, parameters, None)
+        from cranfield.fusion.training import saved_parameters
+
+        saved = saved_parameters(file, len(runs))
+        line = {"method": method, "norm": norm} | dict(text.split("=", 1) for text in given)
+        said = saved.beside({name: text for name, text in line.items() if text is not None})
+        return cls(runs, said["method"], said.get("norm"), {**saved.parameters, **parameters}, saved)
 
 
 def _fused(
-    runs: tuple[str, ...],
-    method: str,
-    norm: str | None,
-    parameters: dict[str, Value],
-    depth: int,
-    name: str | None,
-    output: str,
-    learning: LearningOptions,
-    reading: Reading,
-) -> Run:
-    """The fused run; what was learnt for it is told."""
+    fusing: Fusing, depth: int, name: str | None, place: str | None, learning: LearningOptions, reading: Reading
+) -> tuple[Run, Mapping[str, Json] | None]:
+    """The fused run, and what was learnt for it, which is told."""
     from cranfield.evaluation.experiment import Experiment
     from cranfield.formats.output import save
     from cranfield.fusion import fuse, train_fusion
     from cranfield.fusion.fusing import findings
 
+    runs, method, norm, parameters, saved = fusing
     if learning.qrels is None:
         run = fuse(list(runs), method, norm=norm, parameters=parameters, depth=depth, name=name, reading=reading)
         options.warn(findings(run))
-        return run
+        return run, saved.to_dict() if saved else None
     with counted("learning, trial", 0) as trials:
         trained = train_fusion(
             Experiment(learning.qrels, list(runs), reading=reading),
@@ -189,8 +230,10 @@ def _fused(
     options.warn(trained.warnings)
     if learning.learnt is not None:
         save(learning.learnt, [trained.to_json()])
-    click.echo(trained.learnt(), err="-" in (output, learning.learnt))
-    return trained.run
+    if learning.save_best is not None:
+        trained.saved().write(learning.save_best)
+    click.echo(trained.learnt(), err="-" in (place, learning.learnt, learning.save_best))
+    return trained.run, trained.tuning()
 
 
 def read_parameters(given: Iterable[str]) -> dict[str, Value]:

@@ -106,13 +106,14 @@ class Places(NamedTuple):
         if self.save_best and self.save_best == self.output:
             raise UsageError("the run and the best parameters cannot both go to one place: name two files")
         place = self.run
-        if header and place is None:
-            raise UsageError("--header is for a run, and with --save-best alone none is made: name one with -o")
-        if header and format_of(place) != "trec":
-            raise UsageError(
-                f"--header is for TREC text: {format_of(place)} has no comments, and {place} no head for it"
-            )
-        if place not in (None, "-"):
+        if place is None:
+            if header:
+                raise UsageError("--header is for a run, and with --save-best alone none is made: name one with -o")
+            return
+        form = format_of(place)
+        if header and form != "trec":
+            raise UsageError(f"--header is for TREC text: {form} has no comments, and {place} no head for it")
+        if place != "-":
             check_place(str(metadata_path(place)), "the run's metadata")
 
     @property
@@ -276,8 +277,10 @@ def _done(
     from cranfield.search import saved_best, search_collection, tune_collection
 
     choice, indexing, asking, saved = search
+    retrieved: Retrieved | None = None
+    tuned: Tuned | None = None
     if places.run is None:
-        retrieved, tuned = None, tune_collection(collection, choice, parts, indexing, asking, watch=counted)
+        tuned = tune_collection(collection, choice, parts, indexing, asking, watch=counted)
         options.warn(tuned.warnings)
     else:
         searched = search_collection(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cranfield.errors import UsageError
 from cranfield.planning.splits import Splits
+from cranfield.planning.tuned import TunedOn
 from cranfield.statistics import corrections
 from cranfield.statistics.significance import Sampling
 
@@ -17,14 +18,15 @@ class Details:
 
     power: of the test that detectable differences are told for. margin: the largest difference that does not matter,
     to ask for equivalence. splits: topics to tune and to test on, to show each fold. tuned_on: topics that systems were
-    tuned on, to warn of those tested on as well. risk: how much more a loss against the baseline weighs than a gain.
+    tuned on, or what a file of their parameters says of these, to warn of those tested on as well. risk: how much more
+    a loss against the baseline weighs than a gain.
     figures: of efficiency, "p99" or "throughput", from the metadata of the runs, to stand beside the measures.
     """
 
     power: float = 0.8
     margin: float | None = None
     splits: Splits | None = None
-    tuned_on: Sequence[str] = ()
+    tuned_on: Sequence[str] | TunedOn = ()
     risk: float | None = None
     figures: Sequence[str] = ()
 

@@ -13,6 +13,7 @@ from cranfield.comparison import guards
 from cranfield.comparison.comparison import Comparison, FigureColumn
 from cranfield.comparison.panels import SEED_TEST, Evaluated, corrected, in_family, judging, macro_summary, tested_panel
 from cranfield.comparison.question import Details, Question
+from cranfield.comparison.tuning import of_tuning
 from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -182,18 +183,9 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         macro=macro_summary(panels, pairs, tests[0], question) if len(evaluated) > 1 else (),
         figures=tuple(column for name, evaluation in evaluated.items() for column in _figures(name, evaluation)),
     )
-    doubts = (*_tuning(made, question), *_split_topics(made, question), *_twice(made), *guards.of_comparison(made))
+    tuning = of_tuning(evaluated, made, question.details.tuned_on)
+    doubts = (*tuning, *_split_topics(made, question), *_twice(made), *guards.of_comparison(made))
     return replace(made, warnings=(*made.warnings, *doubts))
-
-
-def _tuning(made: Comparison, question: Question) -> list[Finding]:
-    """Topics that systems were tuned on prove nothing when they are tested on."""
-    tuned = set(question.details.tuned_on)
-    shared = list(dict.fromkeys(topic for panel in made.panels for topic in panel.topics if topic in tuned))
-    if not shared:
-        return []
-    message = f"{len(shared)} of the topics tested on were tuned on: {some(shared)}. Test on others: `cranfield split`"
-    return [Finding("tuned-on-test", "topics", message)]
 
 
 def _twice(made: Comparison) -> list[Finding]:

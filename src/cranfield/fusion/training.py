@@ -19,11 +19,13 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import Printed
 from cranfield.formats.reading import Reading
 from cranfield.fusion.fusing import DEPTH, Recipe, Sources, findings, fused_parts, fused_run
+from cranfield.fusion.method import find_method
 from cranfield.fusion.searching import Point, Scored, best_parameters
 from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
 from cranfield.notation import Value
 from cranfield.planning.splits import Splits, read_splits, split
+from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters
 from cranfield.policy import Policy
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
@@ -56,6 +58,8 @@ class TrainedFusion(Printed):
     depth: int
     folds: tuple[Learnt, ...]
     warnings: tuple[Finding, ...]
+    judgements: Qrels
+    best: Learnt | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """The documented JSON form."""
@@ -79,12 +83,38 @@ class TrainedFusion(Printed):
 
     def learnt(self) -> str:
         """What was learnt on each fold, a line each."""
+        folds = {f"fold {number}": fold for number, fold in enumerate(self.folds, start=1)}
         lines = []
-        for number, fold in enumerate(self.folds, start=1):
+        for label, fold in (folds | ({"best on all, saved": self.best} if self.best else {})).items():
             values = ", ".join(f"{name} {_shown(value)}" for name, value in fold.parameters.items())
-            topics = f"learnt on {plural(len(fold.train), 'topic')}, used on {len(fold.test):,}"
-            lines.append(f"fold {number}: {values}; {self.measure} {fold.score:.4f}, {topics}")
+            used = f", used on {len(fold.test):,}" if fold is not self.best else ""
+            topics = f"learnt on {plural(len(fold.train), 'topic')}{used}"
+            lines.append(f"{label}: {values}; {self.measure} {fold.score:.4f}, {topics}")
         return "\n".join(lines)
+
+    def tuning(self) -> dict[str, Json]:
+        """What the fused run's metadata say of it."""
+        document = self.to_dict()
+        return {name: document[name] for name in ("method", "measure", "folds")}
+
+    def saved(self) -> TunedParameters:
+        """What is best on all topics learnt on, with all that is needed to use it on another collection."""
+        if self.best is None:
+            raise UsageError("the best parameters were not asked for: Training(best=True)")
+        normalised = {} if find_method(self.method).by_rank else {"norm": self.normalisation}
+        return TunedParameters(
+            command="fuse",
+            settings={"method": self.method, **normalised},
+            parameters=self.best.parameters,
+            tuned=TunedOn(
+                measure=self.measure,
+                score=self.best.score,
+                collection=self.judgements.name,
+                judgements=judgements_digest(self.judgements),
+                runs=self.runs,
+                topics=dict.fromkeys(self.best.train, ""),
+            ),
+        )
 
     def _rendered(self, format: str) -> str:
         return self.learnt()
@@ -97,6 +127,7 @@ class Training:
     measure: what they are to make best. folds: parts that topics are split into, drawn by a seed; what is learnt on
     all but one is used on that one. splits: the parts themselves, a file of `cranfield split` or a Splits.
     same_topics: learn on all judged topics and use it on the same ones: a fit, not a test, and a warning says so.
+    best: learn on all topics that any fold trains on as well, to use it on another collection.
     """
 
     measure: str | Measure = "nDCG@10"
@@ -104,6 +135,7 @@ class Training:
     folds: int = 5
     seed: int = 0
     same_topics: bool = False
+    best: bool = False
 
     def __post_init__(self) -> None:
         if self.same_topics and self.splits is not None:
@@ -167,8 +199,8 @@ def train_fusion(
     sources = Sources.read(experiment.runs, experiment.reading)
     judgements = experiment.judgements().qrels
     fixed = _fixed(recipe, parameters or {}, sources)
-    _check_judged(sources, judgements)
     cuts = training.cuts(tuple(judgements.topics))
+    _check_judged(sources, judgements, cuts)
     trainer = Trainer(sources, judgements, recipe, fixed, measure, threads)
     learnt = []
     parts: list[_core.Ranked] = []
@@ -177,6 +209,11 @@ def train_fusion(
         values, score = trainer.learn(cut.train, tried)
         parts += fused_parts(sources, tested, recipe, values, threads)
         learnt.append(Learnt(cut.train, tuple(tested), values, score))
+    best = None
+    if training.best:
+        known = {topic for cut in cuts for topic in cut.train}
+        trained = tuple(topic for topic in judgements.topics if topic in known)
+        best = Learnt(trained, (), *trainer.learn(trained, tried))
     run = fused_run(parts, sources, name or recipe.method.name, threads)
     notes = (*run.origin.notes, *_left_out(run, sources), *(TUNED_ON_TEST,) * training.same_topics)
     run = replace(run, origin=run.origin._replace(notes=notes))
@@ -189,7 +226,23 @@ def train_fusion(
         depth=depth,
         folds=tuple(learnt),
         warnings=findings(run),
+        judgements=judgements,
+        best=best,
     )
+
+
+def saved_parameters(path: str | os.PathLike[str], runs: int) -> TunedParameters:
+    """What `TrainedFusion.saved` wrote, or somebody by hand, if the method takes it for so many runs; what is wrong is
+    told with its line.
+    """
+    saved = read_parameters(path, "fuse")
+    with saved.told("method"):
+        method = find_method(saved.settings["method"])
+    with saved.told("norm"):
+        Recipe.of(method.name, saved.settings.get("norm"), DEPTH)
+    with saved.told("parameters"):
+        method.checked(saved.parameters, runs)
+    return saved
 
 
 def _fixed(recipe: Recipe, parameters: Mapping[str, Value], sources: Sources) -> Point:
@@ -203,17 +256,46 @@ def _fixed(recipe: Recipe, parameters: Mapping[str, Value], sources: Sources) ->
     return fixed
 
 
-def _check_judged(sources: Sources, judgements: Qrels) -> None:
-    """That there is something to learn from."""
-    source = judgements.origin.path or judgements.name
-    if not any(topic in sources.answered for topic in judgements.topics):
-        raise DataError("judges no topic that a run has", source=source)
-    if not any(len(joined(Run(table, Origin("")), judgements, "docid").rank) for table in sources.tables):
+def _check_judged(sources: Sources, judgements: Qrels, cuts: Sequence[Split]) -> None:
+    """That every fold has something to learn from: a relevant document that a run has."""
+    source, runs = judgements.origin.path or judgements.name, some(sources.names)
+    shared = [topic for topic in judgements.topics if topic in sources.answered]
+    if not shared:
         raise DataError(
-            "judges no document that a run has: nothing can be learnt from it",
+            f"judges no topic that a run has: the judgements have {some(judgements.topics, 3)}, the runs have "
+            f"{some(sources.topics, 3)}",
             source=source,
-            remedy="Document ids must be the same text in runs and judgements.",
+            remedy="Is this the right pair? Topic ids must be the same text: 0001 is not 1.",
         )
+    known = _with_relevant(sources, judgements)
+    if not known:
+        judged = judgements.to_dict(shared).values()
+        relevant = list(dict.fromkeys(id for of in judged for id, grade in of.items() if grade > 0))
+        first = shared[0].encode("utf-8", "surrogateescape")
+        retrieved = next(documents for table in sources.tables if (documents := table.documents(first)))
+        raise DataError(
+            f"not one document that it calls relevant is in {runs}: nothing can be learnt from it. The judgements have "
+            f"{some(relevant, 3) or 'none'}, the runs have {some(retrieved, 3)}",
+            source=source,
+            remedy="Is this the right pair? Document ids must be the same text in runs and judgements.",
+        )
+    for number, cut in enumerate(cuts, start=1):
+        if known.isdisjoint(cut.train):
+            raise DataError(
+                f"fold {number} has nothing to learn from: not one relevant document of its training topics "
+                f"({some(cut.train)}) is in {runs}",
+                source=source,
+                remedy="Take fewer folds or another seed, or judgements that have relevant documents for more topics.",
+            )
+
+
+def _with_relevant(sources: Sources, judgements: Qrels) -> set[str]:
+    """The topics for which a run has a relevant document."""
+    topics: set[str] = set()
+    for table in sources.tables:
+        judged = joined(Run(table, Origin("")), judgements, "docid")
+        topics.update(judged.topics[topic] for topic in judged.topic[judged.grade > 0].tolist())
+    return topics
 
 
 def _rest(cuts: Sequence[Split], topics: Sequence[str]) -> tuple[Split, ...]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.findings import Finding
@@ -51,21 +51,20 @@ class TunedOn:
 
     def to_dict(self) -> dict[str, Json]:
         """As a run's metadata have it, without the queries and without what is not known."""
-        known = {"measure": self.measure, "score": self.score, "collection": self.collection}
-        known |= {"judgements": self.judgements, "runs": list(self.runs)}
-        return {name: value for name, value in known.items() if value not in ("", None, [])} | {
-            "topics": list(self.topics)
-        }
+        known: dict[str, Json] = {name: getattr(self, name) for name in GROUNDS[:-1]}
+        kept = {name: value for name, value in known.items() if value not in ("", None, ())}
+        return {**kept, "topics": list(self.topics)}
 
     def asked_again(self, queries: Mapping[str, str], judgements: Qrels | None) -> list[str]:
         """Those of some topics, given with their queries, that were tuned on. Another collection may use the same ids
-        for other topics: the query tells, or that the judgements are the same.
+        for other topics: the query tells, or that the judgements are the same. Where neither is known, the id does.
 
         >>> tuned = TunedOn(topics={"1": "Ducks", "2": "geese"})
         >>> tuned.asked_again({"1": "ducks ", "2": "lift of wings"}, None)
         ['1']
         """
-        same = judgements is not None and self.judgements == judgements_digest(judgements)
+        same = not self.judgements and not any(self.topics.values())
+        same = same or (judgements is not None and self.judgements == judgements_digest(judgements))
         return [
             topic
             for topic, query in queries.items()
@@ -101,10 +100,13 @@ class TunedParameters:
         lines += ["", "[parameters]"]
         lines += [f"{spelt(name)} = {_toml(value)}" for name, value in self.parameters.items()]
         if self.tuned is not None:
-            known = {name: value for name, value in self.tuned.to_dict().items() if name != "topics"}
+            known, queries = self.tuned.to_dict(), self.tuned.topics
+            if any(queries.values()):
+                del known["topics"]
             lines += ["", "[tuned]", *(f"{name} = {_toml(value)}" for name, value in known.items())]
-            lines += ["", "[tuned.topics]"]
-            lines += [f"{_toml(topic)} = {_toml(query)}" for topic, query in self.tuned.topics.items()]
+            if any(queries.values()):
+                lines += ["", "[tuned.topics]"]
+                lines += [f"{_toml(topic)} = {_toml(query)}" for topic, query in queries.items()]
         return "\n".join(lines) + "\n"
 
     def write(self, place: str | os.PathLike[str]) -> None:
@@ -146,9 +148,11 @@ class TunedParameters:
         """
         said = {**self.settings, **self.texts}
         for name, text in line.items():
-            if name in said and text != said[name] and (decimal(text) is None or decimal(text) != decimal(said[name])):
-                option, value = f"--{name.replace('_', '-')} {text}", f"{name} = {said[name]}"
-                raise UsageError(f"{option} contradicts {self.source}, which has {value}: leave one of the two out")
+            if name in said and not _same(text, said[name]):
+                by_name = self.command == "search" or name in self.settings
+                option = f"--{name.replace('_', '-')} {text}" if by_name else f"-p {name}={text}"
+                problem = f"{option} contradicts {self.source}, which has {name} = {said[name]}"
+                raise UsageError(f"{problem}: leave one of the two out")
         return said | {name: text for name, text in line.items() if name not in said}
 
     def to_dict(self) -> dict[str, Json]:
@@ -210,7 +214,8 @@ class _File:
         known = (*SETTINGS[command], "parameters", "tuned")
         subject, other = known[0], next(name for name in SETTINGS if name != command)
         if subject not in self.document and SETTINGS[other][0] in self.document:
-            self.refuse(f"is for `cranfield {other}`", f"Write one with `cranfield {command} --save-best`.", other)
+            remedy = f"Write one with `cranfield {command} --save-best`."
+            self.refuse(f"is for `cranfield {other}`", remedy, SETTINGS[other][0])
         if subject not in self.document:
             self.refuse(f"has no {subject}", f'Begin it with {subject} = "…".')
         self._only(self.document, known)
@@ -229,7 +234,7 @@ class _File:
             lines=self.lines,
         )
 
-    def _tuned(self, table: Mapping[str, Json]) -> TunedOn:
+    def _tuned(self, table: Mapping[str, Any]) -> TunedOn:
         self._only(table, GROUNDS)
         topics = table.get("topics")
         if isinstance(topics, list) and topics and all(isinstance(topic, str) for topic in topics):
@@ -258,7 +263,7 @@ class _File:
             self.refuse(f"{name} must be text, not {value!r}", f'Write {name} = "…".', name)
         return value
 
-    def _table(self, table: Mapping[str, Json], name: str) -> dict[str, Json]:
+    def _table(self, table: Mapping[str, Any], name: str) -> dict[str, Any]:
         value = table.get(name, {})
         if not isinstance(value, dict):
             self.refuse(f"{name} must be a table", f"Write [{name}] on a line, and below it a line for each.", name)
@@ -293,7 +298,18 @@ def _plain(query: str) -> str:
 
 def _shown(value: Value) -> str:
     """A value as it stands on a command line."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_shown, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _same(text: str, other: str) -> bool:
+    """Whether two texts stand for the same: numbers may be written in several ways."""
+    parts, others = text.split(","), other.split(",")
+    return len(parts) == len(others) and all(
+        one.strip() == two or (decimal(one) is not None and decimal(one) == decimal(two))
+        for one, two in zip(parts, others, strict=True)
+    )
 
 
 def _toml(value: Json | Value) -> str:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from cranfield.search.tuning import tune as tune
 
 PUBLIC = {
-    "collection_search": "Asking IndexSettings ModelChoice Searched TuningParts saved_best saved_parameters search_collection "
-    "tune_collection",
+    "collection_search": "Asking IndexSettings ModelChoice Searched TuningParts saved_best saved_parameters "
+    "search_collection tune_collection",
     "grids": "parse_grid",
     "index": "Index build_index load_index",
     "models": "MODELS Model find_model model",

@@ -83,7 +83,11 @@ def _json(retrieved: Retrieved | None, tuned: Tuned | None, *, saved: bool) -> s
         document["tuning"] = tuning_dict(tuned)
         if saved:
             best = tuned.best
-            kept = {"parameters": _named(best.parameters), "score": best.score, "topics": list(best.topics)}
+            kept: dict[str, Json] = {
+                "parameters": _named(best.parameters),
+                "score": best.score,
+                "topics": list(best.topics),
+            }
             document["saved"] = kept
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 

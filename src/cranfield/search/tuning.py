@@ -206,7 +206,7 @@ def _check_relevant(index: Index, judged: Qrels, splits: Splits) -> None:
     known = {topic for topic, documents in relevant.items() if there.intersection(documents)}
     source, collection = judged.origin.path or judged.name, index.name or "the collection"
     if not known:
-        judged_as = some([document for documents in relevant.values() for document in documents], 3) or "none"
+        judged_as = some(list(dict.fromkeys(id for ids in relevant.values() for id in ids)), 3) or "none"
         raise DataError(
             f"not one relevant document of these judgements is in {collection}: nothing can be tuned on them. The "
             f"judgements have {judged_as}, {collection} has {some(index.ids, 3)}",
