@@ -63,7 +63,9 @@ def test_the_decision_is_not_against_the_warning_beside_it() -> None:
     assert (pair.decided_by, pair.significant) == ("randomisation", False)
     assert "*" not in cells(found, "difference")[0]
     (warning,) = [warning.message for warning in found.warnings if warning.code == "few-topics"]
-    assert warning.startswith("15 topics are few: the exact randomisation test decides, as t is fragile; only differe")
+    assert warning.startswith(
+        "15 topics are few (50 are usual, 200 better): the exact randomisation test decides, as t is fragile; the smal"
+    )
 
 
 def test_a_test_that_is_asked_for_decides_and_the_warning_says_so() -> None:
@@ -75,15 +77,18 @@ def test_a_test_that_is_asked_for_decides_and_the_warning_says_so() -> None:
     (warning,) = [warning.message for warning in found.warnings if warning.code == "few-topics"]
     exact = f"{pair.p['randomisation']:.4f}"
     assert warning.startswith(
-        "15 topics are few: the paired t test is fragile, and decides because it was asked for; the exact "
-        f"randomisation test does not agree on a and b (p {exact}); only differences of about "
+        "15 topics are few (50 are usual, 200 better): the paired t test is fragile, and decides because it was asked "
+        f"for; the exact randomisation test does not agree on a and b (p {exact}); the smallest difference that "
     )
     agreeing = compared(with_differences([0.1, 0.2, 0.3, 0.1, 0.2, 0.15]), tests=["t", "randomisation"])
     assert "the exact randomisation test agrees on every pair" in agreeing.warnings[0].message
     alone = compared(scores, tests=["t"])
     assert "see what the exact randomisation test says (--test randomisation)" in alone.warnings[0].message
     other = compared(scores, tests=["randomisation"])
-    assert other.warnings[0].message.startswith("15 topics are few; only differences of about ")
+    assert other.warnings[0].message.startswith("15 topics are few (50 are usual, 200 better); the smallest differenc")
+    two = compared({"AP": scores, "RR": scores}, tests=["t", "randomisation"]).warnings
+    (both,) = [warning.message for warning in two if warning.code == "few-topics"]
+    assert f"does not agree on a and b (AP, p {exact}), a and b (RR, p {exact}); " in both
 
 
 @pytest.mark.parametrize("changed", [0, 1, FEW_CHANGED - 1, FEW_CHANGED, 60])

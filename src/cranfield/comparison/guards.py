@@ -7,15 +7,15 @@ from math import isfinite
 
 import numpy as np
 
+from cranfield.comparison.advice import listed, pair_names
 from cranfield.comparison.comparison import Comparison, Panel
-from cranfield.errors import percent, plural, share, short_names, some
+from cranfield.errors import percent, plural, share, some
 from cranfield.evaluation.findings import Finding
 from cranfield.statistics.corrections import family_wise_error
 from cranfield.statistics.deciding import FEW_CHANGED, RANDOMISATION
 from cranfield.statistics.differences import win_tie_loss
 from cranfield.statistics.effects import sure_interval
 
-FEW_TOPICS = 25
 SMALL_EFFECT = 0.2  # below this d_z is called small, after Cohen
 UNEVEN_JUDGING = 0.1
 ROUNDING = 1e-9  # 0.3 - 0.2 is not above 0.1
@@ -76,11 +76,9 @@ def _resampling(comparison: Comparison) -> Iterator[Finding]:
 
 def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     systems, label = comparison.systems, panel.label
-    shown = short_names(systems)
-    names = [f"{shown[i]} and {shown[j]}" for i, j in comparison.pairs.tolist()]
+    names = pair_names(comparison)
     paired = not np.isnan(panel.effects.d_z).all()  # systems that answer different topics have no differences on them
     if paired:
-        yield from _few_topics(comparison, panel, names)
         yield from _few_changed(comparison, panel, names)
     for note in panel.notes:
         yield Finding("test-note", label, note, doubtful=False)
@@ -91,14 +89,14 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         if np.array_equal(panel.scores[i], panel.scores[j])
     ]
     if identical and panel.measure.sign:
-        message = f"the same score on every topic: {_listed(identical)}. Are these the same run twice?"
+        message = f"the same score on every topic: {listed(identical)}. Are these the same run twice?"
         yield Finding("identical", label, message)
     significant = panel.adjusted < comparison.alpha
     small = significant & (np.abs(panel.effects.d_z).round(2) < SMALL_EFFECT)  # as tables show it
     tiny = [name for name, is_small in zip(names, small.tolist(), strict=True) if is_small]
     if tiny:
         message = (
-            f"significant but small (|d_z| below {SMALL_EFFECT:g}): {_listed(tiny)}. Does such a difference matter?"
+            f"significant but small (|d_z| below {SMALL_EFFECT:g}): {listed(tiny)}. Does such a difference matter?"
         )
         yield Finding("small-effect", label, message)
     level = int((~significant).sum()) - len(identical)
@@ -114,46 +112,6 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         yield Finding("one-seed", label, message)
 
 
-def _few_topics(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
-    """So few topics that means of differences are far from normal: who decides then, and what could be found at all."""
-    topics, first = len(panel.topics), comparison.tests[0]
-    if topics >= FEW_TOPICS:
-        return
-    count = plural(topics, "topic")
-    remarks = [f"{count} {'is' if topics == 1 else 'are'} few"]
-    if comparison.by_rule:
-        remarks[0] += ": the exact randomisation test decides, as t is fragile"
-    elif first.fragile:
-        remarks[0] += f": {first.named} is fragile, and decides because it was asked for"
-        remarks += _disagreement(comparison, panel, names)
-    reachable = 2.0 ** (1 - topics)  # the least p of all flips
-    if panel.decided.by_randomisation.any() and reachable >= comparison.level:
-        remarks.append(
-            f"{count} cannot decide anything at level {comparison.level:.2g}, as no randomisation p is below "
-            f"{reachable:.2g}"
-        )
-    else:
-        finite = panel.effects.detectable[np.isfinite(panel.effects.detectable) & (panel.effects.detectable > 0)]
-        if len(finite):
-            corrected = " after correction" if comparison.comparisons > 1 else ""
-            remarks.append(
-                f"only differences of about {finite.max():.3f} would be found{corrected} with a chance of "
-                f"{share(comparison.power)}"
-            )
-    yield Finding("few-topics", panel.label, "; ".join(remarks))
-
-
-def _disagreement(comparison: Comparison, panel: Panel, names: list[str]) -> list[str]:
-    """Where the test that was asked for and the exact one beside it part at alpha, before any correction."""
-    if RANDOMISATION not in panel.p:
-        return ["see what the exact randomisation test says (--test randomisation)"]
-    alpha, p, exact = comparison.alpha, panel.decided.p, panel.p[RANDOMISATION]
-    apart = [f"{names[k]} (p {exact[k]:.4f})" for k in np.flatnonzero((p < alpha) != (exact < alpha))]
-    if not apart:
-        return ["the exact randomisation test agrees on every pair"]
-    return [f"the exact randomisation test does not agree on {_listed(apart)}"]
-
-
 def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
     """Few of the topics change: no interval from the differences seen holds, one from their number does."""
     topics = len(panel.topics)
@@ -163,14 +121,14 @@ def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iter
     if not len(few):
         return
     lowest, highest = panel.measure.definition.range
-    shown = _listed([f"{names[k]} on {changed[k]}" for k in few])
+    shown = listed([f"{names[k]} on {changed[k]}" for k in few])
     message = f"few of the {topics} topics change ({shown}): intervals from so few differences cover too little"
     if isfinite(highest - lowest):
         low, high = sure_interval(gains[few], losses[few], topics, highest - lowest, comparison.alpha)
         ends = [f"{names[k]} [{a:+.4f}, {b:+.4f}]" for k, a, b in zip(few, low, high, strict=True)]
         message += (
             f"; counting only how many change, whatever their scores, the {percent(comparison.alpha)} interval of the "
-            f"mean difference is, for {_listed(ends)}"
+            f"mean difference is, for {listed(ends)}"
         )
     yield Finding("few-changed", panel.label, message)
 
@@ -181,7 +139,7 @@ def _undefined(comparison: Comparison, panel: Panel, names: list[str]) -> Iterat
     undefined = np.flatnonzero(np.isnan(panel.p[str(first)]))
     if not len(undefined):
         return
-    who = _listed([names[k] for k in undefined])
+    who = listed([names[k] for k in undefined])
     decided = {panel.decided.by[k] for k in undefined.tolist()}
     instead = "the exact randomisation test decides" if decided == {RANDOMISATION} else "nothing decides"
     yield Finding("undefined", panel.label, f"{first.named} is undefined for {who}: {instead}", doubtful=False)
@@ -199,13 +157,3 @@ def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
             "(`cranfield evaluate --bounds`)"
         )
         yield Finding("uneven-judging", panel.label, message)
-
-
-def _listed(pairs: list[str], most: int = 5) -> str:
-    """The first of several pairs with what is said of them, and how many more there are.
-
-    >>> _listed(["a and b", "a and c", "b and c"], 2)
-    'a and b, a and c; 1 more'
-    """
-    more = f"; {len(pairs) - most:,} more" if len(pairs) > most else ""
-    return ", ".join(pairs[:most]) + more

@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.comparison.comparison import Folds, Macro, Panel
 from cranfield.comparison.question import Question
 from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.experiment import Judgements
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, parse_measure
 from cranfield.statistics.corrections import find_correction
@@ -34,10 +35,13 @@ SEED_TEST = SignificanceTest(
 
 
 class Evaluated(NamedTuple):
-    """Systems evaluated on a collection, and for each system the names of its runs in the results."""
+    """Systems evaluated on a collection, for each system the names of its runs in the results, and the judgements where
+    there is something to be said of them.
+    """
 
     results: Results
     runs_of: dict[str, list[str]]
+    judgements: Judgements | None = None
 
 
 class _Tested(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.comparison import guards
+from cranfield.comparison import advice, guards
 from cranfield.comparison.comparison import Comparison, FigureColumn
 from cranfield.comparison.panels import SEED_TEST, Evaluated, corrected, in_family, judging, macro_summary, tested_panel
 from cranfield.comparison.question import Details, Question
@@ -123,7 +123,8 @@ def compared(
                 f"every collection needs runs of the same systems: {next(iter(collections))} has "
                 f"{some(expected)}, {name} has {some(list(runs_of))}"
             )
-        evaluated[name] = Evaluated(results, {system: runs_of[system] for system in expected})
+        judgements = seeded.judgements(results.measures)
+        evaluated[name] = Evaluated(results, {system: runs_of[system] for system in expected}, judgements)
     made = compare_results(evaluated, wanted, question)
     return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
 
@@ -184,7 +185,8 @@ def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measu
         figures=tuple(column for name, evaluation in evaluated.items() for column in _figures(name, evaluation)),
     )
     tuning = of_tuning(evaluated, made, question.details.tuned_on)
-    doubts = (*tuning, *_split_topics(made, question), *_twice(made), *guards.of_comparison(made))
+    odd = (*tuning, *_split_topics(made, question), *_twice(made))
+    doubts = (*odd, *advice.of_collections(made, evaluated), *guards.of_comparison(made))
     return replace(made, warnings=(*made.warnings, *doubts))
 
 

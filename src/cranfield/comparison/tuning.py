@@ -35,7 +35,7 @@ class _Tested:
     """The topics that runs are compared on, with the judgements of these."""
 
     def __init__(self, evaluated: Evaluated, panels: Sequence[Panel]) -> None:
-        self.results = evaluated.results
+        self.results, self.judgements = evaluated.results, evaluated.judgements
         self.topics = list(dict.fromkeys(topic for panel in panels for topic in panel.topics))
         self._digest: str | None = None
 
@@ -47,16 +47,13 @@ class _Tested:
     def digest(self) -> str:
         """That of the judgements, computed only where it is asked for; empty where they are not known."""
         if self._digest is None:
-            experiment = self.results.experiment
-            self._digest = (
-                "" if experiment is None else judgements_digest(experiment.judgements(self.results.measures).qrels)
-            )
+            self._digest = "" if self.judgements is None else judgements_digest(self.judgements.qrels)
         return self._digest
 
     def of_runs(self) -> Iterator[Finding]:
         """What the metadata beside runs say."""
         inputs = [source for source in self.results.inputs if source.role == "run"]
-        for name, source in zip(self.results.runs, inputs, strict=True):
+        for name, source in zip(self.results.runs, inputs, strict=False):  # results made of scores have no inputs
             if source.path in (None, "-") or not os.path.isfile(metadata_path(str(source.path))):
                 continue
             try:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cranfield.texts.collection import GivenCollection
     from cranfield.texts.forms import GivenTexts
 
-FEW, USUAL = 25, 50  # topics: fewer than the first is too few, the second is what most collections have
 MOSTLY_JUDGED = 0.95
 GivenSource: TypeAlias = "GivenCollection | GivenTexts | Given"
 
@@ -96,7 +95,7 @@ def describe(
         warnings += findings.of_facts(collection.facts, pooled, collection.name)
         summary = of_judgements(pooled, collection.facts.grades)
         cutoffs = of_cutoffs(pooled, _judged_runs(runs, run_reading, collection.qrels, pooled, warnings))
-        warnings += _of_topics(collection, collection.qrels) + _of_documents(collection, collection.qrels)
+        warnings += _of_topics(collection, collection.qrels, pooled) + _of_documents(collection, collection.qrels)
         warnings += _of_depth(cutoffs, summary, collection.name)
     elif not (isinstance(runs, tuple) and not runs):
         raise UsageError("runs are seen through judgements, and there are none here")
@@ -172,16 +171,22 @@ def _judged_runs(
     return all_judged
 
 
-def _of_topics(collection: Collection, qrels: Qrels) -> list[Finding]:
+def _of_topics(collection: Collection, qrels: Qrels, pooled: Pool) -> list[Finding]:
     """Whether there are enough topics, and the same ones on both sides."""
     warnings = []
-    count = len(qrels.topics)
-    if count < FEW:
-        message = f"{plural(count, 'topic')}: with fewer than {FEW}, chance orders systems as much as merit does"
-        warnings.append(Finding("few-topics", collection.name, message))
-    elif count < USUAL:
-        message = f"{count} topics, where {USUAL} are usual: only large differences will show"
-        warnings.append(Finding("few-topics", collection.name, message, doubtful=False))
+    count, sparse = len(qrels.topics), findings.sparse_remark(pooled)
+    few, usual = findings.FEW_TOPICS, findings.USUAL_TOPICS
+    remarks = [] if sparse is None else [sparse]
+    if count < few:
+        counted = f"{plural(count, 'topic')}: with fewer than {few}, chance orders systems as much as merit does"
+        remarks = [counted, *remarks]
+    elif count < usual:
+        counted = f"{count} topics, where {usual} are usual and {findings.GOOD_TOPICS} better"
+        remarks = [f"{counted}: only large differences will show", *remarks]
+    elif remarks:
+        remarks = [f"{count} topics are few: {sparse}"]
+    if remarks:
+        warnings.append(Finding("few-topics", collection.name, "; ".join(remarks), doubtful=count < few))
     if collection.topics is None or other_ids(collection.topics, qrels.topics) is not None:
         return warnings
     known, judged = set(collection.topics.ids), set(qrels.topics)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.findings import DENSE, DEPTHS
+from cranfield.evaluation.findings import DEPTHS, Shape, shape_of
 from cranfield.judged import Floats, Judged, Pool
 from cranfield.texts.forms import Texts
 
-FEW_RELEVANT = 2  # a topic: with no more known, the first one found is all there is to see
-MOSTLY_RELEVANT = 0.8  # of what is judged: then those that are not relevant were hardly written down
-
 MOST_GRADES = 20  # more are numbers rather than grades
-
-Shape = Literal["sparse", "dense", "relevant only"]
 
 
 class Spread(NamedTuple):
@@ -109,14 +104,8 @@ def of_judgements(pooled: Pool, labels: Mapping[float, str] | None = None) -> Ju
         relevant_per_topic=spread(relevant),
         levels=int(np.count_nonzero(values > 0)),
         grades=tuple(grades),
-        shape=_shape(judged, relevant),
+        shape=shape_of(pooled),
     )
-
-
-def _shape(judged: Floats, relevant: Floats) -> Shape:
-    if np.median(judged) < DENSE and np.median(relevant) <= FEW_RELEVANT:
-        return "sparse"
-    return "relevant only" if relevant.sum() > MOSTLY_RELEVANT * judged.sum() else "dense"
 
 
 def of_cutoffs(pooled: Pool, runs: Sequence[Judged]) -> tuple[Cutoff, ...]:

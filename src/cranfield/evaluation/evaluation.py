@@ -243,7 +243,8 @@ def _choose_topics(
     if not keep.any():
         raise DataError(
             f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
-            remedy="The runs share no judged topic, or none of those they share has a relevant document.",
+            remedy="The runs share no judged topic, or none of those they share has a relevant document. Systems that "
+            "each have topics of their own are compared by `cranfield compare --topics run --test welch`.",
         )
     bare = [run for run, of_run in zip(runs, answered, strict=True) if not (of_run & keep).any()]
     if bare and policy.topics == "run":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,10 @@ EXPECTED_NOTES = ("comments", "padding", "scores-from-ranks", "partial-topics")
 LOOKED_AT = 100  # topics without an answer, to see how such are scored
 DEPTHS = (1, 5, 10, 20, 50, 100, 1000)
 DENSE = 10  # judgements a topic from which unjudged documents are a hole rather than the rule
+FEW_RELEVANT = 2  # a topic: with no more known, the first one found is all there is to see
+MOSTLY_RELEVANT = 0.8  # of what is judged: then those that are not relevant were hardly written down
+# Topics: fewer than the first are too few; the second are usual, the third better; the last for sparse judgements.
+FEW_TOPICS, USUAL_TOPICS, GOOD_TOPICS, SPARSE_TOPICS = 25, 50, 200, 1000
 MOST_GRADES = 20  # different ones that judgements have; more are rather scores
 FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
@@ -31,6 +35,9 @@ FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 # What a sentence says of how much of an input it is about may differ where the same is to be said of several.
 _EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
 _SPARSE = f"that is to be expected: doubtful only from {DENSE} judgements a topic on"
+
+
+Shape = Literal["sparse", "dense", "relevant only"]
 
 
 class Finding(NamedTuple):
@@ -70,6 +77,29 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
 def _without_extent(finding: Finding) -> str:
     """The sentence without how much of an input it is about."""
     return _EXTENT[finding.code].sub("", finding.message) if finding.code in _EXTENT else finding.message
+
+
+def shape_of(pool: Pool) -> Shape:
+    """Sparse, where half of the topics have fewer than 10 judgements, and half no more than 2 relevant documents; dense
+    otherwise, unless hardly any document is judged not relevant.
+
+    >>> from cranfield.judged import relstring
+    >>> [shape_of(relstring(ranking).pool) for ranking in ("10/1", "1110000000", "1111")]
+    ['sparse', 'dense', 'relevant only']
+    """
+    judged, relevant = pool.total(pool.grades >= 0), pool.total(pool.grades > 0)
+    if np.median(judged) < DENSE and np.median(relevant) <= FEW_RELEVANT:
+        return "sparse"
+    return "relevant only" if relevant.sum() > MOSTLY_RELEVANT * judged.sum() else "dense"
+
+
+def sparse_remark(pool: Pool) -> str | None:
+    """What to add of judgements that are sparse, where there are no thousands of topics."""
+    if len(pool.topics) >= SPARSE_TOPICS or shape_of(pool) != "sparse":
+        return None
+    relevant = float(np.mean(pool.total(pool.grades > 0)))
+    known = f"{relevant:.3g} relevant {'document' if relevant == 1 else 'documents'} known a topic"
+    return f"judgements are sparse ({known}), for which thousands of topics are needed"
 
 
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:

@@ -105,7 +105,8 @@ def gather(
     evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=question.details.figures)
     comparison = None
     if len(evaluated.runs) > 1:
-        of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs})
+        judgements = experiment.judgements(evaluated.measures)
+        of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs}, judgements)
         comparison = compare_results({"": of_runs}, wanted, question)
     findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, facts)]
     tables = experiment.tables()
