@@ -130,6 +130,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--seeds", "compare qrels.txt a.run -m AP", "--seeds seed-*.run"),
         Entry("--splits", COMPARE, "--splits splits.json"),
         Entry("--tuned-on", COMPARE, "--tuned-on qrels.txt", expected="tuned"),
+        Entry("--tuned-on", "compare pond.qrels pond.run long-a.run -m AP", "--tuned-on best.toml", expected="tuned"),
         Entry("--collections", "compare -m AP", "--collections collections.toml"),
         Entry("--resamples", f"{DRAWN} --test randomisation", "--resamples 99"),
         Entry("--seed", f"{DRAWN} --test randomisation", "--seed 1"),
@@ -256,6 +257,8 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--seed", TRAIN, "--seed 4"),
         Entry("--same-topics", TRAIN, "--same-topics"),
         Entry("--learnt", TRAIN, "--learnt out/learnt.json"),
+        Entry("--save-best", TRAIN, "--save-best out/best.toml", expected="best on all, saved"),
+        Entry("--parameters", "fuse a.run b.run -o out/f.run", "--parameters weights.toml"),
         Entry("--format", "fuse a.msmarco b.msmarco", "--format msmarco"),
         Entry("--threads", "fuse a.run b.run", "--threads 1", "--threads 2", same=True),
     ],
@@ -442,6 +445,8 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--folds", GRID, "--folds 3"),
         Entry("--seed", GRID, "--seed 3"),
         Entry("--seed", f"{SEARCH} --model random", "--seed 3"),
+        Entry("--save-best", GRID, "--save-best out/best.toml", expected="best on all, saved"),
+        Entry("--parameters", SEARCH, "--parameters best.toml"),
         Entry("--index", SEARCH, "--index out/index"),
         Entry("--warm-up", f"{SEARCH} -f json", "--warm-up 1"),
         Entry("--repeats", f"{SEARCH} -f json", "--repeats 2"),
@@ -641,6 +646,8 @@ compare qrels.txt a.run b.run --splits pond-splits.json
 compare qrels.txt a.run b.run --test welch
 compare qrels.txt a.run b.run --risk 1
 compare qrels.txt a.run b.run --tuned-on empty.txt
+compare qrels.txt a.run b.run --tuned-on gate.toml
+compare qrels.txt a.run b.run --tuned-on plain.toml
 compare --collections collections.toml --splits splits.json
 convert a.run -o out/a
 convert a.run -o out/a.csv --from nope
@@ -723,6 +730,14 @@ fuse a.run b.run --method weighted-sum --train qrels.txt --folds 2 --same-topics
 fuse a.run b.run --method weighted-sum --train qrels.txt --folds 50
 fuse a.run b.run --method weighted-sum --train qrels.txt --same-topics --seed 1
 fuse a.run b.run --method weighted-sum --train qrels.txt -o - --learnt -
+fuse a.run b.run --save-best out/best.toml
+fuse a.run b.run --method weighted-sum --train qrels.txt --parameters weights.toml
+fuse a.run b.run --parameters weights.toml --method rrf
+fuse a.run b.run --parameters weights.toml -p weights=1,2
+fuse a.run b.run c.run --parameters weights.toml
+fuse a.run b.run --parameters best.toml
+fuse a.run b.run --method weighted-sum --train pond.qrels
+fuse a.run b.run --method weighted-sum --train other-documents.txt
 fuse a.run b.run --name two/words -o nowhere/x.run
 gate qrels.txt a.run b.run --topic t02=x
 gate qrels.txt a.run b.run --topic nope
@@ -819,6 +834,18 @@ search numbered.toml --grid k1=1,2
 search pond.toml --grid k1=1,2 --folds 2 --splits pond-splits.json
 search pond.toml --grid k1=1,2 --splits splits.json
 search pond.toml --grid k1=1,2 --tune qrels.txt
+search pond.toml --grid k1=1,2 --tune strangers.qrels
+search pond.toml --grid k1=1,2 --tune one-known.qrels
+search pond.toml --save-best out/best.toml
+search pond.toml --grid k1=1,2 --parameters best.toml
+search pond.toml --parameters best.toml --k1 2
+search pond.toml --parameters best.toml --stemmer none
+search pond.toml --parameters weights.toml
+search pond.toml --parameters gate.toml
+search pond.toml --parameters wrong.toml
+search pond.toml --parameters no.toml
+search pond.toml --grid k1=1,2 --save-best - -o -
+search pond.toml --grid k1=1,2 --save-best out/best.toml --header
 split qrels.txt --folds 50
 study
 study help
@@ -991,7 +1018,15 @@ def small_collection(home: Path) -> Path:
     ])  # fmt: skip
     write("scales.toml", ["[trust]", "items = ['mood', 'risk']"])
     write("other.toml", ["[trust]", "items = ['mood', 'risk']", "reversed = ['risk']"])
+    write("plain.toml", ['model = "bm25"'])
+    write("wrong.toml", ['model = "bm25"', "[parameters]", "b = 7"])
+    write("strangers.qrels", ["1 0 x1 1", "2 0 x2 1"])
+    write("one-known.qrels", ["1 0 d01 1", "2 0 x2 1", "3 0 x2 1"])
+    write("other-documents.txt", ["t01 0 x1 1", "t02 0 x2 1"])
     for line in (
+        "search pond.toml --grid k1=0.2,3 b=0.1,0.9 --save-best best.toml",
+        "search pond.toml -o pond.run",
+        "fuse a.run b.run --method weighted-sum --train qrels.txt --save-best weights.toml",
         "split qrels.txt --folds 2 --seed 9 -o splits.json",
         "split pond.qrels --folds 2 --seed 9 -o pond-splits.json",
         "pool a.run b.run --method stratified --strata 3:1,20:50% -o sample",

@@ -82,7 +82,10 @@ LINES: dict[str, list[str]] = {
     "diagnose": ["qrels.txt bm25.run dense.run --slices slices.csv"],
     "evaluate": ["qrels.txt bm25.run dense.run"],
     "explain": ["qrels.txt bm25.run --topic 1"],
-    "fuse": ["bm25.run dense.run --method weighted-sum --train qrels.txt --splits splits.json"],
+    "fuse": [
+        "bm25.run dense.run --method weighted-sum --train qrels.txt --splits splits.json",
+        "bm25.run dense.run --parameters weights.toml",
+    ],
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "measures": [""],
     "plan": ["qrels.txt bm25.run dense.run"],
@@ -101,6 +104,7 @@ LINES: dict[str, list[str]] = {
     "search": [
         "pond.toml --stop-words stop.txt --repeats 1",
         "pond.toml --grid k1=0.6,1.2 --tune pond.qrels --splits splits.json --repeats 1",
+        "pond.toml --parameters best.toml --repeats 1",
     ],
     "split": ["qrels.txt --stratify bm25.run"],
     "study compare": ["study.csv --scale satisfaction", "study.csv --scale trust --scales scales.toml"],

@@ -142,8 +142,8 @@ def command(
       $ cranfield fuse bm25.run dense.run -o fused.run
       $ cranfield fuse bm25.run dense.run --method weighted-sum -p weights=0.7,0.3 -o fused.run
       $ cranfield fuse bm25.run dense.run --method weighted-sum --train qrels.txt --folds 3 -o fused.run
-      $ cranfield fuse bm25.run dense.run --method weighted-sum --train qrels.txt --save-best best.toml
-      $ cranfield fuse other-bm25.run other-dense.run --parameters best.toml -o fused.run
+      $ cranfield fuse bm25.run dense.run --method weighted-sum --train qrels.txt --save-best weights.toml
+      $ cranfield fuse bm25.run dense.run --parameters weights.toml -o fused.run
       $ cranfield fuse --method list
     """
     if method == LIST or norm == LIST:

@@ -93,9 +93,17 @@ class TrainedFusion(Printed):
         return "\n".join(lines)
 
     def tuning(self) -> dict[str, Json]:
-        """What the fused run's metadata say of it."""
-        document = self.to_dict()
-        return {name: document[name] for name in ("method", "measure", "folds")}
+        """What the fused run's metadata say of it, without what is learnt of every rank, which may be long."""
+        folds = [
+            {
+                "parameters": {name: value for name, value in fold.parameters.items() if not _is_nested(value)},
+                "train_score": fold.score,
+                "train": list(fold.train),
+                "test": list(fold.test),
+            }
+            for fold in self.folds
+        ]
+        return {"method": self.method, "measure": self.measure, "folds": folds}
 
     def saved(self) -> TunedParameters:
         """What is best on all topics learnt on, with all that is needed to use it on another collection."""
@@ -362,10 +370,14 @@ class Trainer:
         return scores
 
 
+def _is_nested(value: Value) -> bool:
+    return isinstance(value, list) and any(isinstance(entry, list) for entry in value)
+
+
 def _shown(value: Value) -> str:
     """Numbers as they are; of what is learnt for every rank, how much there is."""
     if not isinstance(value, list):
         return f"{value:g}"
-    if any(isinstance(entry, list) for entry in value):
+    if _is_nested(value):
         return f"of {plural(len(value), 'run')}"
     return ", ".join(f"{number:.3g}" for number in value)
