@@ -179,7 +179,7 @@ def test_what_makes_no_sense_together_is_refused(arguments: tuple[str, ...], mes
     ("text", "line", "message", "remedy"),
     [
         ("model = bm25", None, "is not TOML: Invalid value (at line 1", "Let --save-best write it anew"),
-        ("k1 = 1", None, "has no model", 'Begin it with model = "…"'),
+        ("k1 = 1", None, "has no model, which files of parameters have", 'Begin it with model = "…"'),
         ('method = "rrf"', 1, "is for `cranfield fuse`", "Write one with `cranfield search --save-best`"),
         ('model = "bm25"\nstemer = "none"', 2, "unknown entry stemer", "Known: model, stemmer"),
         ("model = 3", 1, "model must be text, not 3", 'Write model = "…"'),

@@ -94,7 +94,7 @@ class TrainedFusion(Printed):
 
     def tuning(self) -> dict[str, Json]:
         """What the fused run's metadata say of it, without what is learnt of every rank, which may be long."""
-        folds = [
+        folds: list[Json] = [
             {
                 "parameters": {name: value for name, value in fold.parameters.items() if not _is_nested(value)},
                 "train_score": fold.score,
@@ -207,8 +207,9 @@ def train_fusion(
     sources = Sources.read(experiment.runs, experiment.reading)
     judgements = experiment.judgements().qrels
     fixed = _fixed(recipe, parameters or {}, sources)
+    with_relevant = _check_judged(sources, judgements)
     cuts = training.cuts(tuple(judgements.topics))
-    _check_judged(sources, judgements, cuts)
+    _check_folds(cuts, with_relevant, judgements, sources)
     trainer = Trainer(sources, judgements, recipe, fixed, measure, threads)
     learnt = []
     parts: list[_core.Ranked] = []
@@ -264,8 +265,8 @@ def _fixed(recipe: Recipe, parameters: Mapping[str, Value], sources: Sources) ->
     return fixed
 
 
-def _check_judged(sources: Sources, judgements: Qrels, cuts: Sequence[Split]) -> None:
-    """That every fold has something to learn from: a relevant document that a run has."""
+def _check_judged(sources: Sources, judgements: Qrels) -> set[str]:
+    """That there is something to learn from; gives the topics for which a run has a relevant document."""
     source, runs = judgements.origin.path or judgements.name, some(sources.names)
     shared = [topic for topic in judgements.topics if topic in sources.answered]
     if not shared:
@@ -287,12 +288,17 @@ def _check_judged(sources: Sources, judgements: Qrels, cuts: Sequence[Split]) ->
             source=source,
             remedy="Is this the right pair? Document ids must be the same text in runs and judgements.",
         )
+    return known
+
+
+def _check_folds(cuts: Sequence[Split], known: set[str], judgements: Qrels, sources: Sources) -> None:
+    """That every fold has something to learn from: topics for which a run has a relevant document."""
     for number, cut in enumerate(cuts, start=1):
         if known.isdisjoint(cut.train):
             raise DataError(
                 f"fold {number} has nothing to learn from: not one relevant document of its training topics "
-                f"({some(cut.train)}) is in {runs}",
-                source=source,
+                f"({some(cut.train)}) is in {some(sources.names)}",
+                source=judgements.origin.path or judgements.name,
                 remedy="Take fewer folds or another seed, or judgements that have relevant documents for more topics.",
             )
 

@@ -217,7 +217,8 @@ class _File:
             remedy = f"Write one with `cranfield {command} --save-best`."
             self.refuse(f"is for `cranfield {other}`", remedy, SETTINGS[other][0])
         if subject not in self.document:
-            self.refuse(f"has no {subject}", f'Begin it with {subject} = "…".')
+            remedy = f'Begin it with {subject} = "…", or let `cranfield {command} --save-best` write it.'
+            self.refuse(f"has no {subject}, which files of parameters have", remedy)
         self._only(self.document, known)
         settings = {name: self._text(self.document, name) for name in SETTINGS[command] if name in self.document}
         values = self._table(self.document, "parameters")
