@@ -82,10 +82,7 @@ LINES: dict[str, list[str]] = {
     "diagnose": ["qrels.txt bm25.run dense.run --slices slices.csv"],
     "evaluate": ["qrels.txt bm25.run dense.run"],
     "explain": ["qrels.txt bm25.run --topic 1"],
-    "fuse": [
-        "bm25.run dense.run --method weighted-sum --train qrels.txt --splits splits.json",
-        "bm25.run dense.run --parameters weights.toml",
-    ],
+    "fuse": ["bm25.run dense.run --method weighted-sum --train qrels.txt --splits splits.json"],
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "measures": [""],
     "plan": ["qrels.txt bm25.run dense.run"],
@@ -769,7 +766,7 @@ class TestNothingInCommon:
             ("search pond.toml --grid k1=0.6,1.2 --tune qrels.txt -o out", "not one relevant document"),
             (
                 "fuse bm25-documents.run dense-documents.run --method weighted-sum --train qrels.txt --folds 2 -o out",
-                "judges no document that a run has",
+                "not one document that it calls relevant is in",
             ),
         ],
     )
@@ -826,7 +823,7 @@ class TestAttacks:
     def test_outputs_that_cannot_be(self, name: str, parameter: str, place: str, hostile: Path) -> None:
         if (name, place) in (("split", "folder"), ("convert", "folder"), ("split", "no/such/place")):
             return  # a folder is what they may write, and make
-        line = LINES[name][2 if parameter == "picture" else 0]
+        line = LINES[name][{"picture": 2, "save_best": len(LINES[name]) // 2}.get(parameter, 0)]
         suffix = "" if place == "folder" else SUFFIXES.get((name, parameter), ".csv" if name == "convert" else "")
         more = ["-o", "made.csv"] if name == "convert" and parameter != "output" else []
         if name == "demo":

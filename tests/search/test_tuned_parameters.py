@@ -161,7 +161,7 @@ def test_a_seed_of_the_file_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--save-best", "p.toml"), "--save-best keeps what tuning finds: say what to tune"),
+        (("--save-best", "p.toml"), "--save-best is not for a search without tuning: say what to tune, as --grid"),
         ((*GRID, "--parameters", "p.toml"), "--parameters are tuned already: give them or --grid, not both"),
         ((*GRID, "--save-best", "-", "-o", "-"), "cannot both go to one place"),
         (

@@ -59,7 +59,7 @@ class TuningOptions(NamedTuple):
         )
 
 
-class Settings(NamedTuple):
+class SettingOptions(NamedTuple):
     """What a file of parameters may say as well, as it stands on the line; None where it does not."""
 
     model: str | None
@@ -100,7 +100,9 @@ class Places(NamedTuple):
         from cranfield.formats.writers import format_of
 
         if self.save_best and not grids:
-            raise UsageError("--save-best keeps what tuning finds: say what to tune, as --grid k1=0.6:1.8:0.2")
+            raise UsageError(
+                "--save-best is not for a search without tuning: say what to tune, as --grid k1=0.6:1.8:0.2"
+            )
         if self.parameters and grids:
             raise UsageError("--parameters are tuned already: give them or --grid, not both")
         if self.save_best and self.save_best == self.output:
@@ -132,7 +134,12 @@ class Search(NamedTuple):
 
     @classmethod
     def of(
-        cls, settings: Settings, named: Mapping[str, str], grids: Sequence[str], asked: AskingOptions, file: str | None
+        cls,
+        settings: SettingOptions,
+        named: Mapping[str, str],
+        grids: Sequence[str],
+        asked: AskingOptions,
+        file: str | None,
     ) -> Search:
         from cranfield.search import Analysis, Asking, IndexSettings, ModelChoice, Timing, saved_parameters
 
@@ -219,7 +226,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @options.topic_ids
 @options.output_format(FORMATS)
 @options.gathered("tuning", TuningOptions)
-@options.gathered("settings", Settings)
+@options.gathered("settings", SettingOptions)
 @options.gathered("asked", AskingOptions)
 @options.gathered("places", Places)
 def command(
@@ -230,7 +237,7 @@ def command(
     ids: Ids,
     output_format: str,
     tuning: TuningOptions,
-    settings: Settings,
+    settings: SettingOptions,
     asked: AskingOptions,
     places: Places,
     reading: Reading,

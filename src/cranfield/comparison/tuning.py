@@ -22,7 +22,7 @@ def of_tuning(
     """Every warning of topics compared that were tuned on; `said` is what the user said was tuned on."""
     warnings: list[Finding] = []
     for name, of_collection in evaluated.items():
-        collection = _Tested(of_collection, [panel for panel in made.panels if panel.collection == name])
+        collection = _TestTopics(of_collection, [panel for panel in made.panels if panel.collection == name])
         if isinstance(said, TunedOn):
             warnings += collection.of_record("topics", said.to_dict())
         elif shared := collection.among(said):
@@ -31,7 +31,7 @@ def of_tuning(
     return warnings
 
 
-class _Tested:
+class _TestTopics:
     """The topics that runs are compared on, with the judgements of these."""
 
     def __init__(self, evaluated: Evaluated, panels: Sequence[Panel]) -> None:

@@ -218,11 +218,7 @@ def train_fusion(
         values, score = trainer.learn(cut.train, tried)
         parts += fused_parts(sources, tested, recipe, values, threads)
         learnt.append(Learnt(cut.train, tuple(tested), values, score))
-    best = None
-    if training.best:
-        known = {topic for cut in cuts for topic in cut.train}
-        trained = tuple(topic for topic in judgements.topics if topic in known)
-        best = Learnt(trained, (), *trainer.learn(trained, tried))
+    best = _on_all(trainer, cuts, tried) if training.best else None
     run = fused_run(parts, sources, name or recipe.method.name, threads)
     notes = (*run.origin.notes, *_left_out(run, sources), *(TUNED_ON_TEST,) * training.same_topics)
     run = replace(run, origin=run.origin._replace(notes=notes))
@@ -238,6 +234,13 @@ def train_fusion(
         judgements=judgements,
         best=best,
     )
+
+
+def _on_all(trainer: Trainer, cuts: Sequence[Split], tried: Callable[[], None]) -> Learnt:
+    """What is best on all topics that any fold trains on, in the order of the judgements."""
+    known = {topic for cut in cuts for topic in cut.train}
+    trained = tuple(topic for topic in trainer.place if topic in known)
+    return Learnt(trained, (), *trainer.learn(trained, tried))
 
 
 def saved_parameters(path: str | os.PathLike[str], runs: int) -> TunedParameters:

@@ -161,7 +161,12 @@ class TunedParameters:
 
 
 def read_parameters(path: str | os.PathLike[str], command: Tuner) -> TunedParameters:
-    """What `--save-best` of a command wrote, or somebody by hand; what is wrong with it is told with its line."""
+    """What `--save-best` of a command wrote, or somebody by hand; what is wrong with it is told with its line.
+
+    >>> saved = read_parameters("examples/weights.toml", "fuse")
+    >>> saved.settings, saved.parameters, saved.tuned.runs
+    ({'method': 'weighted-sum', 'norm': 'min-max'}, {'weights': [0.3, 0.7]}, ('bm25', 'dense'))
+    """
     source = os.fspath(path)
     return _File(source).parameters(command)
 

@@ -230,7 +230,7 @@ def tune_collection(
     >>> pond = read_collection(documents=documents, topics={"1": "ducks", "2": "swimming"}, qrels=judged)
     >>> tuned = tune_collection(pond, ModelChoice.of("bm25", grids=["b=0,1"]))
     >>> tuned.best.parameters["b"], tuned.best.score, tuned.best.topics
-    (1.0, 1.0, ('1', '2'))
+    (1.0, 1.0, ('2', '1'))
     """
     if not choice.grid:
         raise UsageError("there is nothing to tune: say what, as --grid k1=0.6:1.8:0.2")
@@ -242,7 +242,16 @@ def tune_collection(
 
 
 def saved_best(tuned: Tuned, collection: Collection, indexing: IndexSettings, asking: Asking) -> TunedParameters:
-    """The best parameters of a sweep with all that is needed to use them on another collection."""
+    """The best parameters of a sweep with all that is needed to use them on another collection.
+
+    >>> from cranfield.texts import read_collection
+    >>> documents, judged = {"d1": "Ducks swim.", "d2": "Geese fly, ducks swim."}, {"1": {"d1": 1}, "2": {"d1": 1}}
+    >>> pond = read_collection(documents=documents, topics={"1": "ducks", "2": "swimming"}, qrels=judged, name="pond")
+    >>> tuned = tune_collection(pond, ModelChoice.of("bm25", grids=["b=0,1"]))
+    >>> saved = saved_best(tuned, pond, IndexSettings(), Asking())
+    >>> saved.parameters, saved.tuned.collection, saved.tuned.topics
+    ({'k1': 1.2, 'b': 1.0, 'variant': 'lucene'}, 'pond', {'1': 'ducks', '2': 'swimming'})
+    """
     best, (_, topics) = tuned.best, _texts_of(collection)
     queries = dict(zip(topics.ids, topics.queries(*asking.query), strict=True))
     idle = _idle({name: (value,) for name, value in best.parameters.items()})
@@ -264,7 +273,11 @@ def saved_best(tuned: Tuned, collection: Collection, indexing: IndexSettings, as
 
 
 def saved_parameters(path: str | os.PathLike[str]) -> TunedParameters:
-    """What `saved_best` wrote, or somebody by hand, if the model takes it; what is wrong is told with its line."""
+    """What `saved_best` wrote, or somebody by hand, if the model takes it; what is wrong is told with its line.
+
+    >>> saved_parameters("examples/best.toml").parameters
+    {'k1': 0.6, 'b': 0.3, 'variant': 'lucene'}
+    """
     saved = read_parameters(path, "search")
     with saved.told("model"):
         model = find_model(saved.settings["model"])
