@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, some
+
+if TYPE_CHECKING:
+    from cranfield.render.json_form import Json
 
 TIES = ("docid", "file", "best", "worst", "expected")
 TOPICS = ("qrels", "common", "run")
 EMPTY_TOPICS = ("zero", "drop")
 GRADES = ("grades", "probabilities")
 JUDGES = ("grade", "mean", "agreement", "majority")
+
+
+@dataclass(frozen=True)
+class TopicSet:
+    """Topics that alone are evaluated on, such as the half of a class's topics that was kept back, and their name.
+
+    >>> TopicSet(["1", "2"], "the public half")
+    TopicSet(topics=('1', '2'), name='the public half')
+    >>> TopicSet(["1", "2", "1"])
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: a topic set: these topics are there twice: 1
+    """
+
+    topics: Sequence[str]
+    name: str = "a topic set"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.topics, str) or not all(isinstance(topic, str) for topic in self.topics):
+            raise UsageError(f"{self.name}: topics are a list of ids, each of them text, not {self.topics!r}")
+        object.__setattr__(self, "topics", tuple(self.topics))
+        if not self.topics:
+            raise UsageError(f"{self.name}: no topic in it")
+        twice = [topic for topic, times in Counter(self.topics).items() if times > 1]
+        if twice:
+            raise UsageError(f"{self.name}: these topics are there twice: {some(twice)}")
 
 
 @dataclass(frozen=True)
@@ -29,6 +60,7 @@ class Policy:
     judges: where several judged a document, each document has the mean of their grades ("grade") or the highest grade
     that more than half of them reach ("majority"); or each judge's scores are computed and averaged ("mean", as in
     trec_eval's qrels_jg), perhaps weighted by how well the judge agrees with the others ("agreement").
+    topic_set: the topics that alone are evaluated on, all of them judged; every topic of the qrels if there is none.
 
     >>> Policy(depth=0)
     Traceback (most recent call last):
@@ -44,6 +76,7 @@ class Policy:
     seed: int = 0
     grades: str = "grades"
     judges: str = "grade"
+    topic_set: TopicSet | None = None
 
     def __post_init__(self) -> None:
         choices = (
@@ -61,3 +94,18 @@ class Policy:
         for name, number, least in numbers:
             if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 2**62:
                 raise UsageError(f"{name} must be a whole number from {least}, not {number!r}")
+        if self.topic_set is not None and not isinstance(self.topic_set, TopicSet):
+            raise UsageError(f"topic_set must be a TopicSet, as TopicSet(['1', '2']), not {self.topic_set!r}")
+
+    def to_dict(self) -> dict[str, Json]:
+        """The documented JSON form; a topic set is in it where there is one.
+
+        >>> Policy(topic_set=TopicSet(["1", "2"], "public")).to_dict()["topic_set"]
+        {'name': 'public', 'count': 2, 'topics': ['1', '2']}
+        """
+        settings: dict[str, Json] = asdict(self)
+        del settings["topic_set"]
+        if self.topic_set is None:
+            return settings
+        topics = list(self.topic_set.topics)
+        return settings | {"topic_set": {"name": self.topic_set.name, "count": len(topics), "topics": topics}}

@@ -188,7 +188,7 @@ def test_split_command_writes_what_read_splits_reads(tmp_path: Path) -> None:
     assert splits == cranfield.split(QRELS, folds=3, seed=1)
     folder = run("split", QRELS, "--test-share", "0.5", "-o", str(tmp_path / "parts"))
     assert "1 split in" in folder.stdout
-    assert len((tmp_path / "parts" / "fold1.test.txt").read_text().split()) == 3
+    assert len((tmp_path / "parts" / "test.txt").read_text().split()) == 3
 
 
 def test_split_command_stratifies_by_the_mean_of_runs() -> None:

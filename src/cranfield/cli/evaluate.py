@@ -25,6 +25,18 @@ SHOW_DIGESTS = ("json",)
 @click.argument("runs", nargs=-1, required=True)
 @options.measures(*DEFAULT_MEASURES)
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic as well as the mean (topic all).")
+@click.option(
+    "--sort",
+    metavar="MEASURE",
+    help="Best run first by this measure, with ranks, and tiers of runs that are not significantly different from the "
+    "best of their tier. If it is not among the measures, it is added.",
+)
+@click.option(
+    "--before",
+    metavar="FILE",
+    help="For --sort: what an earlier evaluation printed with -f json. Shows how the rank and the score of each run "
+    "changed since, as from the public half of the topics to the private one.",
+)
 @options.output_format(list(FORMATS))
 @click.option(
     "--samples",
@@ -50,6 +62,8 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     per_topic: bool,
+    sort: str | None,
+    before: str | None,
     output_format: str,
     samples: int,
     seed: int,
@@ -70,9 +84,12 @@ def command(
       $ cranfield evaluate qrels.txt bm25.run
       $ cranfield evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'AP(rel=2)' -f markdown
       $ cranfield evaluate qrels.txt bm25.run -m map -m P.5,10 -q -f trec
+      $ cranfield evaluate qrels.txt bm25.run dense.run --sort AP
     """
     _check_runs(runs)
-    if digest is None and output_format in SHOW_DIGESTS:
+    if before is not None and sort is None:
+        raise UsageError("--before is about ranks: say by which measure, as --sort nDCG@10")
+    if digest is None and (output_format in SHOW_DIGESTS or before is not None):
         digest = "xxh3_128"
     inputs = inputs._replace(
         policy=replace(inputs.policy, samples=samples, seed=seed), reading=replace(inputs.reading, digest=digest)
@@ -83,13 +100,19 @@ def command(
             early = _read_early(qrels, runs, inputs, inputs.read(progress=progress))
         from cranfield.measures import as_measures
 
-        wanted = as_measures(measures or DEFAULT_MEASURES)
+        wanted = as_measures([*(measures or DEFAULT_MEASURES), *([] if sort is None else [sort])])
         experiment = inputs.experiment(qrels, runs, progress=progress)
         if early is not None:
             experiment.take(*early, wanted)
         results = experiment.evaluate(wanted, bounds=bounds, figures=figures)
-    text = render(results, output_format, per_topic=per_topic)
-    options.warn(results.warnings)
+    if sort is None:
+        text, warnings = render(results, output_format, per_topic=per_topic), results.warnings
+    else:
+        from cranfield.comparison.leaderboard import leaderboard
+
+        board = leaderboard(results, sort, before)
+        text, warnings = board.render(output_format, per_topic=per_topic), board.warnings
+    options.warn(warnings)
     click.echo(text, nl=False)
 
 
@@ -120,6 +143,7 @@ def _read_early(
         judgements = read_qrels(qrels, reading=reading)
     except DataError:
         return None  # another kind may be what it is
-    if len(runs) > 1 or inputs.lengths is not None or inputs.known is not None:
+    beside = (inputs.lengths, inputs.known, inputs.policy.topic_set)
+    if len(runs) > 1 or any(given is not None for given in beside):
         return judgements, None
     return judgements, read_run(runs[0], reading=reading, judging=Judging(judgements.table, inputs.policy.ties))

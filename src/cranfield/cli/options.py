@@ -211,6 +211,12 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         "own.",
     ),
     click.option(
+        "--topic-set",
+        metavar="FILE[:PART]",
+        help="Evaluate on these topics alone: a list with one id a line, judgements that have them, or a part of what "
+        "`cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
+    ),
+    click.option(
         "--empty-topics",
         type=click.Choice(EMPTY_TOPICS),
         default="zero",
@@ -302,6 +308,11 @@ def inputs(command: Command) -> Command:
     def called(*arguments: Any, **given: Any) -> Any:
         policy = Policy(**{name: given.pop(name) for name in DECISIONS})
         told = Inputs(policy, _taken_reading(given, kind=True), given.pop("known"), given.pop("lengths"))
+        topic_set = given.pop("topic_set")
+        if topic_set is not None:
+            from cranfield.planning.topic_sets import read_topic_set
+
+            told = told._replace(policy=replace(policy, topic_set=read_topic_set(topic_set, told.reading)))
         return command(*arguments, inputs=told, **given)
 
     return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, labels, _THREADS), called)  # type: ignore[return-value]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options
 from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
+
+if TYPE_CHECKING:
+    from cranfield.texts import Ids
 
 DEFAULT_MEASURE = "AP"
 
@@ -34,7 +39,25 @@ DEFAULT_MEASURE = "AP"
     metavar="PATH",
     help="A file ending in .json, or a folder for that and a list of topics for each part. [default: standard output]",
 )
-@options.reading()
+@click.option(
+    "--with-qrels",
+    is_flag=True,
+    help="Also write the judgements of each part into the folder, in the format of QRELS with all its columns.",
+)
+@click.option(
+    "--with-topics",
+    metavar="FILE",
+    help="Also write the topics of each part into the folder: those of a file, in its format, or of a collection.",
+)
+@options.topic_ids
+@click.option(
+    "--judgements",
+    type=options.JUDGEMENTS,
+    default="plain",
+    show_default=True,
+    help="Kind of judgements in QRELS.",
+)
+@options.reading(kind=True)
 def command(
     qrels: str,
     folds: int | None,
@@ -44,6 +67,9 @@ def command(
     runs: tuple[str, ...],
     measure: str | None,
     output: str | None,
+    with_qrels: bool,
+    with_topics: str | None,
+    ids: Ids,
     reading: Reading,
 ) -> None:
     """Split the topics of QRELS into those to tune on and those to test on.
@@ -51,23 +77,35 @@ def command(
     The result is JSON: {"seed": …, "folds": [{"train": […], "test": […]}, …]}. It depends on the topic ids and the
     seed alone, not on the order of topics nor on the machine.
 
+    Parts are called train and test, or of several folds fold1.train, fold1.test and so on: their files in a folder, as
+    test.txt and test.qrels, and for --topic-set of other commands, as splits.json:test.
+
     \b
     Examples:
       $ cranfield split qrels.txt --folds 3 --seed 1
       $ cranfield split qrels.txt --test-share 0.5 --stratify bm25.run --stratify dense.run -m nDCG@10
+      $ cranfield split qrels.txt --test-share 0.5 --with-qrels -o class
     """
     if folds is not None and test_share is not None:
         raise UsageError("--folds and --test-share exclude each other")
     if measure is not None and not runs:
         raise UsageError("--measure is of the difficulty of topics: name runs to tell it by, with --stratify")
+    if ids != "given" and with_topics is None:
+        raise UsageError("--ids is about the ids of topics: name these, with --with-topics")
+    if (with_qrels or with_topics is not None) and (output is None or output.endswith(".json")):
+        option = "--with-qrels" if with_qrels else "--with-topics"
+        raise UsageError(f"{option} writes a file for each part: name a folder for them, as -o class")
+    from cranfield.formats import read_qrels
+    from cranfield.planning.parts import judgement_files, topic_files
     from cranfield.planning.splits import split, stratified_split
 
+    judged = read_qrels(qrels, reading=reading)
     folds = folds or (5 if test_share is None else None)
     if runs:
         from cranfield.evaluation.experiment import Experiment
 
         splits, warnings = stratified_split(
-            Experiment(qrels, list(runs), reading=reading, rows=False),
+            Experiment(judged, list(runs), reading=reading, rows=False),
             measure or DEFAULT_MEASURE,
             folds=folds,
             test_share=test_share,
@@ -76,11 +114,14 @@ def command(
         )
         options.warn(warnings)
     else:
-        splits = split(qrels, folds=folds, test_share=test_share, seed=seed, repeats=repeats, reading=reading)
+        splits = split(judged, folds=folds, test_share=test_share, seed=seed, repeats=repeats)
     if output is None:
         click.echo(splits.to_json(), nl=False)
     else:
-        written = splits.write(output)
-        more = f" and {plural(len(written) - 1, 'list')} of topics beside it" if written[1:] else ""
-        count = len(splits.folds)
-        click.echo(f"{plural(count, 'split')} in {written[0]}{more}")
+        beside = judgement_files(splits, judged, reading) if with_qrels else {}
+        beside |= {} if with_topics is None else topic_files(splits, with_topics, ids)
+        written = splits.write(output, beside)
+        lists = len(written) - 1 - len(beside)
+        more = f" and {plural(lists, 'list')} of topics beside it" if lists else ""
+        more += f", with {plural(len(beside), 'file')} of judgements and topics" if beside else ""
+        click.echo(f"{plural(len(splits.folds), 'split')} in {written[0]}{more}")

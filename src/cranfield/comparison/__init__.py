@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from cranfield.comparison.gate.rules import Rule as Rule
     from cranfield.comparison.gate.rules import Thresholds as Thresholds
     from cranfield.comparison.gate.verdict import Verdict as Verdict
+    from cranfield.comparison.leaderboard import Leaderboard as Leaderboard
+    from cranfield.comparison.leaderboard import leaderboard as leaderboard
     from cranfield.comparison.question import Details as Details
     from cranfield.comparison.question import Question as Question
     from cranfield.comparison.systems import compare as compare
@@ -23,6 +25,7 @@ PUBLIC = {
     "diagnosis": "Diagnosis diagnose",
     "gate.rules": "Rule Thresholds",
     "gate.verdict": "Verdict",
+    "leaderboard": "Leaderboard leaderboard",
     "question": "Details Question",
     "systems": "compare compare_collections",
 }

@@ -33,10 +33,12 @@ def entered(path: str | None, comparison: Comparison | None) -> list[Finding]:
     """Adds a comparison to a ledger, if there are both, and tells of earlier ones on the same judgements."""
     if path is None or comparison is None:
         return []
+    topic_set = comparison.policy.to_dict().get("topic_set")
     entry = {
         "schema": SCHEMA,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "judgements": [{"name": qrels.name, "digest": qrels.digest} for qrels in comparison.judgements],
+        **({} if topic_set is None else {"topic_set": topic_set}),
         "systems": list(comparison.systems),
         "measures": [panel.label for panel in comparison.panels],
         "test": comparison.rule,

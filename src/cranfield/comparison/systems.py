@@ -110,6 +110,8 @@ def compared(
         raise UsageError("no collection given")
     if question.details.splits is not None and len(collections) > 1:
         raise UsageError("splits belong to one collection")
+    if len(collections) > 1 and any(experiment.policy.topic_set for experiment in collections.values()):
+        raise UsageError("a topic set belongs to one collection")
     evaluated: dict[str, Evaluated] = {}
     expected: list[str] = []
     for name, experiment in collections.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_lengths
 from cranfield.evaluation.opinions import Opinions, Scored, opinions, scored, shown_pool, spread
+from cranfield.evaluation.restriction import told
 from cranfield.evaluation.results import Results
 from cranfield.formats import distinct_names
 from cranfield.formats.reading import DEFAULT, Reading
@@ -80,7 +81,8 @@ def evaluated(
     scoring = _Scoring.of(experiment, wanted, judgements, bounds)
     qrels = judgements.qrels
     reported = shown_pool(qrels, judgements.pool, policy, scoring.heard)
-    warnings = findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
+    warnings = told(policy.topic_set, qrels.name, len(judgements.whole.topics))
+    warnings += findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
     warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, qrels.name)
     runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.timed))
@@ -155,7 +157,7 @@ class _Scoring:
         points = tuple({point: None for measure in measures for point in measure.points if point not in measures})
         timed = [measure.definition.needs == "lengths" for measure in (*measures, *points)]
         ratios = any(measure.is_ratio_of_means for measure in measures)
-        heard = opinions(judgements.qrels, judgements.pool, policy)
+        heard = opinions(judgements.qrels, judgements.pool, policy, judgements.whole)
         if (heard is not None or policy.grades == "probabilities") and ratios:
             raise UsageError(
                 "several judges and probabilities have no ratio of means: choose another average than ratio"
@@ -185,7 +187,8 @@ class _Scoring:
         cubes, errors = plain.cubes, plain.errors
         if any(self.timed):
             every = with_lengths(self.judgements.qrels, run, self.lengths)
-            of_all = joined(run, every, self.policy.ties, pooled=pool(every))
+            pooled = replace(pool(every), max_grade=self.judgements.pool.max_grade)
+            of_all = joined(run, every, self.policy.ties, pooled=pooled)
             _, timed = self._seen(of_all, [m for m, reads in zip(self.scored, self.timed, strict=True) if reads])
             place = np.argsort(np.argsort(self.timed, kind="stable"))
             cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]

@@ -47,10 +47,16 @@ class Input(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """Judgements of one kind, with what the user knew before as a column, and the pool that measures see."""
+    """Judgements of one kind, with what the user knew before as a column, and the pool that measures see.
+
+    They are those of the policy's topic set where it has one; `whole` is the pool of all topics, and `source` says what
+    was read.
+    """
 
     qrels: Qrels
     pool: Pool
+    whole: Pool
+    source: Input
 
 
 class _Fingerprint(NamedTuple):
@@ -151,10 +157,16 @@ class Experiment:
         return self._memory.judgements[kind]
 
     def _complete(self, qrels: Qrels) -> Judgements:
-        """Judgements as read, with what the user knew and their pool."""
-        known = self.known_documents
+        """Judgements as read, with what the user knew and their pool; of the policy's topic set alone if it has one."""
+        known, topic_set = self.known_documents, self.policy.topic_set
+        source = input_of(qrels, "judgements")
         qrels = qrels if known is None else with_known(qrels, known)
-        return Judgements(qrels, pool(qrels))
+        whole = pool(qrels)
+        if topic_set is None:
+            return Judgements(qrels, whole, whole, source)
+        from cranfield.evaluation.restriction import restricted
+
+        return Judgements(*restricted(qrels, whole, topic_set), whole, source)
 
     def suited(self, measures: Iterable[Measure]) -> Experiment:
         """The same with judgements of the kind that measures need, whatever is made of it; what was read is shared."""
@@ -187,7 +199,7 @@ class Experiment:
 
     def beside(self, judgements: Judgements) -> list[Input]:
         """What was read besides the runs."""
-        inputs = [input_of(judgements.qrels, "judgements")]
+        inputs = [judgements.source]
         known, lengths = self.known_documents, self.document_lengths
         if known is not None:
             inputs.append(input_of(known, "known"))
@@ -244,7 +256,9 @@ class Experiment:
     def alone(self, run: Run) -> Experiment:
         """The same with one of its runs."""
         qrels = self.judgements().qrels
-        return replace(self, qrels=qrels, runs=[run], known=None, lengths=self.lengths_by_document or None, rows=True)
+        alone = replace(self, qrels=qrels, runs=[run], known=None, lengths=self.lengths_by_document or None, rows=True)
+        alone._memory.judgements.update(self._memory.judgements)
+        return alone
 
     def documents(self, run: Run, topics: Sequence[str], depth: int) -> list[list[str]]:
         """The first documents of some topics in the policy's order; that of ties=expected, which has none, is docid's.

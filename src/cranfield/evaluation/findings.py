@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.judged import Floats, Judged, Pool
-from cranfield.policy import Policy
+from cranfield.policy import Policy, TopicSet
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
 
@@ -165,7 +165,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
     """
     policy = policy or Policy()
     if not judged.answered.any():
-        raise no_common_topic(run, judged.topics)
+        raise no_common_topic(run, judged.topics, policy.topic_set)
     findings = [
         Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
     ]
@@ -178,7 +178,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
         message = f"no answer to {plural(len(missing), 'judged topic')}, {done}: {some(missing)}"
         findings.append(Finding("missing-topics", run.name, message))
     known = set(judged.topics)
-    extra = [topic for topic in run.topics if topic not in known]
+    extra = [] if policy.topic_set else [topic for topic in run.topics if topic not in known]  # a set leaves others out
     if extra:
         message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
         findings.append(Finding("extra-topics", run.name, message, doubtful=False))
@@ -277,11 +277,11 @@ def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> 
     return [Finding("short-of-cutoff", run.name, message, doubtful=False)]
 
 
-def no_common_topic(run: Run, judged: Sequence[str]) -> DataError:
+def no_common_topic(run: Run, judged: Sequence[str], topic_set: TopicSet | None = None) -> DataError:
     """What to say of a run that answers none of the judged topics: 0.0 would read as a bad system."""
+    others, have = ("the judgements", "have") if topic_set is None else (topic_set.name, "has")
     return DataError(
-        f"no topic in common with the judgements: the run has {some(run.topics, 3)}, the judgements have "
-        f"{some(list(judged), 3)}",
+        f"no topic in common with {others}: the run has {some(run.topics, 3)}, {others} {have} {some(list(judged), 3)}",
         source=run.origin.path or run.name,
         remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
     )

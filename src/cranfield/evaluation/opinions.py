@@ -33,11 +33,8 @@ class Opinions(NamedTuple):
     grades: Floats  # [opinion, row], NaN where there is none
     weights: Floats  # [opinion, topic]
     judged: Mask  # [opinion, topic]: whether there is any grade
+    highest: float  # of all judgements
     findings: list[Finding]
-
-    @property
-    def highest(self) -> float:
-        return float(np.nanmax(self.grades))
 
 
 class Scored(NamedTuple):
@@ -48,8 +45,10 @@ class Scored(NamedTuple):
     single: list[Floats]  # for each judge alone the scores, NaN in topics without a judgement
 
 
-def opinions(qrels: Qrels, pool: Pool, policy: Policy) -> Opinions | None:
+def opinions(qrels: Qrels, pool: Pool, policy: Policy, whole: Pool | None = None) -> Opinions | None:
     """What to evaluate under by the policy; None where the grades that judgements have will do.
+
+    Where the pool is that of some topics, `whole` is that of all: how far judges agree is seen on all of them.
 
     >>> from cranfield import judged
     >>> from cranfield.formats import read_qrels
@@ -65,14 +64,16 @@ def opinions(qrels: Qrels, pool: Pool, policy: Policy) -> Opinions | None:
             f"judges={policy.judges} needs the grades of each judge: --judgements judges, or judgements='judges'"
         )
     grades: Floats = pool.columns["judges"].T
+    of_all: Floats = grades if whole is None else whole.columns["judges"].T
     if policy.judges == "majority":
         every = np.ones((1, len(pool.topics)))
-        return Opinions(majority(grades)[None], every, every > 0, [])
+        return Opinions(majority(grades)[None], every, every > 0, float(np.nanmax(majority(of_all))), [])
     judged = np.array([pool.total(~np.isnan(of_judge)) > 0 for of_judge in grades])
     alike = judged / judged.sum(axis=0)
+    highest = float(np.nanmax(of_all))
     if policy.judges == "mean":
-        return Opinions(grades, alike, judged, [])
-    trust = agreement(grades)
+        return Opinions(grades, alike, judged, highest, [])
+    trust = agreement(of_all)
     weights = trust[:, None] * judged
     total = weights.sum(axis=0)
     # Where nobody who judged a topic agrees with others better than by chance, all count alike.
@@ -82,7 +83,8 @@ def opinions(qrels: Qrels, pool: Pool, policy: Policy) -> Opinions | None:
     message = f"judges are weighted by their agreement with the others: {shown}"
     if not total.all():
         message += f"; all alike in {plural(int(np.sum(total == 0)), 'topic')} whose judges have no weight"
-    return Opinions(grades, weights, judged, [Finding("judge-weights", qrels.name, message, doubtful=not total.all())])
+    told = Finding("judge-weights", qrels.name, message, doubtful=not total.all())
+    return Opinions(grades, weights, judged, highest, [told])
 
 
 def shown_pool(qrels: Qrels, pool: Pool, policy: Policy, heard: Opinions | None) -> Pool:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.efficiency import efficiency_columns
 from cranfield.evaluation.result_json import to_document, topic_bounds
 from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.places import Places
     from cranfield.evaluation.results import Column, Results
     from cranfield.measures.registry import Measure
+    from cranfield.render.grid import Field
     from cranfield.render.json_form import Json
 
 
-def render(results: Results, format: str, *, per_topic: bool = False) -> str:
-    """Results in a format, ending in a newline; `per_topic` adds a row for each topic."""
-    return FORMATS[format](results, per_topic)
+def render(results: Results, format: str, *, per_topic: bool = False, places: Places | None = None) -> str:
+    """Results in a format, ending in a newline; `per_topic` adds a row for each topic, `places` put the best first."""
+    return FORMATS[format](_Told(results, per_topic, places))
+
+
+class _Told(NamedTuple):
+    """What is to be told of results."""
+
+    results: Results
+    per_topic: bool
+    places: Places | None
+
+    @property
+    def order(self) -> Sequence[int]:
+        """The numbers of the runs as they follow each other."""
+        return range(len(self.results.runs)) if self.places is None else self.places.order
+
+    @property
+    def place_headers(self) -> tuple[list[str], list[str]]:
+        """Columns before and after what an evaluation has."""
+        return ([], []) if self.places is None else self.places.header()
 
 
 def shown(value: float, measure: Measure) -> str:
@@ -25,75 +45,84 @@ def shown(value: float, measure: Measure) -> str:
     return f"{value:.0f}" if measure.is_count and value == round(value) else f"{value:.4f}"
 
 
-def _grid(results: Results, per_topic: bool) -> Grid:
+def _grid(told: _Told) -> Grid:
     """Runs down, measures and figures of efficiency across; with topics, each run's mean last."""
+    results, per_topic, places = told.results, told.per_topic, told.places
     columns, figures = results.columns, results.figures
-    header = ["run", *(["topic"] if per_topic else []), *(column.heading for column in columns)]
-    header += map(efficiency_columns.header, figures)
+    before, after = told.place_headers
+    header = [*before, "run", *(["topic"] if per_topic else []), *(column.heading for column in columns)]
+    header += [*map(efficiency_columns.header, figures), *after]
     rows: list[list[str]] = []
-    for r, run in enumerate(results.runs):
+    for r in told.order:
+        run = results.runs[r]
+        lead, tail = ([], []) if places is None else places.cells(r)
         for t in results.topics_of(r) if per_topic else []:
-            rows.append(
-                [
-                    run,
-                    results.topics[t],
-                    *(shown(float(c.scores[r, t]), c.measure) for c in columns),
-                    *[""] * len(figures),
-                ]
-            )
+            scores = (shown(float(c.scores[r, t]), c.measure) for c in columns)
+            rows.append([*[""] * len(lead), run, results.topics[t], *scores, *[""] * (len(figures) + len(tail))])
         means = [shown(float(column.means[r]), column.measure) for column in columns]
-        rows.append([run, *(["all"] if per_topic else []), *means, *efficiency_columns.cells(figures, r)])
-    return Grid(header, rows, labels=2 if per_topic else 1)
+        known = efficiency_columns.cells(figures, r)
+        rows.append([*lead, run, *(["all"] if per_topic else []), *means, *known, *tail])
+    return Grid(header, rows, labels=len(before) + (2 if per_topic else 1))
 
 
-def _separated(results: Results, per_topic: bool, delimiter: str) -> str:
+def _separated(told: _Told, delimiter: str) -> str:
     """Full precision for machines. With topics, each run's mean is its last row, of the topic all, as in trec_eval."""
+    results, per_topic, places = told.results, told.per_topic, told.places
     columns, figures = results.columns, results.figures
-    header = ["run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
-    header += map(efficiency_columns.exact_header, figures)
-    rows: list[list[str | float | None]] = []
-    for r, run in enumerate(results.runs):
+    before, after = told.place_headers
+    header = [*before, "run", *(["topic"] if per_topic else []), *(column.label for column in columns)]
+    header += [*map(efficiency_columns.exact_header, figures), *after]
+    rows: list[list[Field]] = []
+    for r in told.order:
+        run = results.runs[r]
+        lead, tail = ([], []) if places is None else places.exact(r)
         for t in results.topics_of(r) if per_topic else []:
             scores = (float(column.scores[r, t]) for column in columns)
-            rows.append([run, results.topics[t], *scores, *[None] * len(figures)])
+            rows.append([*[None] * len(lead), run, results.topics[t], *scores, *[None] * (len(figures) + len(tail))])
         means = (float(column.means[r]) for column in columns)
-        rows.append([run, *(["all"] if per_topic else []), *means, *efficiency_columns.exact(figures, r).values()])
+        known = efficiency_columns.exact(figures, r).values()
+        rows.append([*lead, run, *(["all"] if per_topic else []), *means, *known, *tail])
     return separated(header, rows, delimiter)
 
 
-def _json(results: Results, per_topic: bool) -> str:
+def _json(told: _Told) -> str:
     import json
 
-    return json.dumps(to_document(results, per_topic=per_topic), allow_nan=False, indent=1) + "\n"
+    document = to_document(told.results, per_topic=told.per_topic, places=told.places)
+    return json.dumps(document, allow_nan=False, indent=1) + "\n"
 
 
-def _json_lines(results: Results, per_topic: bool) -> str:
+def _json_lines(told: _Told) -> str:
     """A line a run with topic null for its means; with topics, a line for each of them before it."""
     import json
 
+    results, places = told.results, told.places
     lines: list[dict[str, Json]] = []
-    topics = results.per_topic() if per_topic else {}
-    bounds = results.bounds()
-    for r, (run, means) in enumerate(results.mean().items()):
+    topics = results.per_topic() if told.per_topic else {}
+    bounds, means = results.bounds(), results.mean()
+    for r in told.order:
+        run = results.runs[r]
         within = topic_bounds(results, r)
         for topic, values in topics.get(run, {}).items():
             line: dict[str, Json] = {"run": run, "topic": topic, "scores": values}
             lines.append(line | ({"bounds": within[topic]} if within else {}))
-        line = {"run": run, "topic": None, "scores": means}
+        line = {"run": run, "topic": None, "scores": means[run]}
         line |= {"bounds": bounds[run]} if bounds else {}
-        lines.append(line | ({"figures": efficiency_columns.exact(results.figures, r)} if results.figures else {}))
+        line |= {"figures": efficiency_columns.exact(results.figures, r)} if results.figures else {}
+        lines.append(line | ({} if places is None else places.to_dict(r)))
     return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
-def _trec(results: Results, per_topic: bool) -> str:
+def _trec(told: _Told) -> str:
     """trec_eval's columns: measure (its name for it where it has one), topic or all, value.
 
     Averages of another kind (gm_map) and the number of topics are not per topic, as in trec_eval.
     """
+    results, places = told.results, told.places
     lines = []
-    for r, run in enumerate(results.runs):
-        tag = results.inputs[r - len(results.runs)].tag or run
-        for t in results.topics_of(r) if per_topic else []:
+    for r in told.order:
+        tag = results.inputs[r - len(results.runs)].tag or results.runs[r]
+        for t in results.topics_of(r) if told.per_topic else []:
             for column in results.columns:
                 m = column.measure
                 if m.definition.name != "NumQ" and m.name not in m.definition.averages:
@@ -104,6 +133,10 @@ def _trec(results: Results, per_topic: bool) -> str:
             lines.append((_trec_name(column), "all", shown(float(column.means[r]), column.measure)))
         for name, figure in efficiency_columns.exact(results.figures, r).items():
             lines.append((name, "all", efficiency_columns.UNKNOWN if figure is None else f"{figure:.4f}"))
+        if places is not None:
+            names = (name.replace(" ", "_") for part in places.header() for name in part)
+            cells = (cell for part in places.cells(r) for cell in part)
+            lines += [(name, "all", cell) for name, cell in zip(names, cells, strict=True)]
     return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
 
 
@@ -113,14 +146,14 @@ def _trec_name(column: Column) -> str:
     return (column.measure.trec_name or ours) + column.label.removeprefix(ours).replace(" ", "_")
 
 
-FORMATS: dict[str, Callable[[Results, bool], str]] = {
-    "table": lambda results, per_topic: as_text(_grid(results, per_topic)),
+FORMATS: dict[str, Callable[[_Told], str]] = {
+    "table": lambda told: as_text(_grid(told)),
     "json": _json,
     "jsonl": _json_lines,
-    "csv": lambda results, per_topic: _separated(results, per_topic, ","),
-    "tsv": lambda results, per_topic: _separated(results, per_topic, "\t"),
-    "markdown": lambda results, per_topic: as_markdown(_grid(results, per_topic)),
-    "latex": lambda results, per_topic: as_latex(_grid(results, per_topic)),
-    "html": lambda results, per_topic: as_html(_grid(results, per_topic)),
+    "csv": lambda told: _separated(told, ","),
+    "tsv": lambda told: _separated(told, "\t"),
+    "markdown": lambda told: as_markdown(_grid(told)),
+    "latex": lambda told: as_latex(_grid(told)),
+    "html": lambda told: as_html(_grid(told)),
     "trec": _trec,
 }

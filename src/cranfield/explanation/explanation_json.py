@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cranfield.render.json_form import Json, finite
@@ -20,7 +19,7 @@ def to_document(explanation: Explanation) -> dict[str, Json]:
             "schema": SCHEMA,
             "topic": explanation.topic,
             "runs": list(explanation.runs),
-            "policy": asdict(explanation.policy),
+            "policy": explanation.policy.to_dict(),
             "accounts": [_account_document(account) for account in explanation.accounts],
             "pairs": [_pair_document(pair) for pair in explanation.pairs],
         }

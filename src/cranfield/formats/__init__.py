@@ -87,19 +87,7 @@ def _of_records(reading: Reading) -> Reading:
 def _read(
     source: Given, kind: Kind, name: str | None, reading: Reading, judging: Judging | None
 ) -> tuple[Origin, Parsed]:
-    progress = reading.progress
-    if progress is None:
-        from cranfield._core import Progress
-
-        progress = Progress()
-    request = Request(
-        kind=kind,
-        threads=thread_count(reading.threads),
-        progress=progress,
-        columns=reading.told,
-        judging=judging,
-        labels=reading.numbers if kind == "grade" else NO_LABELS,
-    )
+    request = request_for(kind, reading, judging)
     path = digested = None
     form = "memory"
     if is_file(source):
@@ -107,7 +95,7 @@ def _read(
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             raise nothing_in_it(label, once=path == "-" or is_open(source))
-        format = _choose(reading.format, opened.data, label, request)
+        format = chosen_format(reading.format, opened.data, label, request)
         parsed, form = format.read(opened.data, label, request), format.name
         digested = opened.digest()
     else:
@@ -123,7 +111,26 @@ def _read(
     return origin, parsed
 
 
-def _choose(name: str | None, data: Buffer, label: str, request: Request) -> Format:
+def request_for(kind: Kind, reading: Reading, judging: Judging | None = None) -> Request:
+    """What is wanted of a reader."""
+    progress = reading.progress
+    if progress is None:
+        from cranfield._core import Progress
+
+        progress = Progress()
+    threads = thread_count(reading.threads)
+    return Request(
+        kind=kind,
+        threads=threads,
+        progress=progress,
+        columns=reading.told,
+        judging=judging,
+        labels=reading.numbers if kind == "grade" else NO_LABELS,
+    )
+
+
+def chosen_format(name: str | None, data: Buffer, label: str, request: Request) -> Format:
+    """The format of that name, or the one that the content, the suffix of the label, or nothing else tells."""
     if name is not None:
         chosen = FORMATS.look_up(name)
         if chosen is None:

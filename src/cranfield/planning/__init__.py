@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from cranfield.planning.tuned import TunedOn as TunedOn
     from cranfield.planning.tuned import TunedParameters as TunedParameters
     from cranfield.planning.tuned import read_parameters as read_parameters
+    from cranfield.planning.topic_sets import read_topic_set as read_topic_set
 
 PUBLIC = {
     "plans": "Aims Plan PowerAnalysis plan power_analysis",
     "splits": "Splits read_splits split",
     "tuned": "TunedOn TunedParameters read_parameters",
+    "topic_sets": "read_topic_set",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

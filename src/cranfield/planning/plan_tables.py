@@ -153,7 +153,7 @@ def to_document(plans: Plans) -> dict[str, Json]:
         "planned_topics": plans.planned,
         "runs": list(plans.runs),
         "measures": [_measure_document(plans, measure_plan) for measure_plan in plans.measures],
-        "policy": asdict(plans.policy),
+        "policy": plans.policy.to_dict(),
         "inputs": [
             {"path": i.path, "digest": i.digest, "rows": i.rows, "topics": i.topics, "name": i.name, "tag": i.tag}
             for i in plans.inputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = "cranfield.splits/1"
 Setting = TypeVar("Setting", int, str)
 Ids: TypeAlias = "list[str] | tuple[str, ...]"
+_PART = re.compile(r"(fold[0-9]+\.)?(train|test)\.(txt|qrels|topics)")  # how files of a part begin
 MOST_LISTED = 10_000_000  # topics in all parts of all splits, which are held in memory and written out
 
 
@@ -43,34 +45,54 @@ class Splits:
         folds = [{"train": list(fold.train), "test": list(fold.test)} for fold in self.folds]
         return {key: made[key] for key in ("schema", "seed", "repeats", "stratified")} | {"folds": folds}
 
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """The topics of each part under its name: train and test, or of several folds fold1.train, fold1.test, …
+
+        >>> read_splits({"folds": [{"train": ["1"], "test": ["2", "3"]}]}).parts
+        {'train': ('1',), 'test': ('2', '3')}
+        """
+        if len(self.folds) == 1:
+            return self.folds[0]._asdict()
+        return {
+            f"fold{number}.{part}": topics
+            for number, fold in enumerate(self.folds, start=1)
+            for part, topics in fold._asdict().items()
+        }
+
     def to_json(self) -> str:
         """The documented JSON form as text."""
         import json
 
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
-    def write(self, where: str | os.PathLike[str]) -> list[Path]:
-        """Writes a JSON file if the name ends in .json; otherwise a folder with that file (splits.json) and, for each
-        fold, two lists of topics, a line each: fold1.train.txt, fold1.test.txt. Gives the files written.
+    def write(self, where: str | os.PathLike[str], beside: Mapping[str, bytes] | None = None) -> list[Path]:
+        """Writes a JSON file if the name ends in .json; otherwise a folder with that file (splits.json) and a list of
+        topics, a line each, for each part: train.txt and test.txt, or of several folds fold1.train.txt and so on. What
+        is to stand `beside` them in the folder, {name: content}, is written too. Gives the files written.
         """
         path = Path(where)
         if path.suffix == ".json":
-            files = {path: self.to_json()}
+            if beside:
+                raise UsageError(
+                    f"{path}: what parts have is written into a folder: name one that does not end in .json"
+                )
+            files: dict[Path, str | bytes] = {path: self.to_json()}
         else:
             files = {path / "splits.json": self.to_json()}
-            for number, fold in enumerate(self.folds, start=1):
-                for part, topics in fold._asdict().items():
-                    files[path / f"fold{number}.{part}.txt"] = "".join(f"{topic}\n" for topic in topics)
-            stale = sorted(file.name for file in path.glob("fold*.txt") if file not in files)
+            for part, topics in self.parts.items():
+                files[path / f"{part}.txt"] = "".join(f"{topic}\n" for topic in topics)
+            files |= {path / name: content for name, content in (beside or {}).items()}
+            stale = sorted(file.name for file in path.glob("*") if _PART.match(file.name) and file not in files)
             if stale:
                 raise DataError(
-                    f"has lists of other splits: {some(stale)}",
+                    f"has files of other splits: {some(stale)}",
                     source=str(path),
                     remedy="Remove them or name another folder.",
                 )
-        for file, text in files.items():
+        for file, content in files.items():
             make_folder(file.parent)
-            save(file, [text])
+            save(file, [content])
         return list(files)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import (
@@ -19,8 +19,9 @@ from cranfield.comparison.comparison_tables import (
 )
 from cranfield.comparison.standing import NO_TIER
 from cranfield.efficiency import efficiency_columns
-from cranfield.errors import share
+from cranfield.errors import plural, share
 from cranfield.evaluation.result_tables import shown
+from cranfield.policy import TopicSet
 from cranfield.render.grid import Cell, Grid
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ DECIDES: Mapping[str, str] = {
     "seed": "seed of those draws",
     "grades": "what grades are",
     "judges": "how several judges become one",
+    "topic_set": "topics that alone are evaluated on",
 }
 
 
@@ -175,11 +177,8 @@ def topics_from(report: Report) -> list[str]:
 
 def policy_grid(report: Report) -> Grid:
     """Every decision that changes a number."""
-    policy = asdict(report.results.policy)
-    rows = [
-        [DECIDES[setting.name], setting.name, _answer(policy[setting.name])]
-        for setting in fields(report.results.policy)
-    ]
+    policy = report.results.policy
+    rows = [[DECIDES[setting.name], setting.name, _answer(getattr(policy, setting.name))] for setting in fields(policy)]
     rows.append(["documents nobody judged", "unjudged", "not relevant"])
     rows.append(["documents of a negative grade", "negative grades", "taken for documents that nobody judged"])
     return Grid(["decision", "name", "here"], rows, labels=3)
@@ -230,7 +229,9 @@ def tested(report: Report) -> list[str]:
     return [*lines, decided]
 
 
-def _answer(value: str | float | None) -> str:
+def _answer(value: str | float | TopicSet | None) -> str:
+    if isinstance(value, TopicSet):
+        return f"{plural(len(value.topics), 'topic')} of {value.name}"
     return "no" if value is False or value is None else "yes" if value is True else str(value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import UsageError, plural
@@ -80,7 +80,7 @@ class Correlation(PrintedInNotebooks):
 
 def drawn_and_read(sampling: Sampling, policy: Policy) -> dict[str, Json]:
     """What decides numbers of scores over topics, for `settings`."""
-    return {"resamples": sampling.resamples, "seed": sampling.seed, "policy": asdict(policy)}
+    return {"resamples": sampling.resamples, "seed": sampling.seed, "policy": policy.to_dict()}
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:

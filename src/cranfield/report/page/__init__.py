@@ -51,7 +51,8 @@ def _own(name: str) -> str:
 def _subtitle(report: Report) -> str:
     measures = some([str(measure) for measure in report.results.measures], 6)
     counts = f"{plural(len(report.systems), 'system')}, {plural(len(report.results.topics), 'topic')}"
-    return f"{counts}; {measures}"
+    topic_set = report.results.policy.topic_set
+    return f"{counts}{'' if topic_set is None else f' of {topic_set.name}'}; {measures}"
 
 
 def _paragraphs(lines: Iterable[str], kind: str | None = None) -> Markup:

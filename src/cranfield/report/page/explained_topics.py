@@ -118,4 +118,5 @@ def policy_flags(policy: Policy) -> list[str]:
     return flags
 
 
-_NO_OPTION = ("samples", "seed")  # an explanation draws nothing
+# An explanation draws nothing, and is of one topic, whatever set that is in.
+_NO_OPTION = ("samples", "seed", "topic_set")
