@@ -47,6 +47,7 @@ def shared(line: str, *, without: Sequence[str] = ()) -> list[Entry]:
     own = {
         "--ties": "--ties file",
         "--topics": "--topics common",
+        "--topic-set": "--topic-set some.topics",
         "--empty-topics": "--empty-topics drop",
         "--depth": "--depth 3",
         "--judged-only": "--judged-only",
@@ -222,9 +223,15 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "evaluate qrels.txt a.run -m Novelty", "--known known.txt"),
         Entry("--lengths", "evaluate qrels.txt a.run -m TBG", "--lengths lengths.txt"),
         Entry("--digest", "evaluate qrels.txt a.run -f json", "--digest sha256", expected="sha256:"),
+        Entry("--sort", EVALUATE, "--sort AP", "--sort P@3", expected="^rank  tier  run"),
+        Entry("--before", f"{EVALUATE} --sort AP", "--before public.json", expected="rank before"),
     ],
     "explain": [
-        *shared("explain qrels.txt a.run b.run --topic t02 -m AP", without=("--topics", "--empty-topics", "--grades")),
+        *shared(
+            "explain qrels.txt a.run b.run --topic t02 -m AP",
+            without=("--topics", "--topic-set", "--empty-topics", "--grades"),
+        ),
+        Entry("--topic-set", "explain qrels.txt a.run --topic t09 -m AP", "--topic-set some.topics", exit=2),
         Entry("--topics", "explain qrels.txt a.run --topic t12 -m AP", "--topics run", expected="left out of the mean"),
         Entry(
             "--empty-topics", "explain qrels.txt a.run --topic t11 -m AP", "--empty-topics drop", expected="left out"
@@ -466,6 +473,16 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--stratify", "split qrels.txt", "--stratify a.run", "--stratify b.run"),
         Entry("--measure", "split qrels.txt --stratify a.run", "-m P@3"),
         Entry("--output", "split qrels.txt", "-o out/splits.json", "-o out/parts"),
+        Entry("--with-qrels", "split qrels.txt -o out/parts", "--with-qrels", expected="with 10 files"),
+        Entry("--with-topics", "split pond.qrels -o out/parts", "--with-topics pond-topics.tsv"),
+        Entry(
+            "--ids",
+            "split pond.qrels -o out/parts --with-topics numbered.tsv",
+            "--ids position",
+            "--ids number",
+            exit=0,
+        ),
+        Entry("--judgements", "split judges.txt", "--judgements judges"),
         *wrong_format("split qrels.txt"),
         *wrong_format("split qrels.txt --stratify a.run"),
         Entry("--threads", "split qrels.txt --stratify a.run", "--threads 1", "--threads 2", same=True),
@@ -649,6 +666,7 @@ compare qrels.txt a.run b.run --tuned-on empty.txt
 compare qrels.txt a.run b.run --tuned-on gate.toml
 compare qrels.txt a.run b.run --tuned-on plain.toml
 compare --collections collections.toml --splits splits.json
+compare --collections collections.toml --topic-set some.topics
 convert a.run -o out/a
 convert a.run -o out/a.csv --from nope
 convert a.run -o out/a.csv --to nope
@@ -695,6 +713,17 @@ evaluate letters.txt a.run --labels A=1,A=2
 evaluate letters.txt a.run --labels 2=1
 evaluate letters.txt a.run --labels gate.toml
 evaluate qrels.txt a.run --labels A=1 --judgements sampled -m statAP
+evaluate qrels.txt a.run --topic-set splits.json
+evaluate qrels.txt a.run --topic-set splits.json:test
+evaluate qrels.txt a.run --topic-set pond.qrels
+evaluate qrels.txt a.run --topic-set empty.txt
+evaluate qrels.txt a.run b.run --sort NumRet
+evaluate qrels.txt a.run b.run --sort P.3,5
+evaluate qrels.txt a.run b.run --before public.json
+evaluate qrels.txt a.run b.run --sort AP --before splits.json
+evaluate qrels.txt a.run b.run --sort Bpref --before public.json
+evaluate qrels.txt a.run b.run --sort AP --depth 3 --before public.json
+evaluate qrels.txt c.run --sort AP --before public.json
 evaluate qrels.txt a.run --figure memory
 evaluate qrels.txt pond.qrels
 evaluate a.run qrels.txt
@@ -872,6 +901,9 @@ split qrels.txt --folds 2 --test-share 0.5
 split qrels.txt --test-share 2
 split qrels.txt --test-share 0.01
 split qrels.txt -m AP
+split qrels.txt --with-qrels
+split qrels.txt --with-topics pond-topics.tsv -o out/parts
+split qrels.txt --ids number
 split qrels.txt -o out/x.json --stratify missing.run
 trec_eval qrels.txt a.run
 trec_eval -m nope qrels.txt b.run
@@ -1033,6 +1065,8 @@ def small_collection(home: Path) -> Path:
     ):
         with contextlib.chdir(home):
             assert command_line(*line.split()).exit == 0, line
+    line = "evaluate qrels.txt a.run b.run -m AP --topic-set some.topics -f json"
+    write("public.json", [command_line(*line.split(), folder=home).stdout])
     return home
 
 

@@ -28,6 +28,7 @@ from cranfield.measures.definition import Better
 from cranfield.measures.registry import MEASURES
 from cranfield.statistics.significance import Sampling
 from noisy import QRELS, RUNS, write
+from places import EXAMPLES
 
 AP = parse_measure("AP")
 NON_INFERIOR = Rule(require="non-inferior", margin=0.1)
@@ -866,3 +867,11 @@ def test_what_a_verdict_rests_on_is_a_comparison_measure_by_measure() -> None:
         as_comparison(gate(Experiment(one_topic, [RUNS["fair"], RUNS["poor"]]), Thresholds({"AP": HARM})), [AP], "t")
         is None
     )
+
+
+def test_the_summary_names_the_runs_whatever_was_read_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "known.txt").write_text("1 0 D001 1\n")
+    qrels, bm25, dense = (str(EXAMPLES / name) for name in ("qrels.txt", "bm25.run", "dense.run"))
+    wanted = ["-m", "Novelty", "--known", "known.txt", "-f", "markdown"]
+    done = command_line("gate", qrels, bm25, dense, *wanted, folder=tmp_path)
+    assert "Retrieval quality: dense against bm25 on qrels\n" in done.stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import printed
+from commands import command_line, printed
 from cranfield.demo.building import SYSTEMS
 from cranfield.formats.format import readable
 from cranfield.formats.layout import ACCEPTED
@@ -100,6 +100,26 @@ def test_the_page_of_studies_names_every_scale_column_and_design() -> None:
     for names in ROLES.values():
         for name in names:
             assert f"`{name}`" in text.replace("_id`", "id`"), name
+
+
+def test_the_page_on_homework_is_a_walk_that_can_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in EXAMPLES.glob("pond*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    steps = [step for session in blocks("docs/homework.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
+    assert len(steps) == 9
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        line, _, file = command.partition(" > ")
+        program, *words = shlex.split(line)
+        done = command_line(*words)
+        assert (program, done.exit) == ("cranfield", 0), done.stderr
+        assert shown in done.stdout
+        if file:
+            (tmp_path / file).write_text(done.stdout)
+    (session,) = blocks("docs/homework.md", "python")
+    parsed = doctest.DocTestParser().get_doctest(session, {}, "the session", "docs/homework.md", 0)
+    assert not doctest.DocTestRunner().run(parsed).failed
 
 
 def test_the_page_of_python_names_every_choice_of_a_policy() -> None:

@@ -108,7 +108,7 @@ def command(
     if sort is None:
         text, warnings = render(results, output_format, per_topic=per_topic), results.warnings
     else:
-        from cranfield.comparison.leaderboard import leaderboard
+        from cranfield.comparison.leaderboards import leaderboard
 
         board = leaderboard(results, sort, before)
         text, warnings = board.render(output_format, per_topic=per_topic), board.warnings

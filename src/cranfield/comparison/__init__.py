@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from cranfield.comparison.gate.rules import Rule as Rule
     from cranfield.comparison.gate.rules import Thresholds as Thresholds
     from cranfield.comparison.gate.verdict import Verdict as Verdict
-    from cranfield.comparison.leaderboard import Leaderboard as Leaderboard
-    from cranfield.comparison.leaderboard import leaderboard as leaderboard
+    from cranfield.comparison.leaderboards import Leaderboard as Leaderboard
+    from cranfield.comparison.leaderboards import leaderboard as leaderboard
     from cranfield.comparison.question import Details as Details
     from cranfield.comparison.question import Question as Question
     from cranfield.comparison.systems import compare as compare
@@ -25,7 +25,7 @@ PUBLIC = {
     "diagnosis": "Diagnosis diagnose",
     "gate.rules": "Rule Thresholds",
     "gate.verdict": "Verdict",
-    "leaderboard": "Leaderboard leaderboard",
+    "leaderboards": "Leaderboard leaderboard",
     "question": "Details Question",
     "systems": "compare compare_collections",
 }

@@ -215,12 +215,13 @@ def legend(comparison: Comparison, *, plain: bool = False) -> str:
 
 def _compared(comparison: Comparison) -> str:
     """How many systems, on how many topics."""
-    systems = plural(len(comparison.systems), "system")
+    systems, topic_set = plural(len(comparison.systems), "system"), comparison.policy.topic_set
+    among = "" if topic_set is None else f" of {topic_set.name}"
     if any(panel.own_topics for panel in comparison.panels):
-        return f"{systems}, each on topics of its own."
+        return f"{systems}, each on topics{among} of its own."
     counts = {panel.collection: len(panel.topics) for panel in comparison.panels}
     topics = [plural(count, "topic") + f" of {name}" * (len(counts) > 1) for name, count in counts.items()]
-    return f"{systems} on {', '.join(topics)}."
+    return f"{systems} on {', '.join(topics)}{among}."
 
 
 def _only_baseline(comparison: Comparison) -> list[str]:

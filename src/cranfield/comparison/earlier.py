@@ -63,7 +63,7 @@ def read_earlier(source: File | Mapping[str, Json], measure: Measure, policy: Po
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise DataError("is not the JSON of an evaluation", source=name, remedy=HOW) from None
     if not known.means:
-        raise UsageError(f"{name} has no {measure}; it has {there}: scores of two measures are not compared")
+        raise UsageError(f"{name}: no scores by {measure} in it, but by {there}: two measures are not compared")
     _check_policy(made_under, policy, name)
     return known
 

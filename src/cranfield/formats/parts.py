@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cranfield.errors import DataError
+from cranfield.formats import chosen_format, request_for
 from cranfield.formats.delimited import header
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.json_text import parse
@@ -15,7 +16,7 @@ from cranfield.formats.sources import Buffer
 
 
 class Line(NamedTuple):
-    """A line as it stands in the file, and its topic; None for a header, a blank line or a comment."""
+    """A line as it stands in the file, and its topic, if it has any; of a comment that is its first word."""
 
     topic: str | None
     text: bytes
@@ -32,28 +33,27 @@ def parted(
     >>> parted(qrels, "trec", {"train": ["1"], "test": ["2"]}, Reading(), "qrels.txt")["test"]
     b'# the second\\n2 0 d2 1\\n'
     """
-    makers: dict[str, Callable[[Collection[str]], bytes]] = {}
+    cut = _cutter(data, format, {topic for topics in parts.values() for topic in topics}, reading.told, source)
+    return {name: cut(set(topics)) for name, topics in parts.items()}
+
+
+def _cutter(
+    data: Buffer, format: str, known: Collection[str], columns: ColumnNames, source: str
+) -> Callable[[Collection[str]], bytes]:
+    """What makes of topics the file of their judgements."""
     if format == "json":
         outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
-        makers[format] = lambda topics: _of_object(outer, topics)
-    elif format == "parquet":
-        makers[format] = lambda topics: _of_parquet(data, topics, reading.told, source)
-    elif format in _LINES:
-        topics_known = {topic for topics in parts.values() for topic in topics}
-        lines = [
-            line if line.topic in topics_known else line._replace(topic=None)
-            for line in _LINES[format](bytes(data), reading.told, source)
-        ]
-        makers[format] = lambda topics: b"".join(
-            line.text for line in lines if line.topic is None or line.topic in topics
-        )
-    else:
+        return lambda topics: _of_object(outer, topics)
+    if format == "parquet":
+        return lambda topics: _of_parquet(data, topics, columns, source)
+    if format not in _LINES:
         raise DataError(
             f"judgements in the format {format} cannot be cut into parts",
             source=source,
             remedy="Write them in another first: `cranfield convert`.",
         )
-    return {name: makers[format](set(topics)) for name, topics in parts.items()}
+    lines = list(_LINES[format](bytes(data), columns, source))
+    return lambda topics: b"".join(text for topic, text in lines if topic in topics or topic not in known)
 
 
 def _ended(data: bytes) -> list[bytes]:
@@ -120,6 +120,4 @@ def _of_parquet(data: Buffer, topics: Collection[str], columns: ColumnNames, sou
 
 def name_of_format(data: Buffer, reading: Reading, source: str) -> str:
     """The format that judgements of any kind are in: as told, or as their beginning tells."""
-    from cranfield.formats import chosen_format, request_for
-
     return chosen_format(reading.format, data, source, request_for("grade", reading)).name

@@ -39,9 +39,7 @@ def read_topic_set(source: str, reading: Reading = DEFAULT) -> TopicSet:
     return TopicSet(splits.parts[part], source)
 
 
-def _unnamed(
-    path: str, splits: Splits, message: str = "has splits, and of those one part is evaluated on"
-) -> DataError:
+def _unnamed(path: str, splits: Splits, message: str = "has splits, of which one part is needed") -> DataError:
     names = [f"{path}:{name}" for name in splits.parts]
     shown = either(names) if len(names) <= 4 else f"{names[0]}, {names[1]}, … or {names[-1]}"
     return DataError(message, source=path, remedy=f"Name a part: {shown}.")

@@ -112,7 +112,7 @@ def gather(
     tables = experiment.tables()
     longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
-        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}",
+        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}{_among(experiment)}",
         command=command,
         experiment=experiment,
         results=evaluated.only(wanted),
@@ -123,6 +123,12 @@ def gather(
         findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
         facts=facts,
     )
+
+
+def _among(experiment: Experiment) -> str:
+    """On which topics, where these are not all."""
+    topic_set = experiment.policy.topic_set
+    return "" if topic_set is None else f", {plural(len(topic_set.topics), 'topic')} of {topic_set.name}"
 
 
 def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> TopDocuments:

@@ -7,7 +7,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import shown_p
-from cranfield.errors import percent
+from cranfield.errors import percent, plural
 from cranfield.formats import stem
 from cranfield.render.escaping import markdown_line, visible
 from cranfield.render.grid import WRITERS, Grid
@@ -80,11 +80,12 @@ def _markdown(verdict: Verdict) -> str:
 
 
 def _runs(verdict: Verdict) -> str:
-    """Which runs were compared, by the names of their files."""
-    qrels, baseline, candidate = (
-        stem(source.path) if source.path else source.name for source in verdict.results.inputs
-    )
-    return f"{candidate} against {baseline} on {qrels}"
+    """Which runs were compared, by the names of their files, and on which topics if not on all."""
+    names = [stem(source.path) if source.path else source.name for source in verdict.results.inputs]
+    qrels, baseline, candidate = names[0], *names[-2:]  # between them may be what was known, and lengths
+    topic_set = verdict.results.policy.topic_set
+    among = "" if topic_set is None else f", {plural(len(topic_set.topics), 'topic')} of {topic_set.name}"
+    return f"{candidate} against {baseline} on {qrels}{among}"
 
 
 def _junit(verdict: Verdict) -> str:

@@ -1,0 +1,238 @@
+"""An evaluation on a topic set: the same scores of its topics as among all, told wherever numbers are shown."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cranfield
+from commands import command_line
+from cranfield import DataError, Experiment, Policy, Reading, UsageError
+from cranfield.comparison import compare_collections
+from cranfield.evaluation.findings import Finding
+from cranfield.planning import read_splits, read_topic_set
+from cranfield.policy import TopicSet
+from cranfield.report.contents import gather
+from cranfield.report.report_tables import policy_grid
+from places import EXAMPLES
+
+DRAW = random.Random(5)
+DOCUMENTS = [f"d{number:02}" for number in range(30)]
+# Only topic 1 has the highest grade, and the ids of the set are numbers, while not all are: their order differs.
+QRELS = {
+    topic: {d: DRAW.choice([0, 0, 1, 2, 4 if topic == "1" else 1]) for d in DRAW.sample(DOCUMENTS, 20)}
+    for topic in ("1", "9", "10", "x", "caf\udce9")
+}
+RUNS = {
+    name: {topic: {d: DRAW.uniform(0, 9) for d in DRAW.sample(DOCUMENTS, 15)} for topic in [*QRELS, "unjudged"]}
+    for name in ("a", "b")
+}
+SET = TopicSet(["10", "9", "caf\udce9"], "the public half")
+MEASURES = ["ERR@10", "nDCG@10", "AP", "GradedRBP", "Bpref", "INST", "NumRel"]
+
+
+def same_as_among_all(qrels: object, measures: list[str], *, policy: Policy | None = None, **given: object) -> None:
+    whole = cranfield.evaluate(qrels, RUNS, measures, policy=policy, **given)  # type: ignore[arg-type]
+    settings = {} if policy is None else {"judges": policy.judges, "ties": policy.ties}
+    part = cranfield.evaluate(qrels, RUNS, measures, policy=Policy(topic_set=SET, **settings), **given)  # type: ignore[arg-type]
+    assert set(part.topics) == set(SET.topics)
+    places = [whole.topics.index(topic) for topic in part.topics]
+    assert np.array_equal(part.scores, whole.scores[:, :, places])
+    assert not np.array_equal(part.means, whole.means)
+
+
+class TestScores:
+    def test_are_those_that_the_topics_have_among_all(self) -> None:
+        same_as_among_all(QRELS, MEASURES)
+
+    @pytest.mark.parametrize("judges", ["grade", "mean", "agreement", "majority"])
+    def test_under_several_judges(self, judges: str) -> None:
+        grades = {
+            topic: {
+                document: {"ann": grade, "bob": max(0, grade - number % 2)}
+                for number, (document, grade) in enumerate(given.items())
+            }
+            for topic, given in QRELS.items()
+        }
+        reading = Reading(judgements="judges")
+        same_as_among_all(grades, ["ERR@10", "nDCG@10"], policy=Policy(judges=judges), reading=reading)
+
+    def test_of_subtopics(self) -> None:
+        parts = {t: {d: {"s1": g, "s2": (g + 1) % 2} for d, g in docs.items()} for t, docs in QRELS.items()}
+        same_as_among_all(parts, ["alpha_nDCG@10", "StRecall@5"], reading=Reading(judgements="subtopics"))
+
+    def test_with_lengths_and_with_known_documents(self) -> None:
+        same_as_among_all(QRELS, ["TBG", "U"], lengths={d: 50.0 + number for number, d in enumerate(DOCUMENTS)})
+        known = {topic: {d: 1 for d, g in docs.items() if g > 1} or {"d00": 1} for topic, docs in QRELS.items()}
+        same_as_among_all(QRELS, ["Novelty"], known=known)
+
+    def test_of_a_run_alone_in_the_experiment_have_the_highest_grade_of_all(self) -> None:
+        experiment = Experiment(QRELS, RUNS, Policy(topic_set=SET))
+        alone = experiment.alone(experiment.tables()[0])
+        assert alone.evaluate("ERR@10").mean()["a"] == experiment.evaluate("ERR@10").mean()["a"]
+        assert alone.judgements().pool.max_grade == 4
+
+    def test_under_other_decisions_on_topics(self) -> None:
+        runs = {"a": RUNS["a"], "b": {"9": RUNS["b"]["9"]}}
+        results = cranfield.evaluate(QRELS, runs, "AP", policy=Policy(topics="common", topic_set=SET))
+        assert results.topics == ("9",)
+
+
+class TestWhatIsTold:
+    def test_judgements_that_count_in_part_are_noted_and_topics_outside_are_not(self) -> None:
+        warnings = cranfield.evaluate(QRELS, RUNS, "AP", policy=Policy(topic_set=SET)).warnings
+        assert Finding("topic-set", "qrels", "3 of 5 judged topics count: those of the public half", False) in warnings
+        assert "extra-topics" not in {warning.code for warning in warnings}
+        without = {warning.code for warning in cranfield.evaluate(QRELS, RUNS, "AP").warnings}
+        assert "extra-topics" in without
+        assert "topic-set" not in without
+
+    def test_check_tells_the_same(self) -> None:
+        codes = {finding.code for finding in cranfield.check(Experiment(QRELS, RUNS, Policy(topic_set=SET)))}
+        assert "topic-set" in codes
+        assert "extra-topics" not in codes
+
+    def test_the_json_form_has_name_number_and_topics_and_the_input_as_it_was_read(self) -> None:
+        document = cranfield.evaluate(QRELS, RUNS, "AP", policy=Policy(topic_set=SET)).to_dict()
+        assert document["policy"]["topic_set"] == {"name": "the public half", "count": 3, "topics": list(SET.topics)}
+        assert (document["inputs"][0]["topics"], document["inputs"][0]["rows"]) == (5, 100)
+        assert "topic_set" not in cranfield.evaluate(QRELS, RUNS, "AP").to_dict()["policy"]
+
+    def test_a_report_says_so(self) -> None:
+        report = gather(Experiment(QRELS, RUNS, Policy(topic_set=SET)), "AP")
+        row = next(row for row in policy_grid(report).rows if row[1] == "topic_set")
+        assert row[2] == "3 topics of the public half"
+        assert "topic-set" in {finding.code for finding in report.findings}
+        assert report.title == "2 systems on qrels, 3 topics of the public half"
+        from cranfield.report.page import render
+
+        assert "2 systems, 3 topics of the public half; AP" in render(report)
+        plain = gather(Experiment({t: QRELS[t] for t in "19"}, {"a": RUNS["a"]}), "AP")
+        assert next(row[2] for row in policy_grid(plain).rows if row[1] == "topic_set") == "no"
+
+    def test_a_run_without_a_topic_of_the_set_is_refused(self) -> None:
+        with pytest.raises(DataError, match="no topic in common with the public half: the run has 1, the public half"):
+            cranfield.evaluate(QRELS, {"1": {"d01": 1.0}}, "AP", policy=Policy(topic_set=SET))
+
+    def test_topics_without_judgements_are_named(self) -> None:
+        wanted = Policy(topic_set=TopicSet(["9", "77", "78"], "public.txt"))
+        with pytest.raises(DataError, match=r"qrels: has no judgement of 2 topics of public\.txt: 77, 78"):
+            cranfield.evaluate(QRELS, RUNS, "AP", policy=wanted)
+
+    @pytest.mark.parametrize("topics", ["12", [1, 2], [], ["1", "1"]])
+    def test_what_is_no_set_of_topics_is_refused(self, topics: object) -> None:
+        with pytest.raises(UsageError, match="mine: "):
+            TopicSet(topics, "mine")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="topic_set must be a TopicSet"):
+            Policy(topic_set=topics)  # type: ignore[arg-type]
+
+    def test_a_set_belongs_to_one_collection(self) -> None:
+        both = {name: Experiment(QRELS, RUNS, Policy(topic_set=SET)) for name in ("web", "news")}
+        with pytest.raises(UsageError, match="a topic set belongs to one collection"):
+            compare_collections(both, "AP")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples, split in two and in three folds."""
+    home = tmp_path_factory.mktemp("class")
+    for name in ("qrels.txt", "bm25.run", "dense.run"):
+        (home / name).write_bytes((EXAMPLES / name).read_bytes())
+    assert command_line("split", "qrels.txt", "--test-share", "0.5", "-o", "halves", folder=home).exit == 0
+    assert command_line("split", "qrels.txt", "--folds", "3", "-o", "folds.json", folder=home).exit == 0
+    assert command_line("split", "qrels.txt", "--test-share", "0.5", "-o", "a:test.json", folder=home).exit == 0
+    return home
+
+
+class TestFiles:
+    @pytest.mark.parametrize("source", ["halves/splits.json:test", "halves/splits.json:fold1.test", "halves/test.txt"])
+    def test_a_part_of_splits_is_named_as_its_file_is(self, folder: Path, source: str) -> None:
+        wanted = read_splits(folder / "halves" / "splits.json").folds[0].test
+        topic_set = read_topic_set(str(folder / source))
+        assert topic_set == TopicSet(wanted, str(folder / source))
+
+    def test_of_several_folds_each_has_its_parts(self, folder: Path) -> None:
+        splits = read_splits(folder / "folds.json")
+        for number, fold in enumerate(splits.folds, start=1):
+            assert read_topic_set(f"{folder}/folds.json:fold{number}.test").topics == fold.test
+            assert read_topic_set(f"{folder}/folds.json:fold{number}.train").topics == fold.train
+
+    def test_judgements_have_topics_too(self, folder: Path) -> None:
+        assert read_topic_set(str(folder / "qrels.txt")).topics == tuple("123456")
+
+    def test_a_colon_may_be_in_the_name_of_a_file(self, folder: Path) -> None:
+        assert len(read_topic_set(f"{folder}/a:test.json:train").topics) == 3
+        (folder / "list:test").write_text("1\n2\n")
+        assert read_topic_set(f"{folder}/list:test").topics == ("1", "2")
+
+    @pytest.mark.parametrize(
+        ("source", "told"),
+        [
+            ("halves/splits.json", "Name a part: {0}:train or {0}:test."),
+            ("halves/splits.json:all", "has no part 'all'\n    Name a part: {0}:train or {0}:test."),
+            ("folds.json:test", "Name a part: {0}:fold1.train, {0}:fold1.test, … or {0}:fold3.test."),
+            ("nowhere.json:test", "no such file"),
+        ],
+    )
+    def test_another_part_is_answered_with_those_there_are(self, folder: Path, source: str, told: str) -> None:
+        path = str(folder / source.partition(":")[0])
+        with pytest.raises(DataError) as error:
+            read_topic_set(str(folder / source))
+        assert told.format(path) in str(error.value)
+
+    def test_a_topic_that_is_there_twice_is_told(self, folder: Path) -> None:
+        (folder / "twice.txt").write_text("1\n2\n1\n")
+        with pytest.raises(DataError, match=r"twice\.txt: topic 1 is there twice"):
+            read_topic_set(str(folder / "twice.txt"))
+
+
+class TestCommands:
+    def test_evaluate_gives_the_mean_of_the_set(self, folder: Path) -> None:
+        """With one run, which is otherwise judged as it is read."""
+        line = ["evaluate", "qrels.txt", "bm25.run", "-m", "ERR", "-m", "NumQ", "-f", "csv"]
+        topics = command_line(*line, "-q", folder=folder).stdout.splitlines()
+        scores = {row.split(",")[1]: float(row.split(",")[2]) for row in topics[1:]}
+        part = command_line(*line, "--topic-set", "halves/splits.json:test", folder=folder)
+        mean, count = part.stdout.splitlines()[1].split(",")[1:]
+        wanted = read_splits(folder / "halves" / "splits.json").folds[0].test
+        assert float(mean) == pytest.approx(np.mean([scores[topic] for topic in wanted]), abs=1e-15)
+        assert float(count) == 3
+        assert "note: qrels: 3 of 6 judged topics count: those of halves/splits.json:test" in part.stderr
+
+    def test_a_ledger_keeps_the_set_and_knows_the_judgements(self, folder: Path) -> None:
+        line = ["compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--ledger", "ledger.jsonl"]
+        command_line(*line, "--topic-set", "halves/test.txt", folder=folder)
+        again = command_line(*line, folder=folder)
+        entries = [json.loads(text) for text in (folder / "ledger.jsonl").read_text().splitlines()]
+        assert entries[0]["topic_set"] == {"name": "halves/test.txt", "count": 3, "topics": ["2", "5", "6"]}
+        assert "topic_set" not in entries[1]
+        assert entries[0]["judgements"] == entries[1]["judgements"]
+        assert "1 comparison was made on these judgements before" in again.stderr
+
+    def test_gate_explain_and_diagnose_tell_it_in_their_json(self, folder: Path) -> None:
+        given = ["--topic-set", "halves/test.txt", "-f", "json"]
+        for line in (
+            ["gate", "qrels.txt", "bm25.run", "dense.run"],
+            ["explain", "qrels.txt", "bm25.run", "--topic", "2", "-m", "AP"],
+            ["compare", "qrels.txt", "bm25.run", "dense.run"],
+        ):
+            document = json.loads(command_line(*line, *given, folder=folder).stdout)
+            assert document["policy"]["topic_set"]["count"] == 3
+        diagnosis = command_line("diagnose", "qrels.txt", "bm25.run", "dense.run", *given, folder=folder)
+        assert len(json.loads(diagnosis.stdout)["topics"]) == 3
+
+    def test_tables_of_compare_and_gate_say_so(self, folder: Path) -> None:
+        given = ["qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--topic-set", "halves/test.txt"]
+        assert "2 systems on 3 topics of halves/test.txt. " in command_line("compare", *given, folder=folder).stdout
+        gate = command_line("gate", *given, "-f", "markdown", folder=folder).stdout
+        assert "dense against bm25 on qrels, 3 topics of halves/test.txt" in gate
+
+    def test_explain_knows_no_other_topic(self, folder: Path) -> None:
+        line = ["explain", "qrels.txt", "bm25.run", "-m", "AP", "--topic-set", "halves/test.txt", "--topic", "1"]
+        done = command_line(*line, folder=folder)
+        assert done.exit == 2
+        assert "'1'" in done.stderr
