@@ -223,7 +223,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "evaluate qrels.txt a.run -m Novelty", "--known known.txt"),
         Entry("--lengths", "evaluate qrels.txt a.run -m TBG", "--lengths lengths.txt"),
         Entry("--digest", "evaluate qrels.txt a.run -f json", "--digest sha256", expected="sha256:"),
-        Entry("--sort", EVALUATE, "--sort AP", "--sort P@3", expected="^rank  tier  run"),
+        Entry("--sort", EVALUATE, "--sort AP", expected="^rank  tier  run"),
         Entry("--before", f"{EVALUATE} --sort AP", "--before public.json", expected="rank before"),
     ],
     "explain": [

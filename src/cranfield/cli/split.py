@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -11,9 +11,43 @@ from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
 
 if TYPE_CHECKING:
+    from cranfield.planning.splits import Splits
+    from cranfield.tables import Qrels
     from cranfield.texts import Ids
 
 DEFAULT_MEASURE = "AP"
+
+
+class WrittenFiles(NamedTuple):
+    """What is to be written, and where."""
+
+    output: str | None
+    with_qrels: bool
+    with_topics: str | None
+    ids: Ids
+
+    def check(self) -> None:
+        """Refuses what would not be written."""
+        if self.ids != "given" and self.with_topics is None:
+            raise UsageError("--ids is about the ids of topics: name these, with --with-topics")
+        in_parts = self.with_qrels or self.with_topics is not None
+        if in_parts and (self.output is None or self.output.endswith(".json")):
+            option = "--with-qrels" if self.with_qrels else "--with-topics"
+            raise UsageError(f"{option} writes a file for each part: name a folder for them, as -o class")
+
+    def written(self, splits: Splits, judged: Qrels, reading: Reading) -> str:
+        """Writes the splits, and gives what to print."""
+        if self.output is None:
+            return splits.to_json()
+        from cranfield.planning.parts import judgement_files, topic_files
+
+        beside = judgement_files(splits, judged, reading) if self.with_qrels else {}
+        beside |= {} if self.with_topics is None else topic_files(splits, self.with_topics, self.ids)
+        written = splits.write(self.output, beside)
+        lists = len(written) - 1 - len(beside)
+        more = f" and {plural(lists, 'list')} of topics beside it" if lists else ""
+        more += f", with {plural(len(beside), 'file')} of judgements and topics" if beside else ""
+        return f"{plural(len(splits.folds), 'split')} in {written[0]}{more}\n"
 
 
 @click.command("split")
@@ -58,6 +92,7 @@ DEFAULT_MEASURE = "AP"
     help="Kind of judgements in QRELS.",
 )
 @options.reading(kind=True)
+@options.gathered("files", WrittenFiles)
 def command(
     qrels: str,
     folds: int | None,
@@ -66,10 +101,7 @@ def command(
     seed: int,
     runs: tuple[str, ...],
     measure: str | None,
-    output: str | None,
-    with_qrels: bool,
-    with_topics: str | None,
-    ids: Ids,
+    files: WrittenFiles,
     reading: Reading,
 ) -> None:
     """Split the topics of QRELS into those to tune on and those to test on.
@@ -90,13 +122,8 @@ def command(
         raise UsageError("--folds and --test-share exclude each other")
     if measure is not None and not runs:
         raise UsageError("--measure is of the difficulty of topics: name runs to tell it by, with --stratify")
-    if ids != "given" and with_topics is None:
-        raise UsageError("--ids is about the ids of topics: name these, with --with-topics")
-    if (with_qrels or with_topics is not None) and (output is None or output.endswith(".json")):
-        option = "--with-qrels" if with_qrels else "--with-topics"
-        raise UsageError(f"{option} writes a file for each part: name a folder for them, as -o class")
+    files.check()
     from cranfield.formats import read_qrels
-    from cranfield.planning.parts import judgement_files, topic_files
     from cranfield.planning.splits import split, stratified_split
 
     judged = read_qrels(qrels, reading=reading)
@@ -115,13 +142,4 @@ def command(
         options.warn(warnings)
     else:
         splits = split(judged, folds=folds, test_share=test_share, seed=seed, repeats=repeats)
-    if output is None:
-        click.echo(splits.to_json(), nl=False)
-    else:
-        beside = judgement_files(splits, judged, reading) if with_qrels else {}
-        beside |= {} if with_topics is None else topic_files(splits, with_topics, ids)
-        written = splits.write(output, beside)
-        lists = len(written) - 1 - len(beside)
-        more = f" and {plural(lists, 'list')} of topics beside it" if lists else ""
-        more += f", with {plural(len(beside), 'file')} of judgements and topics" if beside else ""
-        click.echo(f"{plural(len(splits.folds), 'split')} in {written[0]}{more}")
+    click.echo(files.written(splits, judged, reading), nl=False)

@@ -15,7 +15,7 @@ from cranfield.formats.reading import Reading
 from cranfield.formats.sources import Buffer
 
 
-class Line(NamedTuple):
+class TopicLine(NamedTuple):
     """A line as it stands in the file, and its topic, if it has any; of a comment that is its first word."""
 
     topic: str | None
@@ -64,32 +64,32 @@ def _ended(data: bytes) -> list[bytes]:
     return lines
 
 
-def _of_text(data: bytes, columns: ColumnNames, source: str) -> Iterator[Line]:
+def _of_text(data: bytes, columns: ColumnNames, source: str) -> Iterator[TopicLine]:
     """TREC text: the topic is the first field."""
     for text in _ended(data):
         fields = text.removeprefix(BYTE_ORDER_MARK).split(None, 1)
-        yield Line(decode(fields[0]) if fields else None, text)
+        yield TopicLine(decode(fields[0]) if fields else None, text)
 
 
-def _of_delimited(data: bytes, columns: ColumnNames, source: str, delimiter: str) -> Iterator[Line]:
+def _of_delimited(data: bytes, columns: ColumnNames, source: str, delimiter: str) -> Iterator[TopicLine]:
     """CSV and TSV: the topic is in the column of that name."""
     first, *rest = _ended(data)
     place = find_columns(header(first.removeprefix(BYTE_ORDER_MARK), delimiter), "grade", columns).topic
-    yield Line(None, first)
+    yield TopicLine(None, first)
     for text in rest:
         fields = header(text, delimiter)
-        yield Line(fields[place] if 0 <= place < len(fields) else None, text)
+        yield TopicLine(fields[place] if 0 <= place < len(fields) else None, text)
 
 
-def _of_json_lines(data: bytes, columns: ColumnNames, source: str) -> Iterator[Line]:
+def _of_json_lines(data: bytes, columns: ColumnNames, source: str) -> Iterator[TopicLine]:
     for number, text in enumerate(_ended(data), start=1):
         entry = parse(decode(text.removeprefix(BYTE_ORDER_MARK)), source, number) if text.strip() else {}
         names = list(entry) if isinstance(entry, dict) else []
         place = find_columns(names, "grade", columns).topic
-        yield Line(str(entry[names[place]]) if isinstance(entry, dict) and place >= 0 else None, text)
+        yield TopicLine(str(entry[names[place]]) if isinstance(entry, dict) and place >= 0 else None, text)
 
 
-_LINES: dict[str, Callable[[bytes, ColumnNames, str], Iterator[Line]]] = {
+_LINES: dict[str, Callable[[bytes, ColumnNames, str], Iterator[TopicLine]]] = {
     "trec": _of_text,
     "csv": lambda data, columns, source: _of_delimited(data, columns, source, ","),
     "tsv": lambda data, columns, source: _of_delimited(data, columns, source, "\t"),
