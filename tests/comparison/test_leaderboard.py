@@ -130,6 +130,11 @@ class TestChanges:
             "weak": 0,
         }
 
+    def test_upwards_is_plus_as_people_read_it(self) -> None:
+        public, private = halves()
+        cells = leaderboard(private, "RR", public).places.cells(list(RUNS).index("odd"))
+        assert cells == (["2", "1"], ["4", "+2", "0.7333", "+0.0333"])
+
     def test_nothing_is_doubtful_about_two_halves_of_the_same_runs(self) -> None:
         public, private = halves()
         codes = {warning.code for warning in leaderboard(private, "RR", public).warnings}

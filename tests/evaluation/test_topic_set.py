@@ -53,7 +53,7 @@ class TestScores:
     def test_under_several_judges(self, judges: str) -> None:
         grades = {
             topic: {
-                document: {"ann": grade, "bob": max(0, grade - number % 2)}
+                document: {"ann": grade, "bob": max(0, grade - number % 2), "eve": number % 3}
                 for number, (document, grade) in enumerate(given.items())
             }
             for topic, given in QRELS.items()
@@ -69,6 +69,16 @@ class TestScores:
         same_as_among_all(QRELS, ["TBG", "U"], lengths={d: 50.0 + number for number, d in enumerate(DOCUMENTS)})
         known = {topic: {d: 1 for d, g in docs.items() if g > 1} or {"d00": 1} for topic, docs in QRELS.items()}
         same_as_among_all(QRELS, ["Novelty"], known=known)
+
+    def test_bounds_are_the_same_too(self) -> None:
+        lengths = {d: 50.0 + number for number, d in enumerate(DOCUMENTS)}
+        whole, part = (
+            cranfield.evaluate(QRELS, RUNS, ["TBG", "U", "ERR@10"], policy=policy, bounds=True, lengths=lengths)
+            for policy in (Policy(), Policy(topic_set=SET))
+        )
+        assert whole.upper is not None
+        assert part.upper is not None
+        assert np.array_equal(part.upper, whole.upper[:, :, [whole.topics.index(topic) for topic in part.topics]])
 
     def test_of_a_run_alone_in_the_experiment_have_the_highest_grade_of_all(self) -> None:
         experiment = Experiment(QRELS, RUNS, Policy(topic_set=SET))

@@ -149,6 +149,15 @@ class TestCommand:
             assert done.exit == 3
             assert "class: has files of other splits: test.qrels, " in done.stderr
 
+    def test_judgements_that_would_be_written_over_keep_the_whole_folder_as_it_is(self, tmp_path: Path) -> None:
+        self.split(tmp_path, "--test-share", "0.5", "--with-qrels", "-o", "class")
+        before = {path: path.read_bytes() for path in (tmp_path / "class").iterdir()}
+        line = ["split", "class/test.qrels", "--test-share", "0.5", "--with-qrels", "-o", "class"]
+        done = command_line(*line, folder=tmp_path)
+        assert done.exit == 2
+        assert "class/test.qrels is also read" in done.stderr
+        assert {path: path.read_bytes() for path in (tmp_path / "class").iterdir()} == before
+
     @pytest.mark.parametrize(
         ("given", "told"),
         [
