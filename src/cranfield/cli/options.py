@@ -211,12 +211,6 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         "own.",
     ),
     click.option(
-        "--topic-set",
-        metavar="FILE[:PART]",
-        help="Evaluate on these topics alone: a list with one id a line, judgements that have them, or a part of what "
-        "`cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
-    ),
-    click.option(
         "--empty-topics",
         type=click.Choice(EMPTY_TOPICS),
         default="zero",
@@ -233,6 +227,15 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         help="What grades are: grades, or probabilities from 0 to 1 that a document is relevant, which make scores "
         "expected values.",
     ),
+)
+
+
+# It names a file, which is read where all is known of how to read.
+_TOPIC_SET = click.option(
+    "--topic-set",
+    metavar="FILE[:PART]",
+    help="Evaluate on these topics alone: a list with one id a line, judgements that have them, or a part of what "
+    "`cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
 )
 
 
@@ -315,7 +318,8 @@ def inputs(command: Command) -> Command:
             told = told._replace(policy=replace(policy, topic_set=read_topic_set(topic_set, told.reading)))
         return command(*arguments, inputs=told, **given)
 
-    return _with((*_POLICY, *_JUDGEMENTS, input_format, columns, labels, _THREADS), called)  # type: ignore[return-value]
+    parts = (*_POLICY, _TOPIC_SET, *_JUDGEMENTS, input_format, columns, labels, _THREADS)
+    return _with(parts, called)  # type: ignore[return-value]
 
 
 def decisions(*wanted: str) -> Callable[[Command], Command]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,7 @@ def to_document(workings: Workings) -> dict[str, Json]:
         {
             "schema": SCHEMA,
             "version": __version__,
-            "policy": None if workings.policy is None else asdict(workings.policy),
+            "policy": None if workings.policy is None else workings.policy.to_dict(),
             "explanations": [explanation_document(explanation) for explanation in workings.explanations],
             "averages": [_average_document(average) for average in workings.averages],
             "warnings": [
