@@ -159,7 +159,7 @@ def test_written_splits_are_read_back(tmp_path: Path) -> None:
 def test_lists_of_other_splits_are_not_left_among_new_ones(tmp_path: Path) -> None:
     split(["1", "2", "3"], folds=3).write(tmp_path)
     split(["1", "2", "3"], folds=3, seed=1).write(tmp_path)
-    with pytest.raises(DataError, match=r"lists of other splits: fold3\.test\.txt, fold3\.train\.txt"):
+    with pytest.raises(DataError, match=r"files of other splits: fold3\.test\.txt, fold3\.train\.txt"):
         split(["1", "2", "3"], folds=2).write(tmp_path)
 
 
