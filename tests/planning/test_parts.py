@@ -66,6 +66,11 @@ class TestJudgements:
         files = cut(text, tmp_path / "qrels.txt", Reading(judgements="subtopics"))
         assert files["test.qrels"].decode() == "2 1 d1 0\n2 2 d1 1\n3 1 d1 0\n3 2 d1 1\n"
 
+    def test_of_grades_that_are_words_keep_the_words(self, tmp_path: Path) -> None:
+        text = "1 0 d1 good\n2 0 d1 poor\n3 0 d1 good\n4 0 d1 good\n"
+        files = cut(text, tmp_path / "qrels.txt", Reading(labels={"good": 2, "poor": 0}))
+        assert files["test.qrels"].decode() == "2 0 d1 poor\n3 0 d1 good\n"
+
     def test_of_a_compressed_file_are_plain(self, tmp_path: Path) -> None:
         import gzip
 

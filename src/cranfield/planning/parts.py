@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError, UsageError, plural, some
@@ -29,7 +30,7 @@ def judgement_files(splits: Splits, qrels: Qrels, reading: Reading = DEFAULT) ->
     opened = open_source(path)
     format = name_of_format(opened.data, reading, opened.label)
     files = parted(opened.data, format, splits.parts, reading, opened.label)
-    told = Reading(format=format, columns=reading.columns, judgements=reading.judgements, threads=reading.threads)
+    told = replace(reading, format=format)
     for part, topics in splits.parts.items():
         if read_qrels(io.BytesIO(files[part]), reading=told).to_dict() != qrels.to_dict(list(topics)):
             raise DataError(
