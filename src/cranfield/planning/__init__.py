@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from cranfield.planning.splits import Splits as Splits
     from cranfield.planning.splits import read_splits as read_splits
     from cranfield.planning.splits import split as split
+    from cranfield.planning.topic_sets import read_topic_set as read_topic_set
     from cranfield.planning.tuned import TunedOn as TunedOn
     from cranfield.planning.tuned import TunedParameters as TunedParameters
     from cranfield.planning.tuned import read_parameters as read_parameters
-    from cranfield.planning.topic_sets import read_topic_set as read_topic_set
 
 PUBLIC = {
     "plans": "Aims Plan PowerAnalysis plan power_analysis",
