@@ -52,10 +52,6 @@ def samples(seed: int, count: int, levels: int | None = None, items: tuple[int, 
 # Published figures
 
 
-def test_spearman_of_the_lecture_example() -> None:
-    assert value("spearman", range(1, 11), [2, 3, 1, 5, 4, 7, 8, 10, 6, 9]) == pytest.approx(0.85454545455, abs=1e-11)
-
-
 def test_readme_of_ircor() -> None:
     x, y = np.array(README_X), np.array(README_Y)
     assert value("kendall", x, y) == pytest.approx(0.7777778, abs=5e-8)

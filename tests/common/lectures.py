@@ -8,6 +8,10 @@ Q2_REORDERED = [
     *("d84", "d56", "d123", "d129", "d8", "d6", "d511", "d9", "d187", "d3", "d48", "d38", "d25", "d113", "d250"),
 ]
 Q2_LATE = ["d511", "d8", "d6", "d56", "d84", "d9", "d123", "d25", "d129", "d187", "d38", "d48", "d250", "d113", "d3"]
+# The answers of the example of cumulated gain, as they are listed. The gains printed below them are not those of the
+# first list, which has d3, of grade 3, at rank 4; they are those of Q1.
+LISTED_Q1 = ["d71", "d2", "d56", "d3", "d4", "d9", "d11", "d12", "d13", "d25", "d21", "d22", "d23", "d24", "d5"]
+LISTED_Q2 = ["d71", "d2", "d56", "d5", "d4", "d9", "d11", "d129", "d13", "d25", "d21", "d22", "d23", "d24", "d3"]
 TEN_RELEVANT = ["d3", "d5", "d9", "d25", "d39", "d44", "d56", "d71", "d89", "d123"]
 FIVE_RELEVANT = ["d123", "d56", "d9", "d25", "d3"]
 GRADES_Q1 = dict(zip(TEN_RELEVANT, [3, 3, 3, 2, 2, 2, 1, 1, 1, 1], strict=True))

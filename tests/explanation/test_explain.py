@@ -42,7 +42,7 @@ def account(grades: str, measure: str, *, missed: str = "", **given: Any) -> Acc
     return explain(Experiment({"1": judged}, {"1": ranked(documents)}), "1", measure, **given).accounts[0]
 
 
-# Examples worked in lecture notes; their figures are checked in test_worked_examples, here what is written of them.
+# Examples worked in lecture notes; their figures are checked in test_lectures, here what is written of them.
 LECTURES = [
     ("10101", "P@3", "P@3 = 2 / 3 = 0.6667"),
     ("10101", "R@3", "R@3 = 2 / 3 = 0.6667"),
