@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import pairwise
-from math import log2
+from math import log2, log10
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import cranfield
 from commands import command_line
 from cranfield import UsageError
 from cranfield.evaluation.experiment import Experiment
-from cranfield.plot.curves import by_cutoff, gains, normalised_gains
+from cranfield.plot.curves import by_cutoff, discounts, gains, normalised_gains
 from cranfield.plot.labels import LETTER, Frame, near_points, spread
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
@@ -325,3 +326,32 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
         done = command_line("plot", *arguments)
         assert done.exit in (2, 3), arguments
         assert message in done.stderr
+
+
+def test_discounts_are_those_of_the_measures() -> None:
+    made = discounts(["CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR", "RBP(p=0.5)", "P@2"], depth=12)
+    by_hand: dict[str, Callable[[int], float]] = {
+        "CG": lambda rank: 1,
+        "DCG": lambda rank: 1 / log2(rank + 1),
+        "DCG(base=2)": lambda rank: 1 / max(1, log2(rank)),
+        "DCG(base=10)": lambda rank: 1 / max(1, log10(rank)),
+        "RR": lambda rank: 1 / rank,
+        "RBP(p=0.5)": lambda rank: 0.5 ** (rank - 1),
+        "P@2": lambda rank: float(rank <= 2),
+    }
+    assert {point.run for point in made.points} == set(by_hand)
+    for name, worth in by_hand.items():
+        assert made.of(name) == [(rank, pytest.approx(worth(rank))) for rank in range(1, 13)]
+
+
+def test_a_picture_of_measures_alone_needs_no_runs(tmp_path: Path) -> None:
+    out = tmp_path / "discounts.json"
+    assert command_line("plot", "discounts", "-o", out).exit == 0
+    chart = json.loads(out.read_text())
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "label" in str(layer["data"]))
+    assert {row["label"] for row in rows} == {"CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR"}
+    assert max(row["x"] for row in rows) == 20
+    for wrong in ("ESL", "E@5", "IdealDCG", "AP(rel=2)"):
+        with pytest.raises(UsageError, match=f"^{re.escape(wrong)} has no discount to draw"):
+            discounts([wrong])
+    assert len(discounts(["RR"], depth=10**5).points) == 500

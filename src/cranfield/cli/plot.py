@@ -71,6 +71,7 @@ def command(
       $ cranfield plot list
       $ cranfield plot interpolated qrels.txt bm25.run dense.run -o curves.svg
       $ cranfield plot histogram qrels.txt dense.run bm25.run -m AP -o histogram.pdf --theme paper
+      $ cranfield plot discounts -m DCG -m RR -o discounts.svg
     """
     from cranfield.plot.subject import Subject, all_pictures, find_picture
 
@@ -81,16 +82,19 @@ def command(
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
-    if qrels is None or not runs:
+    if qrels is not None and picture.without_runs:
+        raise UsageError(f"{kind} is of measures alone: leave out {' '.join((qrels, *runs))}")
+    if not picture.without_runs and (qrels is None or not runs):
         raise UsageError(f"what is to be drawn? cranfield plot {kind} QRELS RUN... -o {kind}.svg")
     if output is None:
         raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
+    from cranfield.evaluation.experiment import Experiment
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
     known = _costs(kind, runs, cost, costs)
     subject = Subject(
-        experiment=inputs.experiment(qrels, runs, rows=True),
+        experiment=Experiment({}) if qrels is None else inputs.experiment(qrels, runs, rows=True),
         measures=measures or picture.measures,
         topics=chosen,
         theme=theme,

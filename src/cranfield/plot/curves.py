@@ -13,14 +13,15 @@ import numpy as np
 
 from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
-from cranfield.judged import Judged
-from cranfield.measures import RBP, Measure, parse_measure
+from cranfield.judged import Judged, relstring
+from cranfield.measures import RBP, Measure, as_measures, parse_measure
 from cranfield.plot.style import Row
 from cranfield.policy import Policy
 
 LEVELS = tuple(level / 10 for level in range(11))
 MOST_SCORES = 10_000_000  # that are held at a time
 LONGEST = 100  # ranks that a curve by cutoff goes down to, if nothing else is said
+MOST_PLACES = 500  # at which a curve of measures alone is computed
 
 
 class Point(NamedTuple):
@@ -212,6 +213,23 @@ def rank_biased(experiment: Experiment, *, p: float = 0.8, rel: float = 1, depth
     upper = [low._replace(series="upper", y=low.y + 1 - seen.y) for low, seen in zip(lower, judged, strict=True)]
     of_grade = "" if rel == 1 else f", rel={rel:g}"
     return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper))
+
+
+def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
+    """By rank, how much of its worth a relevant document keeps that is the only one: what each measure discounts.
+
+    >>> [round(y, 2) for _, y in discounts(["DCG", "RR"], depth=3).of("DCG")]
+    [1.0, 0.63, 0.5]
+    """
+    ranks = np.unique(np.linspace(1, depth, min(depth, MOST_PLACES)).round().astype(int)).tolist()
+    alone = relstring(*("-" * (rank - 1) + "1" for rank in ranks))
+    points: list[Point] = []
+    for measure in as_measures(measures):
+        worth = measure.per_topic(alone)
+        if measure.better != "higher" or not worth[0] > 0:
+            raise UsageError(f"{measure} has no discount to draw: a relevant document at rank 1 must add to it")
+        points += [Point(str(measure), "", "", float(x), float(y / worth[0])) for x, y in zip(ranks, worth, strict=True)]
+    return Curves("rank", "share kept of what counts at rank 1", tuple(points))
 
 
 class Ranked(NamedTuple):

@@ -72,6 +72,19 @@ def rank_biased(subject: Subject) -> Chart:
     return band(made, theme=subject.theme, title="dotted: if all that is unjudged or further down were relevant")
 
 
+@picture(
+    "discounts",
+    measures=("CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR"),
+    several=True,
+    of_its_own=True,
+    without_runs=True,
+)
+def discounts(subject: Subject) -> Chart:
+    """What measures discount: how much a relevant document counts at each rank; of no runs."""
+    made = curves.discounts(subject.measures, depth=subject.depth or 20)
+    return lines(made, theme=subject.theme, y_domain=(0.0, 1.0))
+
+
 @picture("ranks", by_topic=True)
 def by_rank(subject: Subject) -> Chart:
     """Score and relevance by rank on one topic."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from cranfield.comparison.comparison import Comparison
@@ -21,10 +21,10 @@ from cranfield.registry import Entry, Parameter, Registry, described
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Subject:
     """What a picture is of. The experiment is evaluated and compared when a picture asks for that, unless `evaluated`
-    already has it.
+    already has it. A picture of measures alone needs no experiment.
     """
 
-    experiment: Experiment
+    experiment: Experiment = field(default_factory=lambda: Experiment({}))
     measures: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     theme: str = "screen"
@@ -72,13 +72,15 @@ class Picture(Entry[Draw]):
     """A kind of picture: its name, what it shows, the measures it takes if none are given, and how it is drawn.
 
     One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that only
-    some measures can be drawn as, `by_topic` those that can show single topics.
+    some measures can be drawn as, `by_topic` those that can show single topics; those `without_runs` show
+    measures alone.
     """
 
     measures: tuple[str, ...] = ()
     several: bool = False
     of_its_own: bool = False
     by_topic: bool = False
+    without_runs: bool = False
 
     @property
     def shows(self) -> str:
@@ -117,6 +119,7 @@ def picture(
     several: bool = False,
     of_its_own: bool = False,
     by_topic: bool = False,
+    without_runs: bool = False,
     **parameters: Parameter,
 ) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
@@ -129,6 +132,7 @@ def picture(
                 several=several,
                 of_its_own=of_its_own,
                 by_topic=by_topic,
+                without_runs=without_runs,
                 function=function,
                 parameters=described(function, "picture", parameters),
             )
