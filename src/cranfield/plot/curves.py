@@ -228,7 +228,8 @@ def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
         worth = measure.per_topic(alone)
         if measure.better != "higher" or not worth[0] > 0:
             raise UsageError(f"{measure} has no discount to draw: a relevant document at rank 1 must add to it")
-        points += [Point(str(measure), "", "", float(x), float(y / worth[0])) for x, y in zip(ranks, worth, strict=True)]
+        kept = (worth / worth[0]).tolist()
+        points += [Point(str(measure), "", "", float(x), y) for x, y in zip(ranks, kept, strict=True)]
     return Curves("rank", "share kept of what counts at rank 1", tuple(points))
 
 
