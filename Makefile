@@ -39,7 +39,8 @@ mutants: $(VENV)/.test-installed
 
 # Writes down anew what tests keep: what commands print and write, errors, help, all that is registered. Then read the diff.
 RECORDED = tests/cli/test_cases.py tests/cli/test_command_line.py tests/cli/test_options.py tests/explanation/test_explain.py \
-    tests/house/test_recipes.py tests/house/test_registered.py tests/house/test_signatures.py tests/house/test_words.py
+    tests/house/test_lecture_page.py tests/house/test_recipes.py tests/house/test_registered.py tests/house/test_signatures.py \
+    tests/house/test_words.py
 record: $(VENV)/.test-installed
 	$(if $(ONLY),PYTHONPATH=tests/common $(BIN)/python $(ONLY),set -e; for file in $(RECORDED); do PYTHONPATH=tests/common $(BIN)/python $$file; done)
 
