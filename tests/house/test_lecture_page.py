@@ -101,10 +101,10 @@ def store() -> None:
         folder = copied(Path(place))
 
         def filled(block: re.Match[str]) -> str:
-            text = "".join(
-                f"$ {command}\n{shown if LEFT_OUT in shown else printed(command, folder)}"
-                for command, shown in steps(block[2])
-            )
+            text = ""
+            for command, shown in steps(block[2]):
+                came = printed(command, folder)  # whatever is shown of it: later commands need what it writes
+                text += f"$ {command}\n{shown if LEFT_OUT in shown else came}"
             return block[1] + text + block[3]
 
         PAGE.write_text(BLOCK.sub(filled, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
