@@ -15,6 +15,7 @@ from math import log2, prod
 import numpy as np
 
 from cranfield import evaluate
+from cranfield.explanation.rank_correlation import explain_correlation
 from cranfield.measures import parse_measure
 from cranfield.measures.gain import discount
 from cranfield.statistics.coefficients import find_coefficient
@@ -107,6 +108,13 @@ def correlated(name: str, first: Sequence[float], second: Sequence[float]) -> Ou
     return Ours(name, lambda: [find_coefficient(name).function(np.array(first), np.array(second))])
 
 
+def differences(first: Sequence[float], second: Sequence[float]) -> Ours:
+    """By how much the ranks of each document differ."""
+    names = [f"d{number}" for number in range(len(first))]
+    rankings = [dict(zip(names, ranks, strict=True)) for ranks in (first, second)]
+    return Ours("d of try --correlation", lambda: [item.difference for item in explain_correlation(*rankings).items])
+
+
 def discounted(base: float | None, ranks: Iterable[int]) -> Ours:
     """What a gain is divided by at each rank."""
     spelling = "discount of DCG" if base is None else f"discount of DCG(base={base:g})"
@@ -162,7 +170,6 @@ INTERPOLATED = [1 / 3] * 4 + [1 / 4] * 3 + [1 / 5] * 4  # of three relevant docu
 PRECISIONS = [1, 2 / 3, 3 / 6, 4 / 10, 5 / 15]  # where the five of the ten relevant documents are found
 AP_RUN_1, AP_RUN_2 = (0.05, 0.10, 0.50, 0.50, 0.75), (0.10, 0.30, 0.45, 0.45, 0.60)
 SPEARMAN = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), (2, 3, 1, 5, 4, 7, 8, 10, 6, 9)
-SQUARES = [(one - other) ** 2 for one, other in zip(*SPEARMAN, strict=True)]
 # 2^grade - 1 of 3 2 3 0 1 2, and of 3 3 2 2 1 0.
 EXPONENTIAL, EXPONENTIAL_IDEAL = (7, 3, 7, 0, 1, 3), (7, 7, 3, 3, 1, 0)
 
@@ -218,8 +225,13 @@ MEANS = [
 
 CORRELATION = [
     number(
-        "000", "SRCC: class exercise", "squares of the differences of ranks, and their sum", "1 1 4 1 1 1 1 4 9 1 24",
-        Ours("(R1 - R2)²", lambda: [*SQUARES, sum(SQUARES)]), [1, 1, 4, 1, 1, 1, 1, 4, 9, 1, 24],
+        "000", "SRCC: class exercise", "differences of ranks", "-1 -1 +2 -1 +1 -1 -1 -2 +3 +1",
+        differences(*SPEARMAN), [-1, -1, 2, -1, 1, -1, -1, -2, 3, 1],
+    ),
+    number(
+        "000", "SRCC: class exercise", "sum of their squares", "24",
+        Ours("Σ d² of try --correlation", lambda: [sum(d**2 for d in differences(*SPEARMAN).values())]),
+        [1 + 1 + 4 + 1 + 1 + 1 + 1 + 4 + 9 + 1],
     ),
     number(
         "000", "SRCC: class exercise", "coefficient", "0.854", correlated("spearman", *SPEARMAN),
@@ -276,7 +288,14 @@ EXERCISE = [
         "000", "Class exercise: compute NDCG", "nDCG", "0.949", measured("nDCG(gain='exp')", "323012"),
         [dcg(EXPONENTIAL, one_more)[-1] / dcg(EXPONENTIAL_IDEAL, one_more)[-1]],
     ),
-    number("000", "Limitations", "{1,1,1} and {1,1,1,0}: the same", "", measured("nDCG", "1110"), [1]),
+    number("000", "Limitations", "{1,1,1}", "", measured("nDCG", "111/0"), [1]),
+    number("000", "Limitations", "{1,1,1,0}: the same", "", measured("nDCG", "1110"), [1]),
+    number("000", "Limitations", "{1,1,1} of five", "", measured("nDCG(ideal='retrieved')", "111/11"), [1]),
+    number("000", "Limitations", "{1,1,1,1,1}: the same", "", measured("nDCG(ideal='retrieved')", "11111"), [1]),
+    number(
+        "000", "Limitations", "{1,1,1} of five, with the usual ideal", "", measured("nDCG", "111/11"),
+        [dcg([1] * 3, one_more)[-1] / dcg([1] * 5, one_more)[-1]],
+    ),
 ]  # fmt: skip
 
 BOLD = "0101001000/1111111"  # ten documents of which the second, fourth and seventh are relevant, of ten in all
@@ -301,6 +320,16 @@ LISTS = [
         "001", "Example", "recall at 1, 2, 3, of the list that is meant", "0.1 0.2 0.2",
         measured("R", SAID, at=(1, 2, 3)), [0.1, 0.2, 0.2],
     ),
+    number(
+        "001", "Precision-recall plots", "precision at recall 10 % to 90 %, averaged", "",
+        measured("InterpolatedAP(points=9)", BOLD), [(1 / 2 + 1 / 2 + 3 / 7) / 9],
+    ),
+    number(
+        "001", "Single value measures", "precision at each relevant document seen, averaged", "",
+        measured("AP(over='seen')", BOLD), [(1 / 2 + 2 / 4 + 3 / 7) / 3],
+    ),
+    number("001", "Single value measures", "precision at the first", "", measured("PFirst", BOLD), [1 / 2]),
+    number("001", "Single value measures", "precision at the last", "", measured("PLast", BOLD), [3 / 7]),
 ]  # fmt: skip
 
 EVERY_OTHER, IN_FIVE = "10101", range(1, 6)
@@ -575,6 +604,14 @@ GAINS = [  # of the gains as they are printed
             measured("nDCG(base=2, agg='ratio')", MEANT_Q1, MEANT_Q2, at=RANKS), divided(DCG_MEANT, IDCG),
         ),
         "the ratio of rounded numbers, 3.3 / 8.7; it is 0.374", 15,
+    ),
+    vector(
+        "Normalized CG & DCG 2", "area under the curve of NCG", "",
+        measured("AreaNCG(agg='ratio')@15", MEANT_Q1, MEANT_Q2), [sum(divided(CG_MEANT, ICG)) / 15],
+    ),
+    vector(
+        "Normalized CG & DCG 2", "area under the curve of NDCG", "",
+        measured("AreaNDCG(base=2, agg='ratio')@15", MEANT_Q1, MEANT_Q2), [sum(divided(DCG_MEANT, IDCG)) / 15],
     ),
 ]  # fmt: skip
 
