@@ -132,6 +132,13 @@ def test_gain_curves_have_the_lecture_s_vectors(pictures: Path) -> None:
     assert made["ideal DCG(base=2)"][14][1] == pytest.approx(idcg, abs=1e-3)
 
 
+def test_discounts_keep_what_the_lecture_plots(pictures: Path) -> None:
+    curves = names_of("lecture_discounts", pictures)["curves"]
+    assert heights(curves["DCG"][:3], 0, percent=True) == [100, 63, 50]
+    assert heights(curves["RR"][:4], 2) == [1, 0.5, 0.33, 0.25]
+    assert heights(curves["DCG(base=10)"][:10], 9) == [1] * 10
+
+
 def words_in(picture: str) -> set[str]:
     """What is written in a picture, apart from the numbers of its axes."""
     return {text for text in re.findall(r"<text[^>]*>([^<]+)<", picture) if re.search(r"[^\W\d]", text)}
