@@ -356,3 +356,11 @@ def test_a_picture_of_measures_alone_needs_no_runs(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=f"^{re.escape(wrong)} has no discount to draw"):
             discounts([wrong])
     assert len(discounts(["RR"], depth=10**5).points) == 500
+
+
+def test_points_at_a_recall_level_are_seen_within_their_squares() -> None:
+    chart = find_picture("precision-recall").draw(subject(find_picture("precision-recall"))).to_dict()
+    marks = [layer["mark"] for layer in chart["layer"] if layer["mark"]["type"] == "point"]
+    assert [mark.get("shape", "circle") for mark in marks] == ["square", "circle"], "what is drawn last is on top"
+    assert marks[1]["filled"]
+    assert marks[1]["size"] < marks[0]["size"] / 2

@@ -139,9 +139,10 @@ def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", 
     levels = chart_of(list(over.rows())).encode(color=colour, tooltip=tooltip, x=x, y=y)
     layers = [
         after_each.mark_line(strokeWidth=look.line / 2, opacity=0.7),
-        after_each.mark_point(filled=True, size=look.font * 4, opacity=1, clip=False),
         levels.mark_line(strokeWidth=look.line, strokeDash=[6, 3]),
-        levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 3, opacity=1, clip=False),
+        # A relevant document may be found just at a level: its point is seen within the square.
+        levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 7, opacity=1, clip=False),
+        after_each.mark_point(filled=True, size=look.font * 3, opacity=1, clip=False),
         *end_labels(_ends(over, names), look, (0.0, 1.0)),
     ]
     caption = "points: after each relevant document; squares: interpolated"
