@@ -12,14 +12,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cranfield import evaluate
+from cranfield import evaluate, read_qrels, read_run
 from cranfield.judged import relstring
 from cranfield.measures import parse_measure
 from cranfield.measures.gain import discount
 from cranfield.statistics.corrections import find_correction
 from lecture_numbers import IDEAL_Q1, NUMBERS, Number, dcg, f, kept_whole_first
-from lectures import GRADES_Q1, LISTED_Q1, ranked
-from places import DATA
+from lectures import (
+    FIVE_RELEVANT,
+    GRADES_Q1,
+    GRADES_Q2,
+    LISTED_Q1,
+    LISTED_Q2,
+    Q1,
+    Q2,
+    Q2_LATE,
+    Q2_REORDERED,
+    TEN_RELEVANT,
+    ranked,
+    relevant,
+)
+from places import DATA, EXAMPLES
 
 
 def says(printed: str, exact: float) -> bool:
@@ -173,3 +186,26 @@ def test_bonferroni_multiplies_p_or_divides_the_level() -> None:
     assert find_correction("bonferroni").function(p).tolist() == pytest.approx([0.06, 0.6, 0.9])
     assert p[0] > 0.05 / 3, "not significant, by either way"
     assert p[1] / 3 > 0.05 > p[0] / 3, "divided, it would be"
+
+
+FILES = {
+    "recall": ({"q1": relevant(TEN_RELEVANT), "q2": relevant(["d3", "d56", "d129"])}, {"q1": Q1, "q2": Q2}),
+    "means": ({"q1": relevant(FIVE_RELEVANT), "q2": relevant(["d123", "d6", "d3"])}, {"q1": Q1, "q2": Q2_REORDERED}),
+    "first": (
+        {"q1": relevant(FIVE_RELEVANT), "q2": relevant(["d9", "d3"]), "q3": relevant(["d123", "d6", "d3"])},
+        {"q1": Q1, "q2": Q2_LATE, "q3": Q2_REORDERED},
+    ),
+    "gains": ({"q1": GRADES_Q1, "q2": GRADES_Q2}, {"q1": Q1, "q2": Q1}),
+    "listed": (None, {"q1": LISTED_Q1, "q2": LISTED_Q2}),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_the_lectures_have_their_rankings_and_judgements(name: str) -> None:
+    judgements, rankings = FILES[name]
+    run = read_run(EXAMPLES / "lectures" / f"{name}.run")
+    shown = {topic: sorted(run.of(topic), key=lambda document: -run.of(topic)[document]) for topic in run.topics}
+    assert shown == rankings
+    if judgements is not None:
+        qrels = read_qrels(EXAMPLES / "lectures" / f"{name}.qrels")
+        assert {topic: qrels.of(topic) for topic in qrels.topics} == judgements
