@@ -1,8 +1,10 @@
-"""Every number that the five lecture notes print, how it is spelt here, what is right, and where the notes slip.
+"""Every number that the five lecture notes work out, how it is spelt here, what is right, and where the notes slip.
 
 `exact` has the notes' own formula, written out in plain arithmetic; `ours` asks the library. What is printed must be
 `exact` rounded or cut to the digits that are printed, but at the places that `wrong` names: there the notes slip, and
 `slip` says how. Numbers of the notes are facts and stand here; their sentences do not.
+
+Left out are numbers that nothing can compute: a class's scores without its runs, sizes of collections, rules of thumb.
 """
 
 from __future__ import annotations

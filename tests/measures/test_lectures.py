@@ -1,4 +1,4 @@
-"""The lecture notes to the letter: every number they print, and where they slip what is right (see lecture_numbers)."""
+"""The lecture notes to the letter: every number they work out, and what is right where they slip (lecture_numbers)."""
 
 from __future__ import annotations
 
