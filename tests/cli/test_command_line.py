@@ -136,10 +136,12 @@ def test_help_says_which_measures_are_taken_unless_asked(name: str) -> None:
 def test_help_of_convert_names_every_format() -> None:
     """What can be written, in the order of the registries; those of plug-ins are no part of the help."""
     text = commands()["convert"].help or ""
-    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines() if "trec," in line]
+    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines() if re.search(r"\S {2,}\S", line)]
     listed = {kinds: names.split(", ") for kinds, names in lines}
-    assert set(listed) == {"run, qrels", "topics, documents"}
-    assert sorted(listed["run, qrels"]) == sorted(format.name for format in writable())
+    assert set(listed) == {"run, qrels", "qrels", "topics, documents"}
+    for kinds, of_judgements in (("run, qrels", False), ("qrels", True)):
+        expected = [format.name for format in writable() if format.judgements_only == of_judgements]
+        assert sorted(listed[kinds]) == sorted(expected)
     for kind in ("topics", "documents"):
         assert sorted(listed["topics, documents"]) == sorted({*TEXT_FORMATS[kind], PARQUET})
 

@@ -1205,7 +1205,7 @@ WRONG_MEASURES: Mapping[str, str] = {
     "nDCG(base=1)": "base must be",
     "IPrec@1.5": "recall must be a number from 0 to 1",
     "iprec_at_recall_nan": "recall",
-    "InterpolatedAP(points=7)": "points must be 11 or 10",
+    "InterpolatedAP(points=7)": "points must be 11, 10 or 9",
     "__import__('os')": "",
     "AP if 1 else P": "unknown measure",
     "(" * 500: "unknown measure",

@@ -56,7 +56,7 @@ TASKS = {
     },
     "Make and convert runs": {
         "search": "Search a collection with a baseline, and measure its speed.",
-        "probe": "Send topics to a running search engine, and measure its speed.",
+        "probe": "Send topics to a running engine: a run, and how fast it is.",
         "fuse": "Fuse several runs into one.",
         "convert": "Write runs, judgements or texts in another format.",
     },

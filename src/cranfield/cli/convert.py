@@ -49,7 +49,8 @@ def command(
 
     \b
     Formats:
-      run, qrels         trec, msmarco, csv, tsv, beir, jsonl, json, parquet; qrels alone: ntcir
+      run, qrels         trec, msmarco, csv, tsv, beir, jsonl, json, parquet
+      qrels              ntcir
       topics, documents  trec, smart, csv, tsv, jsonl, beir, msmarco, parquet
 
     Ids and texts, and the numbers to the last digit, are the same when OUTPUT is read again; where a format cannot hold

@@ -149,7 +149,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
     help="Documents that must be found: lines of topic and document, or judgements. Exit code 1 if one is not visible.",
 )
 @click.option("--within", type=click.IntRange(1), help="Among how many they must be. [default: 10]")
-@options.reading("threads")
+@options.reading("labels", "threads")
 @options.output_format(FORMATS)
 @options.gathered("target", _target)
 @options.gathered("limits", _limits)

@@ -86,7 +86,7 @@ class AskingOptions(NamedTuple):
     index_file: str | None
 
 
-class Places(NamedTuple):
+class SearchFiles(NamedTuple):
     """Files of a search: the run and the parameters to write, the parameters to read."""
 
     output: str | None
@@ -228,7 +228,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @options.gathered("tuning", TuningOptions)
 @options.gathered("settings", SettingOptions)
 @options.gathered("asked", AskingOptions)
-@options.gathered("places", Places)
+@options.gathered("files", SearchFiles)
 def command(
     collection: str,
     more_grids: tuple[str, ...],
@@ -239,7 +239,7 @@ def command(
     tuning: TuningOptions,
     settings: SettingOptions,
     asked: AskingOptions,
-    places: Places,
+    files: SearchFiles,
     reading: Reading,
     **given: str | None,
 ) -> None:
@@ -267,17 +267,17 @@ def command(
         raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
     from cranfield.search.search_tables import render
 
-    places.check(header, grids)
+    files.check(header, grids)
     named = {name.removeprefix("p_"): value for name, value in given.items() if value is not None}
-    search = Search.of(settings, named, (*grids, *more_grids), asked, places.parameters)
+    search = Search.of(settings, named, (*grids, *more_grids), asked, files.parameters)
     parts = tuning.parts(settings.seed or 0, reading) if search.choice.grid else None
-    retrieved, tuned = _done(search, _read(collection, ids), parts, places, header)
-    text = render(retrieved, tuned, output_format, saved=places.save_best is not None)
-    click.echo(text, nl=False, err="-" in (places.run, places.save_best))
+    retrieved, tuned = _done(search, _read(collection, ids), parts, files, header)
+    text = render(retrieved, tuned, output_format, saved=files.save_best is not None)
+    click.echo(text, nl=False, err="-" in (files.run, files.save_best))
 
 
 def _done(
-    search: Search, collection: Collection, parts: TuningParts | None, places: Places, header: bool
+    search: Search, collection: Collection, parts: TuningParts | None, files: SearchFiles, header: bool
 ) -> tuple[Retrieved | None, Tuned | None]:
     """What was found, written to where it goes."""
     from cranfield.cli.progress import counted
@@ -286,7 +286,7 @@ def _done(
     choice, indexing, asking, saved = search
     retrieved: Retrieved | None = None
     tuned: Tuned | None = None
-    if places.run is None:
+    if files.run is None:
         tuned = tune_collection(collection, choice, parts, indexing, asking, watch=counted)
         options.warn(tuned.warnings)
     else:
@@ -295,9 +295,9 @@ def _done(
         )
         retrieved, tuned = searched.retrieved, searched.tuned
         options.warn(searched.warnings)
-        searched.write(places.run, head=header, command=["cranfield", *sys.argv[1:]])
-    if places.save_best and tuned is not None:
-        saved_best(tuned, collection, indexing, asking).write(places.save_best)
+        searched.write(files.run, head=header, command=["cranfield", *sys.argv[1:]])
+    if files.save_best and tuned is not None:
+        saved_best(tuned, collection, indexing, asking).write(files.save_best)
     return retrieved, tuned
 
 
