@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from commands import command_line, printed
 from cranfield import Experiment, Policy, UsageError, evaluate
@@ -268,17 +270,29 @@ def test_documents_of_one_ranking_alone_are_left_out_and_named() -> None:
     assert [(item.first, item.second) for item in correlation.items] == [(1, 1), (2, 3), (3, 2)]
 
 
-def test_runs_on_a_topic_stand_in_the_order_of_the_policy() -> None:
+def test_documents_of_equal_score_share_a_rank() -> None:
+    """No order of ties is taken for an opinion: the coefficients are those of `cranfield correlate`."""
     qrels = {"1": {"d1": 1}}
     tied = {"1": {"d1": 1.0, "d2": 1.0, "d3": 0.5}}
     runs: dict[str, Any] = {"a": {"1": ["d1", "d2", "d3"]}, "b": tied}
-    for ties, value in (("docid", 1 / 3), ("best", 1.0)):
-        policy = Policy(ties=ties)
-        assert explain_agreement(Experiment(qrels, runs, policy), "1").coefficients[1].value == pytest.approx(value)
+    spearman, kendall, _ = explain_agreement(Experiment(qrels, runs), "1").coefficients
+    assert spearman.value == pytest.approx(stats.spearmanr([3, 2, 1], [1.0, 1.0, 0.5]).statistic)
+    assert kendall.value == pytest.approx(stats.kendalltau([3, 2, 1], [1.0, 1.0, 0.5]).statistic)
+    level = {"1": {"d1": 1.0, "d2": 1.0, "d3": 1.0}}
+    for coefficient in explain_agreement(Experiment(qrels, {"a": runs["a"], "b": level}), "1").coefficients:
+        assert isnan(coefficient.value)
+    with pytest.raises(UsageError, match="no policy on rankings applies to it"):
+        explain_agreement(Experiment(qrels, runs, Policy(ties="best")), "1")
     with pytest.raises(UsageError, match="no topic 'x'"):
         explain_agreement(Experiment(qrels, runs), "x")
     with pytest.raises(UsageError, match="between two runs, not 1"):
         explain_agreement(Experiment(qrels, {"a": tied}), "1")
+
+
+def test_numbers_too_large_to_be_added_up_are_refused() -> None:
+    assert "is no score of a measure" in command_line("try", "--means", "1e308,1e308").stderr
+    done = command_line("try", "1e308,1e308", "-m", "CG", "-f", "json")
+    assert (done.exit, json.loads(done.stdout)["runs"][0]["mean"]) == (0, {"CG": None})  # JSON has no infinity
 
 
 def test_long_rankings_are_not_all_shown() -> None:

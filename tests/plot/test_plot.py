@@ -329,7 +329,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
 
 
 def test_discounts_are_those_of_the_measures() -> None:
-    made = discounts(["CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR", "RBP(p=0.5)", "P@2"], depth=12)
+    made = discounts(["CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR", "RBP(p=0.5)", "P@2", "SetP"], depth=12)
     by_hand: dict[str, Callable[[int], float]] = {
         "CG": lambda rank: 1,
         "DCG": lambda rank: 1 / log2(rank + 1),
@@ -338,6 +338,7 @@ def test_discounts_are_those_of_the_measures() -> None:
         "RR": lambda rank: 1 / rank,
         "RBP(p=0.5)": lambda rank: 0.5 ** (rank - 1),
         "P@2": lambda rank: float(rank <= 2),
+        "SetP": lambda rank: 1,  # however long a list is, all are drawn of the same length
     }
     assert {point.run for point in made.points} == set(by_hand)
     for name, worth in by_hand.items():

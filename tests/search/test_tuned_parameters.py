@@ -298,6 +298,12 @@ def test_fusion_keeps_and_takes_parameters_in_the_same_way(tmp_path: Path) -> No
     assert compared(EXAMPLES / "qrels.txt", run, *RUNS) == [f"cranfield: warning: a: {told_again}"]
     for option, value in (("--method", "rrf"), ("--norm", "min-max"), ("-p", "weights=1,2")):
         assert f"{option} {value} contradicts {best}" in fused("--parameters", best, option, value).stderr
+    turned = command_line("fuse", *RUNS[::-1], "--parameters", best)
+    assert "f.toml: has parameters for bm25, dense in this order, not for dense, bm25" in turned.stderr
+    assert turned.exit == 3
+    (other := tmp_path / "other.run").write_text(Path(RUNS[1]).read_text())
+    told_of = command_line("fuse", RUNS[0], other, "--parameters", best, "-o", tmp_path / "c.run")
+    assert (told_of.exit, "f.toml: were learnt for bm25, dense; fused are bm25, other" in told_of.stderr) == (0, True)
     three = command_line("fuse", *RUNS, RUNS[0], "--parameters", best)
     assert (
         three.exit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from commands import command_line
 from cranfield.description import describe
 from cranfield.errors import DataError
 from cranfield.texts.collection import read_collection, read_facts
-from cranfield.texts.facts import CollectionFacts
+from cranfield.texts.facts import CollectionFacts, as_toml
 from cranfield.texts.writing import write_collection
 
 LISTED = """
@@ -138,3 +139,8 @@ def test_a_folder_without_a_list_says_nothing(folder: Path) -> None:
     (folder / "collection.toml").unlink()
     with pytest.raises(DataError, match=r"has no collection\.toml that could say what its grades are called"):
         read_facts(folder)
+
+
+def test_grades_of_many_digits_are_read_again() -> None:
+    facts = CollectionFacts(grades={1234567.0: "big", 1e16: "bigger"})
+    assert tomllib.loads(as_toml(facts)) == {"grades": {"1234567": "big", "10000000000000000": "bigger"}}

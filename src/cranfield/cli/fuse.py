@@ -194,9 +194,11 @@ class Fusing(NamedTuple):
         parameters = read_parameters(given)
         if file is None:
             return cls(runs, method or METHOD, norm, parameters, None)
-        from cranfield.fusion.training import saved_parameters
+        from cranfield.formats import distinct_names, stem
+        from cranfield.fusion.training import checked_order, saved_parameters
 
         saved = saved_parameters(file, len(runs))
+        options.warn(checked_order(saved, distinct_names([(stem(run), run) for run in runs])))
         line = {"method": method, "norm": norm} | dict(text.split("=", 1) for text in given)
         said = saved.beside({name: text for name, text in line.items() if text is not None})
         return cls(runs, said["method"], said.get("norm"), {**saved.parameters, **parameters}, saved)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cranfield.efficiency import efficiency_columns
 from cranfield.evaluation.result_json import to_document, topic_bounds
 from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
+from cranfield.render.json_form import finite
 
 if TYPE_CHECKING:
     from cranfield.evaluation.places import Places
@@ -89,7 +90,7 @@ def _json(told: _Told) -> str:
     import json
 
     document = to_document(told.results, per_topic=told.per_topic, places=told.places)
-    return json.dumps(document, allow_nan=False, indent=1) + "\n"
+    return json.dumps(finite(document), allow_nan=False, indent=1) + "\n"
 
 
 def _json_lines(told: _Told) -> str:
@@ -110,7 +111,7 @@ def _json_lines(told: _Told) -> str:
         line |= {"bounds": bounds[run]} if bounds else {}
         line |= {"figures": efficiency_columns.exact(results.figures, r)} if results.figures else {}
         lines.append(line | ({} if places is None else places.to_dict(r)))
-    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    return "".join(json.dumps(finite(line), allow_nan=False) + "\n" for line in lines)
 
 
 def _trec(told: _Told) -> str:

@@ -27,6 +27,7 @@ FORMULAS = {
     RATIO: "ratio of means: Σ numerators / Σ denominators, where x = numerator / denominator",
 }
 AREA = "area under the curve of ratios of means: (1 / k) Σ over ranks i of Σ numerators / Σ denominators at i"
+LARGEST = 1e100  # of values whose means are asked for: far above every score
 MEANS = {"MAP": "mean", "GMAP": "geometric", "HMAP": "harmonic"}
 
 
@@ -87,6 +88,8 @@ def means_of(values: Mapping[str, Sequence[float]]) -> Workings:
     for run, given in values.items():
         if min(given) < 0:
             raise UsageError(f"{run}: {number(min(given))} is below 0, where these means have no meaning")
+        if max(given) > LARGEST:
+            raise UsageError(f"{run}: {number(max(given))} is no score of a measure: too large to be added up")
         topics, scores = [str(topic) for topic in range(1, len(given) + 1)], np.array(given, dtype=np.float64)
         averages += [
             _average(name, aggregate, run, topics, scores, None, AGGREGATES[aggregate](scores))

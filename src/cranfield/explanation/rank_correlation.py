@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import NamedTuple, TypeAlias
 
@@ -16,6 +18,7 @@ from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.explanation.accounts import check_topic
 from cranfield.judged import Floats
 from cranfield.measures.explained import number, quotient, summed
+from cranfield.policy import Policy
 from cranfield.statistics.coefficients import Coefficient, find_coefficient
 
 COEFFICIENTS = ("spearman", "kendall", "tau_ap")
@@ -111,6 +114,8 @@ def explain_correlation(
 def explain_agreement(experiment: Experiment, topic: str, *, shown: int | None = None) -> RankCorrelation:
     """Explains how far two runs agree on one topic: the rank correlation of the documents that both retrieved.
 
+    Documents of equal score share a rank, as in `cranfield.agreement`: no order of ties is taken for an opinion.
+
     >>> experiment = Experiment({"1": {"d1": 1}}, {"a": {"1": ["d1", "d2", "d3"]}, "b": {"1": ["d3", "d2", "d1"]}})
     >>> explain_agreement(experiment, "1").coefficients[1].text
     'kendall = (0 − 3) / 3 = −3 / 3 = -1.0000'
@@ -118,16 +123,23 @@ def explain_agreement(experiment: Experiment, topic: str, *, shown: int | None =
     tables = experiment.tables()
     if len(tables) != 2:
         raise UsageError(f"rank correlation is between two runs, not {len(tables)}")
+    if replace(experiment.policy, topic_set=None) != Policy():
+        raise UsageError("rank correlation is of the documents as they are scored: no policy on rankings applies to it")
     check_topic(topic, experiment.judgements().qrels.topics)
-    depth = max(len(table.of(topic)) for table in tables)
-    first, second = (experiment.documents(table, [topic], depth)[0] for table in tables)
+    first, second = (_ranks_by_score(table.of(topic)) for table in tables)
     return explain_correlation(first, second, names=experiment.names, shown=shown)
+
+
+def _ranks_by_score(scores: Mapping[str, float]) -> dict[str, float]:
+    """Ranks from 1 for the highest score; equal scores share the mean of their places."""
+    ranks = _mean_ranks(-np.array(list(scores.values()), dtype=np.float64))
+    return dict(zip(scores, ranks.tolist(), strict=True))
 
 
 def _ranks(given: GivenRanking) -> Mapping[str, float]:
     if isinstance(given, Mapping):
         return given
-    repeated = [item for item in dict.fromkeys(given) if list(given).count(item) > 1]
+    repeated = [item for item, count in Counter(given).items() if count > 1]
     if repeated:
         raise UsageError(f"a ranking has a document once, not {some(repeated)} twice")
     return {item: float(rank) for rank, item in enumerate(given, start=1)}
@@ -202,7 +214,11 @@ def _tied_pairs(ranks: Floats) -> int:
 def _tau_ap(items: Sequence[RankedItem], x: Floats, y: Floats) -> tuple[str, tuple[str, ...]]:
     n = len(items)
     down = sorted(items, key=lambda item: item.second)
-    above = [sum(other.first < item.first for other in down[:i]) for i, item in enumerate(down)]
+    seen: list[float] = []
+    above = []
+    for item in down:
+        above.append(bisect_left(seen, item.first))
+        insort(seen, item.first)
     terms = [f"{above[i]}/{i}" for i in range(1, n)]
     total = sum(above[i] / i for i in range(1, n))
     steps = (

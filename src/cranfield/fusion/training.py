@@ -257,6 +257,31 @@ def saved_parameters(path: str | os.PathLike[str], runs: int) -> TunedParameters
     return saved
 
 
+def checked_order(saved: TunedParameters, names: Sequence[str]) -> list[Finding]:
+    """What is odd about fusing these runs with parameters learnt for others; for another order they are refused.
+
+    >>> from cranfield.planning import TunedOn
+    >>> learnt = TunedOn(topics={}, runs=("bm25", "dense"))
+    >>> saved = TunedParameters(settings={"method": "wsum"}, parameters={"weights": [0.3, 0.7]}, tuned=learnt)
+    >>> print(*checked_order(saved, ["bm25", "other"]))
+    the parameters: were learnt for bm25, dense; fused are bm25, other
+    """
+    learnt = () if saved.tuned is None else saved.tuned.runs
+    if not learnt or list(learnt) == list(names):
+        return []
+    by_run = any(isinstance(value, list | tuple) for value in saved.parameters.values())
+    if sorted(learnt) == sorted(names):
+        if not by_run:
+            return []
+        raise DataError(
+            f"has parameters for {', '.join(learnt)} in this order, not for {', '.join(names)}",
+            source=saved.source,
+            remedy="Give the runs in that order: each run has a number of its own among the parameters.",
+        )
+    message = f"were learnt for {', '.join(learnt)}; fused are {', '.join(names)}"
+    return [Finding("other-runs", saved.source, message)]
+
+
 def _fixed(recipe: Recipe, parameters: Mapping[str, Value], sources: Sources) -> Point:
     """The parameters that are not learnt, where others are."""
     method = recipe.method

@@ -222,7 +222,8 @@ def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
     [1.0, 0.63, 0.5]
     """
     ranks = np.unique(np.linspace(1, depth, min(depth, MOST_PLACES)).round().astype(int)).tolist()
-    alone = relstring(*("-" * (rank - 1) + "1" for rank in ranks))
+    # All lists are as long as the longest: a measure of sets would else count how long a list is.
+    alone = relstring(*("-" * (rank - 1) + "1" + "-" * (depth - rank) for rank in ranks))
     points: list[Point] = []
     for measure in as_measures(measures):
         worth = measure.per_topic(alone)

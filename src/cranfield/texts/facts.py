@@ -64,7 +64,7 @@ def as_toml(facts: CollectionFacts) -> str:
     if facts.grades:
         lines.append("[grades]")
     for grade, label in facts.grades.items():
-        key = f"{grade:g}" if grade == int(grade) else f'"{grade!r}"'
+        key = str(int(grade)) if grade == int(grade) else f'"{grade!r}"'
         lines.append(f"{key} = {_quoted(label)}")
     return "\n".join(lines)
 
