@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from scipy import stats
 
 from cranfield.cli import cli
 from cranfield.errors import DataError, UsageError
+from cranfield.statistics.deciding import Decision, decide
 from cranfield.statistics.independent import exchanged, mann_whitney, student, welch
-from cranfield.statistics.significance import Sampling, SignificanceTest, all_pairs, all_tests
+from cranfield.statistics.intervals import unpaired
+from cranfield.statistics.significance import Sampling, SignificanceTest, all_pairs, all_tests, find_test
 from places import EXAMPLES
 from simulate import MARGINS, Floats, band, pairs_within
 
@@ -147,6 +150,36 @@ def test_false_alarms_stay_in_their_band(test: SignificanceTest) -> None:
     assert abs(np.mean(p <= 0.05) - 0.05) <= band(0.05, sets)
 
 
+def by(test: str, scores: Floats) -> Decision:
+    outcomes = {test: find_test(test).function(scores, PAIR, SAMPLING)}
+    return decide(scores, PAIR, outcomes, SAMPLING, by_rule=False, kind="independent")
+
+
+@pytest.mark.parametrize(("test", "equal"), [("student", True), ("welch", False)])
+@pytest.mark.parametrize("level", [0.05, 0.01])
+def test_intervals_are_those_of_scipy(test: str, equal: bool, level: float) -> None:
+    random = np.random.default_rng(5)
+    samples = random.beta(1, 2, size=12), random.beta(2, 2, size=7)
+    scores = apart(*samples)
+    decision = by(test, scores)
+    ends = unpaired(scores, PAIR, decision, level, decision.p < level)
+    expected = stats.ttest_ind(*samples, equal_var=equal).confidence_interval(1 - level)
+    assert (ends.low[0], ends.high[0]) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert (ends.low[0] > 0 or ends.high[0] < 0) == (decision.p[0] < level)
+
+
+@pytest.mark.parametrize("test", ["student", "welch", "mann-whitney"])
+def test_no_interval_of_ranks_nor_where_nothing_varies(test: str) -> None:
+    constant = apart([0.7] * 3, [0.2] * 4)
+    varying = apart([0.7, 0.4, 0.2], [0.2, 0.1, 0.3])
+    for scores in (constant, varying):
+        decision = by(test, scores)
+        ends = unpaired(scores, PAIR, decision, 0.05, decision.p < 0.05)
+        shown = test != "mann-whitney" and scores is varying
+        assert np.isfinite([ends.low[0], ends.high[0]]).all() == shown
+        assert np.isnan([ends.low[0], ends.high[0]]).any() != shown
+
+
 ON_TOPICS = {"first": "1 2 3", "second": "4 5 6", "both": "3 4 5 6"}
 
 
@@ -181,11 +214,25 @@ def test_disjoint_topics_are_compared_once_the_policy_says_so(test: str, own_top
     assert done.exit_code == 0, done.output
     assert 'not significantly different: that is not "equal"\n' in done.stderr
     assert "--equivalence" not in done.stderr  # which these tests refuse
+    has_none = "has no interval of the mean difference." in done.stdout.replace("\n", " ")
+    assert has_none == (test == "mann-whitney")
+    assert ("The interval leaves out 0" in done.stdout) != has_none
+
+
+def test_scores_that_do_not_vary_have_no_interval_and_are_told(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 d 1\n" for topic in "1234"))
+    for name, topics in (("one", "12"), ("two", "34")):
+        (tmp_path / name).write_text("".join(f"{topic} Q0 d 1 1 {name}\n" for topic in topics))
+    files = {name: str(tmp_path / name) for name in ("qrels", "one", "two")}
+    done = compared(files, "one two", "--test", "welch", "--topics", "run")
+    assert "No interval is computed where scores do not vary." in done.stdout.replace("\n", " ")
 
 
 @pytest.mark.parametrize("test", UNPAIRED)
-def test_topics_that_are_shared_are_told_as_such(test: str, own_topics: dict[str, str]) -> None:
-    refused = compared(own_topics, "first both", "--test", test, "--topics", "run")
+@pytest.mark.parametrize("words", [[], ["--topics", "run"]])
+def test_topics_that_are_shared_are_told_as_such(test: str, words: list[str], own_topics: dict[str, str]) -> None:
+    """At once, whatever the policy: none sends to another that refuses as well."""
+    refused = compared(own_topics, "first both", "--test", test, *words)
     assert str(refused.exception) == "1 topic is shared by two systems: use a paired test such as 't'"
 
 

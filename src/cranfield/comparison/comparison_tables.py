@@ -118,16 +118,17 @@ def _uncorrected(comparison: Comparison, header: str) -> str:
 
 
 def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell]:
-    """Interval, d_z and topics won, tied and lost, which systems that answer different topics do not have.
+    """Interval, d_z and topics won, tied and lost; systems that answer different topics have the first alone.
 
     Where no value of a measure is better than another (not `decided`), nothing is won. Tests that are not about the
     mean have no interval of it.
     """
+    ends = interval(float(effects.low[pair]), float(effects.high[pair]))
     if isnan(effects.d_z[pair]):
-        return ["–", "–", "–"]
+        return [ends, "–", "–"]
     counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
     spread = f"{effects.d_z[pair] + 0.0:+.2f}".replace("inf", "∞")
-    return [interval(float(effects.low[pair]), float(effects.high[pair])), spread, counts]
+    return [ends, spread, counts]
 
 
 def _shown_share(part: float) -> str:
@@ -249,6 +250,8 @@ def corrected(comparison: Comparison) -> str:
 def _intervals(comparison: Comparison) -> str:
     """What intervals hold for, in words."""
     if all(isnan(low) for panel in comparison.panels for low in panel.effects.low.tolist()):
+        if comparison.tests[0].half_width is not None:  # and the scores of no system vary
+            return "No interval is computed where scores do not vary."
         named = comparison.tests[0].named
         return f"{named[0].upper()}{named[1:]} has no interval of the mean difference."
     if comparison.comparisons == 1:

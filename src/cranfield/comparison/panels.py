@@ -18,7 +18,8 @@ from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.deciding import Decision, T, decide
 from cranfield.statistics.differences import Booleans, moments
 from cranfield.statistics.effects import Effects, detectable, effects, within
-from cranfield.statistics.intervals import Ends, agreeing, decided, flipped, of_t, pooled_freedom
+from cranfield.statistics.independent import pooled_freedom, shared_topics
+from cranfield.statistics.intervals import Ends, agreeing, decided, flipped, of_t, unpaired
 from cranfield.statistics.paired import t as paired_t
 from cranfield.statistics.risk import risk
 from cranfield.statistics.seeds import compare_seeds, seed_spread
@@ -103,6 +104,8 @@ def _kept_topics(results: Results, scores: Floats, measure: Measure, tests: tupl
     """The topics that a comparison is made on: those with a score from every run, unless a test is for others too."""
     independent = [str(test) for test in tests if test.kind == "independent"]
     if independent and results.policy.topics != "run":
+        if shared := _shared(results):
+            raise shared_topics(shared)
         raise UsageError(
             f"{independent[0]} is for systems that each have topics of their own, and under --topics "
             f"{results.policy.topics} every topic counts for all: say --topics run (policy=Policy(topics='run')), "
@@ -121,6 +124,15 @@ def _kept_topics(results: Results, scores: Floats, measure: Measure, tests: tupl
             else None,
         )
     return kept
+
+
+def _shared(results: Results) -> int:
+    """The most topics that two runs both answer, as far as is known here."""
+    shown = parse_measure("NumRet")
+    if shown not in results.measures:
+        return 0
+    answered = (results.scores[:, results.measures.index(shown)] > 0).astype(np.int64)
+    return int(np.triu(answered @ answered.T, 1).max(initial=0))
 
 
 def _tested(scores: Floats, pairs: Integers, tests: tuple[SignificanceTest, ...], question: Question) -> _Tested:
@@ -192,8 +204,7 @@ def _interval(
 ) -> Ends:
     """For each pair the differences that what decides it does not reject at a level."""
     if test.kind == "independent":
-        unknown = np.full(len(pairs), np.nan)
-        return Ends(unknown, unknown)
+        return unpaired(panel.scores, pairs, panel.decided, level, significant)
     if test.kind == "family" and panel.decided.by_randomisation.all():  # undefined, and each pair by itself instead
         level = level / len(pairs)
     if test != SEED_TEST:

@@ -15,12 +15,32 @@ from cranfield.statistics.differences import DIGITS, rounded
 from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, significance_test
 
 
+def _half_width_of_student(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    first, second = (_samples(scores[systems]) for systems in pairs.T)
+    freedom = first.size + second.size - 2.0
+    pooled = ((first.size - 1) * first.deviation**2 + (second.size - 1) * second.deviation**2) / freedom
+    return _half_width(np.sqrt(pooled * (1 / first.size + 1 / second.size)), freedom, level)
+
+
+def _half_width_of_welch(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
+    samples = _samples(scores)
+    variances = (np.square(samples.deviation) / samples.size)[pairs]
+    return _half_width(np.sqrt(variances.sum(axis=1)), pooled_freedom(variances, samples.size[pairs] - 1.0), level)
+
+
+def _half_width(error: Floats, freedom: Floats, level: float) -> Floats:
+    from scipy.special import stdtrit
+
+    return np.asarray(-stdtrit(freedom, level / 2) * error)
+
+
 @significance_test(
     "student",
     title="Student's t, independent samples",
     null="on average over all topics that could have been asked, the two systems score the same, "
     "and their scores vary equally from topic to topic",
     kind="independent",
+    half_width=_half_width_of_student,
 )
 def student(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Student's t test for independent samples, with one variance for both.
@@ -37,6 +57,7 @@ def student(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     title="Welch's t, independent samples",
     null="on average over all topics that could have been asked, the two systems score the same",
     kind="independent",
+    half_width=_half_width_of_welch,
 )
 def welch(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     """Welch's t test for independent samples, each with its own variance.
@@ -136,6 +157,17 @@ def _samples(scores: Floats) -> _Samples:
     return _Samples(mean, np.where(deviation <= rounding, 0.0, deviation), (~np.isnan(scores)).sum(axis=1))
 
 
+def pooled_freedom(variances: Floats, freedom: Floats) -> Floats:
+    """Degrees of freedom of each row's sum of variances, each with its own (Satterthwaite, 1946); as in Welch's test.
+
+    >>> pooled_freedom(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[9.0, 9.0], [9.0, 4.0]]))
+    array([18., 13.])
+    """
+    total = variances.sum(axis=1)
+    parts = (np.square(variances) / freedom).sum(axis=1)
+    return np.asarray(np.divide(np.square(total), parts, out=freedom.sum(axis=1), where=parts > 0))
+
+
 def check_disjoint(scores: Floats, pairs: Integers) -> None:
     """Refuses pairs of systems that share a topic, and systems with fewer than two.
 
@@ -146,7 +178,16 @@ def check_disjoint(scores: Floats, pairs: Integers) -> None:
     present = ~np.isnan(scores)
     shared = int((present[pairs[:, 0]] & present[pairs[:, 1]]).sum(axis=1).max(initial=0))
     if shared:
-        topics = "1 topic is" if shared == 1 else f"{shared:,} topics are"
-        raise UsageError(f"{topics} shared by two systems: use a paired test such as 't'")
+        raise shared_topics(shared)
     if (present.sum(axis=1)[pairs] < 2).any():
         raise UsageError("a system has fewer than 2 topics: evaluate it on more")
+
+
+def shared_topics(number: int) -> UsageError:
+    """What is said of systems that share topics, where a test is for those that do not.
+
+    >>> print(shared_topics(1))
+    1 topic is shared by two systems: use a paired test such as 't'
+    """
+    topics = "1 topic is" if number == 1 else f"{number:,} topics are"
+    return UsageError(f"{topics} shared by two systems: use a paired test such as 't'")

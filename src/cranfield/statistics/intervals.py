@@ -2,7 +2,8 @@
 
 An interval holds the differences that its test would not reject. A t interval beside the p-value of another test says
 "excludes zero" where that test says "not significant", or the reverse, and a reader must guess which of the two to
-believe. Wilcoxon's and the sign test are not about the mean difference and have no interval of it.
+believe. Wilcoxon's, Mann and Whitney's and the sign test are not about the mean difference and have no
+interval of it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,23 @@ def decided(
             half = half_width(scores, pairs[own], level, sampling)
             low[own], high[own] = mean[own] - half, mean[own] + half
     return agreeing(Ends(low, high), mean, significant)
+
+
+def unpaired(scores: Floats, pairs: Integers, decision: Decision, level: float, significant: Booleans) -> Ends:
+    """The same of systems on topics of their own: none where scores do not vary, nor of a test that has no interval.
+
+    >>> scores = np.array([[0.7, 0.3, 0.5, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1, 0.2]])
+    >>> by_welch = Decision(np.array([0.0798]), np.array([0.0]), ("welch",))
+    >>> unpaired(scores, np.array([[0, 1]]), by_welch, 0.05, by_welch.p < 0.05)
+    Ends(low=array([-0.08373021]), high=array([0.78373021]))
+    """
+    means = np.nanmean(scores, axis=1)
+    mean, half = means[pairs[:, 0]] - means[pairs[:, 1]], np.full(len(pairs), np.nan)
+    for name in set(decision.by) - {RANDOMISATION}:
+        own, half_width = np.array([test == name for test in decision.by]), find_test(name).half_width
+        if half_width is not None:
+            half[own] = half_width(scores, pairs[own], level, Sampling())
+    return agreeing(Ends(mean - half, mean + half), mean, significant)
 
 
 def agreeing(ends: Ends, mean: Floats, significant: Booleans) -> Ends:
@@ -149,14 +167,3 @@ def of_t(mean: Floats, error: Floats, freedom: Floats, level: float) -> Ends:
 
     half = -stdtrit(freedom, level / 2) * error
     return Ends(mean - half, mean + half)
-
-
-def pooled_freedom(variances: Floats, freedom: Floats) -> Floats:
-    """Degrees of freedom of each row's sum of variances, each with its own (Satterthwaite, 1946); as in Welch's test.
-
-    >>> pooled_freedom(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[9.0, 9.0], [9.0, 4.0]]))
-    array([18., 13.])
-    """
-    total = variances.sum(axis=1)
-    parts = (np.square(variances) / freedom).sum(axis=1)
-    return np.asarray(np.divide(np.square(total), parts, out=freedom.sum(axis=1), where=parts > 0))
