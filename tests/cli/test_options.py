@@ -912,7 +912,7 @@ trec_eval -m prefs qrels.txt b.run
 try
 try qrels.txt a.run
 try 3,x,1
-try 000
+try 3 2 0
 try /1
 try 101 -m nope
 try a=101 a=110

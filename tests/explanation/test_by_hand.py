@@ -61,8 +61,8 @@ def test_systems_stand_side_by_side_each_against_its_own_grades() -> None:
 def test_systems_that_cannot_be_compared_are_told() -> None:
     uneven = evaluate_typed(["101;1", "110/1;1"], "AP")
     assert [str(warning) for warning in uneven.warnings] == [
-        "what is typed: systems have other judged grades on 1 topic (1): of one topic all would have the same; "
-        "what a system missed goes after /"
+        "what is typed: systems were typed with different judged grades on 1 topic (1): of one topic all would "
+        "have the same; what a system missed goes after /"
     ]
     assert uneven.runs == ("run1", "run2")
     short = evaluate_typed(["101;1", "110"], "AP")
@@ -82,18 +82,34 @@ def test_topics_that_are_left_out_of_one_system_do_not_move_those_of_another() -
     }
 
 
-@pytest.mark.parametrize(
-    ("ranking", "told"),
-    [
-        ("000", "run: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1"),
-        ("-1,0", "run: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1"),
-        ("/1", "run: nothing is retrieved: what stands before / is the ranking, what stands after it not"),
-    ],
-)
-def test_rankings_that_say_nothing_are_refused(ranking: str, told: str) -> None:
+def test_a_ranking_of_nothing_is_refused() -> None:
     with pytest.raises(UsageError) as found:
-        typed(ranking)
+        typed("/1")
+    told = "run: nothing is retrieved: what stands before / is the ranking, what stands after it not"
     assert str(found.value) == told
+
+
+@pytest.mark.parametrize(("ranking", "topic"), [("000", "1"), ("-1,0", "1"), ("1;000", "2"), ("000;000/1", "1")])
+def test_a_ranking_of_which_nothing_is_relevant_scores_0_and_is_told_how_to_type_more(ranking: str, topic: str) -> None:
+    """One topic is treated as one of several is."""
+    results = evaluate_typed([ranking], ["RR", "AP", "nDCG"])
+    assert list(results.per_topic()["run"][topic].values()) == [0, 0, 0]
+    told = [str(warning) for warning in results.warnings if warning.code == "no-relevant"]
+    assert told == [
+        f"what is typed: 1 topic without a relevant document, scored 0 for every run: {topic}; what a ranking missed "
+        "goes after /, as in 0,0/1"
+    ]
+    assert [str(warning) for warning in explain_typed([ranking], "RR").warnings if warning.doubtful] == told
+    assert evaluate_typed(["000/1"], "RR").warnings == ()
+
+
+@pytest.mark.parametrize("words", [(), ("--explain",)])
+def test_grades_with_blanks_between_them_are_no_rankings(words: tuple[str, ...]) -> None:
+    done = command_line("try", "3", "2", "0.5", "-", "1", "-m", "nDCG", *words)
+    assert done.exit == 2
+    assert done.stderr == "cranfield: 5 rankings of one document each; join grades with commas: 3,2,0.5,-,1\n"
+    for rankings in (("1", "0"), ("a=1", "b=0", "c=1"), ("1", "0", "11"), ("1", "0", "1/1")):
+        assert command_line("try", *rankings, "-m", "RR", *words).exit == 0
 
 
 def test_an_explanation_of_a_typed_ranking_is_that_of_explain() -> None:

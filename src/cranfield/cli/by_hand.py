@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cranfield.explanation.workings import Workings
 
 DEFAULT_MEASURES = ("AP", "RR", "Rprec", "nDCG")
+SINGLE_GRADE = re.compile(r" *([0-9-]|[0-9]*\.[0-9]+) *")
 RANKING = re.compile(r"-[-0-9.,;/ ]*")  # that starts with an unjudged document, as an option would
 
 
@@ -80,11 +81,13 @@ def command(
     elif explain:
         from cranfield.explanation.by_hand import explain_typed
 
+        _check_joined(rankings)
         workings = explain_typed(_named(rankings), measures or DEFAULT_MEASURES, policy)
         _print_workings(workings, output_format, "--explain")
     else:
         from cranfield.explanation.by_hand import evaluate_typed
 
+        _check_joined(rankings)
         results = evaluate_typed(_named(rankings), measures or DEFAULT_MEASURES, policy)
         text = render(results, output_format, per_topic=len(results.topics) > 1)
         options.warn(results.warnings)
@@ -103,6 +106,13 @@ def _named(rankings: tuple[str, ...], usual: str = "run") -> dict[str, str]:
             raise UsageError(f"two systems are called {name}")
         named[name] = ranking
     return named
+
+
+def _check_joined(rankings: tuple[str, ...]) -> None:
+    """That no ranking was typed with blanks for commas."""
+    if len(rankings) > 2 and all(SINGLE_GRADE.fullmatch(ranking) for ranking in rankings):
+        joined = ",".join(ranking.strip() for ranking in rankings)
+        raise UsageError(f"{len(rankings)} rankings of one document each; join grades with commas: {joined}")
 
 
 def _check_alone(measures: tuple[str, ...], policy: Policy, *, explain: bool, correlation: bool, means: bool) -> None:

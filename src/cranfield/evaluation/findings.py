@@ -37,6 +37,7 @@ _EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
 _SPARSE = f"that is to be expected: doubtful only from {DENSE} judgements a topic on"
 
 
+TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
 Shape = Literal["sparse", "dense", "relevant only"]
 
 
@@ -112,7 +113,7 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
             remedy="Give each document a grade. What `cranfield pool` wrote as strata of a sample takes those of its "
             "pool by `cranfield pool --fill QRELS --strata FILE`.",
         )
-    if not pool.has_relevant.any():
+    if not pool.has_relevant.any() and qrels.origin.format != TYPED:
         raise DataError(
             "nothing is relevant: no grade is above 0",
             source=qrels.origin.path or qrels.name,
@@ -355,7 +356,7 @@ def unreachable_grade(measures: Iterable[Measure], pool: Pool, name: str) -> lis
     findings = []
     for measure in measures:
         rel = measure.parameters.get("rel")
-        if rel is not None and rel > pool.max_grade:
+        if rel is not None and rel > pool.max_grade > 0:  # where nothing is relevant at all, that is said already
             message = f"{measure}: no judgement has grade {rel:g} or above (the highest is {pool.max_grade:g})"
             findings.append(Finding("unreachable-grade", name, message))
     return findings

@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.errors import UsageError, plural
 from cranfield.evaluation.experiment import Experiment
-from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.findings import TYPED, Finding
 from cranfield.evaluation.results import Results
 from cranfield.explanation.accounts import explain
 from cranfield.explanation.averages import averages_of
@@ -59,7 +59,8 @@ def evaluate_typed(
     topics = {name: typed_topics(ranking) for name, ranking in _named(rankings).items()}
     wanted = as_measures(measures)
     results = [_experiment(name, typed, policy).evaluate(wanted) for name, typed in topics.items()]
-    return results[0] if len(results) == 1 else _side_by_side(results, _uneven(topics))
+    together = results[0] if len(results) == 1 else _side_by_side(results, _uneven(topics))
+    return replace(together, warnings=tuple(map(_with_remedy, together.warnings)))
 
 
 def explain_typed(
@@ -127,9 +128,15 @@ def _experiment(name: str, rankings: Sequence[TypedRanking], policy: Policy) -> 
         run[str(topic)] = documents[: len(ranking.retrieved)]
     if not any(run.values()):
         raise UsageError(f"{name}: nothing is retrieved: what stands before / is the ranking, what stands after it not")
-    if max(grade for of_topic in grades.values() for grade in of_topic.values()) <= 0:
-        raise UsageError(f"{name}: no grade is above 0: nothing is relevant; what it missed goes after /, as in 0,0/1")
-    return Experiment(read_qrels(grades, name=SOURCE), {name: run}, policy)
+    qrels = read_qrels(grades, name=SOURCE)
+    return Experiment(replace(qrels, origin=qrels.origin._replace(format=TYPED)), {name: run}, policy)
+
+
+def _with_remedy(warning: Finding) -> Finding:
+    """What is said of topics without a relevant document, with how one is typed."""
+    if warning.code != "no-relevant":
+        return warning
+    return warning._replace(message=f"{warning.message}; what a ranking missed goes after /, as in 0,0/1")
 
 
 def _side_by_side(results: Sequence[Results], warnings: Sequence[Finding]) -> Results:
@@ -169,7 +176,7 @@ def _uneven(topics: Mapping[str, Sequence[TypedRanking]]) -> list[Finding]:
     if not uneven:
         return []
     message = (
-        f"systems have other judged grades on {plural(len(uneven), 'topic')} ({', '.join(uneven)}): of one topic all "
-        "would have the same; what a system missed goes after /"
+        f"systems were typed with different judged grades on {plural(len(uneven), 'topic')} ({', '.join(uneven)}): of "
+        "one topic all would have the same; what a system missed goes after /"
     )
     return [Finding("uneven-judgements", SOURCE, message)]

@@ -95,7 +95,7 @@ def sentences(account: Account) -> list[str]:
     lines += _below(account)
     if not account.adds_up:
         lines.append(
-            "This score is no sum over documents. What a document is worth is the score less what it would be if it "
+            "This score is not a sum over documents. What a document is worth is the score less what it would be if it "
             "were not relevant."
         )
     return lines + _unjudged(account)
