@@ -375,6 +375,17 @@ def test_what_can_not_be_assessed_is_said() -> None:
     assert {finding.code for finding in twice.warnings} == {"same-grades", "no-overlap", "few-topics"}
 
 
+def test_grades_that_are_all_the_same_are_told_where_kappa_has_no_value() -> None:
+    same = {f"d{i}": 2 for i in range(5)}
+    found = assess({"ann": {"q1": same}, "bob": {"q1": same}}, sampling=FEW)
+    assert isnan(found.of("kappa", "ann", "bob").value)
+    told = "judgements: every grade is 2: kappa and alpha, agreement beyond chance, have no value"
+    assert told in [str(finding) for finding in found.warnings]
+    assert "–" in render(found, "table")
+    other = assess({"ann": {"q1": same}, "bob": {"q1": same | {"d1": 1}}}, sampling=FEW)
+    assert "one-grade" not in {finding.code for finding in other.warnings}
+
+
 def command(*arguments: str) -> str:
     return printed("agreement", *arguments, "--resamples", "100", folder=EXAMPLES)
 

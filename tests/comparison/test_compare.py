@@ -27,6 +27,7 @@ from cranfield.planning.splits import split
 from cranfield.statistics.seeds import compare_seeds
 from cranfield.statistics.splitting import corrected_resampled_t
 from noisy import QRELS, RUNS, TOPICS, system, write
+from places import EXAMPLES
 
 
 def compared(runs: Any = RUNS, measures: Any = "nDCG@10", **question: Any) -> Comparison:
@@ -543,3 +544,13 @@ def test_wrong_arguments_are_explained(arguments: list[str], message: str) -> No
     result = command_line("compare", *arguments)
     assert result.exit in (2, 3)
     assert message in result.stderr
+
+
+def test_tests_may_be_named_with_commas() -> None:
+    files = [EXAMPLES / name for name in ("qrels.txt", "bm25.run", "dense.run")]
+    listed = command_line("compare", *files, "-m", "AP", "--test", "t, wilcoxon,bootstrap")
+    apart = command_line("compare", *files, "-m", "AP", "--test", "t", "--test", "wilcoxon", "--test", "bootstrap")
+    assert listed.exit == 0
+    assert listed.stdout == apart.stdout
+    assert "unknown test ''" in command_line("compare", *files, "--test", "t,").stderr
+    assert command_line("compare", "--test", "t,list").stdout == command_line("compare", "--test", "list").stdout

@@ -477,6 +477,7 @@ def test_the_command_explains_and_refuses() -> None:
     side = command_line("explain", *paths, EXAMPLES / "dense.run", "--topic", "2", "-m", "AP", "-f", "markdown")
     assert side.exit == 0
     assert "## AP: bm25 − dense = " in side.stdout
+    assert "of one topic" not in command_line("explain", *paths, "-m", "AP").stderr
     unknown = command_line("explain", *paths, "--topic", "22", "-m", "AP")
     assert unknown.exit == 2
     assert "no topic '22' in the judgements; the nearest are 2" in unknown.stderr
@@ -501,3 +502,12 @@ def test_what_has_no_one_ranking_is_refused() -> None:
 
 if __name__ == "__main__":
     KEPT.write_text(explanations(), encoding="utf-8")
+
+
+def test_a_mean_of_one_topic_hints_at_the_topic(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1 run\n")
+    done = command_line("explain", tmp_path / "qrels", tmp_path / "run", "-m", "AP", "-m", "RR")
+    hint = "cranfield: note: explain: the mean is of one topic; --topic 1 shows how its score arises, rank by rank\n"
+    assert done.stderr.count(hint) == 1
+    assert "AP of run: 1.0000\n" in done.stdout

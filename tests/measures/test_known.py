@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import cranfield
-from cranfield import Policy, UsageError, evaluate, measures
+from cranfield import DataError, Policy, UsageError, evaluate, measures
 from cranfield.cli import cli
 from generate import Collection, collections, ranking
 from places import EXAMPLES
@@ -178,3 +178,21 @@ def test_the_tag_of_a_run_is_its_own_beside_known_documents(tmp_path: Path) -> N
 
     tags = [line.split()[-1] for line in render(results, "trec").splitlines() if line.startswith("runid")]
     assert tags == ["first", "second"]
+
+
+def test_known_documents_may_stand_as_topic_and_document(tmp_path: Path) -> None:
+    qrels, run = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}, {"1": {"a": 1.0}, "2": {"c": 1.0}}
+    path = tmp_path / "known.txt"
+    for text in ("1 a\n1 b\n\n2 c\n", "1\ta\r\n1\tb\r\n2\tc\r\n", "1 0 a 1\n1 0 b 1\n2 0 c 1\n"):
+        path.write_text(text, newline="")
+        results = evaluate(qrels, run, "Coverage", known=path)
+        assert results.of("Coverage").tolist() == [0.5, 1.0]
+        assert [source.path for source in results.inputs if source.role == "known"] == [str(path)]
+    path.write_text("1 a\n1 0 b 1\n")
+    with pytest.raises(DataError) as refused:
+        evaluate(qrels, run, "Coverage", known=path)
+    assert str(refused.value).splitlines() == [
+        f"{path}:2: 4 fields where a topic and a document are expected",
+        "    2 | 1 0 b 1",
+        "    The first line has two; judgements have four: topic, 0, document and grade.",
+    ]

@@ -65,8 +65,23 @@ def test_gain_curves_lie_below_their_ideals() -> None:
         for run in RUNS:
             own, ideal = curves.of(run), curves.of(run, series="ideal")
             assert all(y <= best + 1e-12 for (_, y), (_, best) in zip(own, ideal, strict=True))
-    with pytest.raises(UsageError, match="one of CG, DCG, not 'AP'"):
+    with pytest.raises(UsageError, match=r"one of CG, DCG, not 'AP'$"):
         gains(COLLECTED, "AP")
+    with pytest.raises(UsageError, match=r"one of CG, DCG, not 'nDCG': nDCG is drawn by normalised-gain$"):
+        gains(COLLECTED, "nDCG")
+
+
+def test_axes_of_gains_name_the_convention() -> None:
+    assert gains(COLLECTED, "CG", depth=2).y == "cumulated gain, CG"
+    assert gains(COLLECTED, "DCG(base=2)", depth=2).y == "discounted cumulated gain, DCG(base=2)"
+    assert normalised_gains(COLLECTED, "DCG(base=2)", depth=2).y == "nDCG(base=2), mean of ratios"
+
+
+@pytest.mark.parametrize(("ratio", "own"), [("NCG", "CG"), ("nDCG", "DCG"), ("nDCG(base=2)", "DCG(base=2)")])
+@pytest.mark.parametrize("average", ["mean of ratios", "ratio of means"])
+def test_normalised_gains_go_by_the_name_of_the_ratio_as_well(ratio: str, own: str, average: str) -> None:
+    by_ratio, by_own = (normalised_gains(COLLECTED, name, depth=5, average=average) for name in (ratio, own))
+    assert by_ratio == by_own
 
 
 def test_the_two_averages_of_normalised_gain_differ_as_they_should() -> None:

@@ -365,3 +365,14 @@ def test_points_at_a_recall_level_are_seen_within_their_squares() -> None:
     assert [mark.get("shape", "circle") for mark in marks] == ["square", "circle"], "what is drawn last is on top"
     assert marks[1]["filled"]
     assert marks[1]["size"] < marks[0]["size"] / 2
+
+
+def test_what_a_discount_holds_for_is_said_where_documents_raise_each_other(tmp_path: Path) -> None:
+    def title(*measures: str) -> str:
+        out = tmp_path / "discounts.json"
+        assert command_line("plot", "discounts", *(f"-m{measure}" for measure in measures), "-o", out).exit == 0
+        return str(json.loads(out.read_text()).get("title", ""))
+
+    assert "AP: where no other document is relevant" in title("AP", "DCG")
+    assert "relevant" not in title("DCG", "nDCG", "RR", "RBP")
+    assert "relevant" not in title()

@@ -257,6 +257,9 @@ def _findings(graded: Graded, coefficients: Iterable[AssessorAgreement]) -> list
         )
     if all(np.isnan(coefficient.estimate.value) for coefficient in coefficients if coefficient.name == "overlap"):
         findings.append(Finding("no-overlap", "judgements", "nobody finds anything relevant: there is no overlap"))
+    if len(graded.values) == 1:
+        message = f"every grade is {graded.values[0]:g}: kappa and alpha, agreement beyond chance, have no value"
+        findings.append(Finding("one-grade", "judgements", message))
     if len(graded.topics) < FEW_TOPICS:
         message = f"intervals from {plural(len(graded.topics), 'topic')} only are too narrow"
         findings.append(Finding("few-topics", "judgements", message))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,8 +56,9 @@ class Asked(NamedTuple):
     "tests",
     multiple=True,
     metavar="NAME",
-    help="Test of significance; the first decides, others are shown beside it. Without one, t decides, or the exact "
-    "randomisation test where two runs differ on fewer than 25 topics. `--test list` explains them all.",
+    help="Test of significance, or several with commas; the first decides, others are shown beside it. Without one, t "
+    "decides, or the exact randomisation test where two runs differ on fewer than 25 topics. `--test list` "
+    "explains them all.",
 )
 @options.correction
 @options.alpha
@@ -153,6 +155,7 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
+    tests = tuple(name.strip() for names in tests for name in re.split(r",(?![^()]*\))", names))
     if "list" in tests or correction == "list":
         click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return

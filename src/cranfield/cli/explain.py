@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from cranfield.explanation.explanation_tables import FORMATS, render
 if TYPE_CHECKING:
     from cranfield.evaluation.experiment import Experiment
     from cranfield.evaluation.findings import Finding
+    from cranfield.explanation.workings import Workings
     from cranfield.policy import Policy
 
 SHOWN = 20  # documents of both runs, if nothing else is said
@@ -120,7 +122,19 @@ def _mean(
     from cranfield.explanation.workings_tables import render
 
     workings = explain_mean(experiment, measures, shown=shown)
-    return workings.warnings, render(workings, output_format)
+    return (*workings.warnings, *_of_one_topic(workings)), render(workings, output_format)
+
+
+def _of_one_topic(workings: Workings) -> list[Finding]:
+    """A hint where a mean is of one topic: what its score is made of says more."""
+    from cranfield.evaluation.findings import Finding
+
+    topics = {topic for average in workings.averages for topic in average.topics}
+    if len(topics) != 1:
+        return []
+    (topic,) = topics
+    message = f"the mean is of one topic; --topic {shlex.quote(topic)} shows how its score arises, rank by rank"
+    return [Finding("one-topic", "explain", message, doubtful=False)]
 
 
 def _agreement(experiment: Experiment, topic: str, shown: int, output_format: str) -> tuple[tuple[Finding, ...], str]:

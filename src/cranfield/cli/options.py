@@ -257,7 +257,8 @@ _JUDGEMENTS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--known",
         metavar="FILE",
-        help="For coverage and novelty: the documents that the user knew before, as a file of judgements.",
+        help="For coverage and novelty: the documents that the user knew before, as a file of judgements, or as lines "
+        "of a topic and a document.",
     ),
     click.option(
         "--lengths",

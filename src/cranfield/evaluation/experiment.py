@@ -179,7 +179,9 @@ class Experiment:
     def known_documents(self) -> Qrels | None:
         """What the user knew before."""
         if self.known is not None and self._memory.known is None:
-            self._memory.known = read_qrels(self.known, reading=replace(self.reading, judgements="plain"))
+            from cranfield.formats.known import read_known
+
+            self._memory.known = read_known(self.known, self.reading)
         return self._memory.known
 
     @property

@@ -151,14 +151,16 @@ def gains(experiment: Experiment, kind: str = "DCG", *, depth: int | None = None
     cumulated = by_cutoff(experiment, own, ranks, topics=topics)
     best = by_cutoff(experiment, ideal, ranks, topics=topics, series="ideal")
     title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
-    return Curves("rank", title, cumulated.points + best.points)
+    return Curves("rank", f"{title}, {own}", cumulated.points + best.points)
 
 
 def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:
     """The measure of a gain curve, that of its ideal and that of its ratio, under the same parameters."""
     name, bracket, parameters = kind.partition("(")
     if name not in GAINS or "@" in kind:
-        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'")
+        ratios = [ratio for _, ratio in GAINS.values()]
+        remedy = f": {kind} is drawn by normalised-gain" if name in ratios and "@" not in kind else ""
+        raise UsageError(f"a gain curve is one of {', '.join(GAINS)}, not '{kind}'{remedy}")
     ideal, ratio = (parse_measure(f"{other}{bracket}{parameters}") for other in GAINS[name])
     return parse_measure(kind), ideal, ratio
 
@@ -168,6 +170,8 @@ def normalised_gains(
 ) -> Curves:
     """Gain over ideal gain by rank: the mean of the topics' ratios, or the ratio of the means over topics.
 
+    `kind` is CG or DCG, or what comes of it, NCG or nDCG.
+
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 2, "d2": 1}}
     >>> run = {"a": {"1": {"d1": 1.0}, "2": {"d2": 2.0, "d1": 1.0}}}
     >>> normalised_gains(Experiment(qrels, run), "CG", depth=2).of("a")
@@ -175,6 +179,7 @@ def normalised_gains(
     >>> normalised_gains(Experiment(qrels, run), "CG", depth=2, average="ratio of means").of("a")
     [(1.0, 0.6666666666666666), (2.0, 1.0)]
     """
+    kind = _numerator(kind)
     ratio = _gain_measures(kind)[2]
     if average == "mean of ratios":
         made = by_cutoff(experiment, ratio, range(1, (depth or _longest(experiment)) + 1))
@@ -188,6 +193,16 @@ def normalised_gains(
     else:
         raise UsageError(f"average must be 'mean of ratios' or 'ratio of means', not '{average}'")
     return Curves("rank", f"{ratio}, {average}", made.points)
+
+
+def _numerator(kind: str) -> str:
+    """
+    >>> _numerator("nDCG(gain='exp')"), _numerator("CG")
+    ("DCG(gain='exp')", 'CG')
+    """
+    name, bracket, parameters = kind.partition("(")
+    own = {ratio: own for own, (_, ratio) in GAINS.items()}
+    return f"{own.get(name, name)}{bracket}{parameters}"
 
 
 def area(curve: Sequence[tuple[float, float]]) -> float:
@@ -232,6 +247,22 @@ def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
         kept = (worth / worth[0]).tolist()
         points += [Point(str(measure), "", "", float(x), y) for x, y in zip(ranks, kept, strict=True)]
     return Curves("rank", "share kept of what counts at rank 1", tuple(points))
+
+
+def only_alone(measures: Sequence[str | Measure]) -> list[str]:
+    """Those of some measures in which relevant documents raise each other's worth, so that the share that one keeps at
+    a rank is another where there are several.
+
+    >>> only_alone(["DCG", "nDCG", "RR", "RBP", "AP"])
+    ['AP']
+    """
+    both, first, second = "11", "1-/1", "-1/1"
+    named = []
+    for measure in as_measures(measures):
+        together, one, other = measure.per_topic(relstring(both, first, second)).tolist()
+        if not np.isclose(together, one + other) and not np.isclose(together, one):  # which counts the first alone
+            named.append(str(measure))
+    return named
 
 
 class Ranked(NamedTuple):

@@ -82,7 +82,9 @@ def rank_biased(subject: Subject) -> Chart:
 def discounts(subject: Subject) -> Chart:
     """What measures discount: how much a relevant document counts at each rank; of no runs."""
     made = curves.discounts(subject.measures, depth=subject.depth or 20)
-    return lines(made, theme=subject.theme, y_domain=(0.0, 1.0))
+    alone = curves.only_alone(subject.measures)
+    title = f"{', '.join(alone)}: where no other document is relevant" if alone else ""
+    return lines(made, theme=subject.theme, y_domain=(0.0, 1.0), title=title)
 
 
 @picture("ranks", by_topic=True)
