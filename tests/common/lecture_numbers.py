@@ -2,7 +2,7 @@
 
 `exact` has the notes' own formula, written out in plain arithmetic; `ours` asks the library. What is printed must be
 `exact` rounded or cut to the digits that are printed, but at the places that `wrong` names: there the notes slip, and
-`slip` says how. Numbers of the notes are facts and stand here; their sentences do not.
+`slip` says how. What is cut where rounding gives another digit is no slip, and docs/lectures.md names each as cut. Numbers of the notes are facts and stand here; their sentences do not.
 
 Left out are numbers that nothing can compute: a class's scores without its runs, sizes of collections, rules of thumb.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from math import log2, prod
 
@@ -159,6 +160,19 @@ def number(seed: str, place: str, what: str, printed: str, ours: Ours, exact: Se
 def slipped(entry: Number, slip: str, *wrong: int) -> Number:
     """The same, with what is wrong in the notes: at these of its numbers, or at the only one."""
     return replace(entry, slip=slip, wrong=wrong or (1,))
+
+
+def digits(printed: str, exact: float, way: str) -> bool:
+    """Whether a number is printed with as many digits of it, rounded or cut in a way of `decimal`."""
+    last = Decimal(1).scaleb(int(Decimal(printed).as_tuple().exponent))
+    near = Decimal(repr(round(float(exact), 12)))  # 0.29 is a little less in binary
+    return near.quantize(last, way) == Decimal(printed)
+
+
+def is_cut(printed: str, exact: float) -> bool:
+    """Whether a number is printed cut, where it would be rounded to another; with all its digits it is neither."""
+    whole = "/" in printed or abs(float(printed) - exact) <= 1e-14 * abs(exact)
+    return not whole and digits(printed, exact, ROUND_DOWN) and not digits(printed, exact, ROUND_HALF_EVEN)
 
 
 TEN = by_hand(Q1, relevant(TEN_RELEVANT))

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from commands import command_line
-from lecture_numbers import NUMBERS
+from lecture_numbers import NUMBERS, is_cut
 from places import EXAMPLES, ROOT
 
 PAGE = ROOT / "docs" / "lectures.md"
 BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
 ITEM = re.compile(r"(?m)^### (\d{3})\.(\d+) .+$")
-LEFT_OUT = "…\n"  # what varies from one machine to another, or is long
-NOT_HERE, SLIP = "**Not here.**", "**Slip.**"
+LEFT_OUT = "…"  # what varies from one machine to another, or is long: lines, or the start or the end of one
+NOT_HERE, SLIP, CUT = "**Not here.**", "**Slip.**", "**Cut.**"
 
 
 def sections() -> dict[tuple[str, int], str]:
@@ -40,6 +40,20 @@ def steps(block: str) -> list[tuple[str, str]]:
     """The commands of a block, each with what is shown of its output."""
     parts = re.split(r"(?m)^\$ ", block)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
+def left_out(shown: str) -> bool:
+    """Whether some of what a command prints is not shown."""
+    return any(line.startswith(LEFT_OUT) or line.endswith(LEFT_OUT) for line in shown.splitlines())
+
+
+def agrees(shown: str, came: str) -> bool:
+    """Whether what is shown is what came, whole lines but where something is left out."""
+    lines = [
+        r"(?:.*\n)*?" if line == LEFT_OUT else re.escape(line).replace(LEFT_OUT, ".*") + r"\n"
+        for line in shown.splitlines()
+    ]
+    return re.fullmatch("".join(lines), came) is not None
 
 
 def copied(folder: Path) -> Path:
@@ -63,9 +77,8 @@ def test_commands_run_and_print_what_is_shown(seed: str, tmp_path: Path) -> None
     for (notes, number), text in sections().items():
         for command, shown in (step for block in BLOCK.findall(text) for step in steps(block[1]) if notes == seed):
             came = printed(command, folder)
-            if LEFT_OUT in shown:
-                for part in filter(None, (part.strip("\n") for part in shown.split(LEFT_OUT))):
-                    assert part in came, f"{notes}.{number}: {command}"
+            if left_out(shown):
+                assert agrees(shown, came), f"{notes}.{number}: {command}\n{came}"
             else:
                 assert shown == came, f"{notes}.{number}: {command}"
 
@@ -95,6 +108,26 @@ def test_every_slip_of_a_number_is_on_the_page() -> None:
             assert number.printed.split()[place - 1] in told[number.seed], (str(number), place)
 
 
+def test_every_number_that_is_cut_is_on_the_page() -> None:
+    told: dict[str, str] = {}
+    for (seed, _), text in sections().items():
+        told[seed] = told.get(seed, "") + "".join(line for line in text.splitlines() if line.startswith(CUT))
+    for number in NUMBERS:
+        for printed_as, exact in zip(number.printed.split(), number.exact, strict=False):
+            if is_cut(printed_as, exact):
+                assert re.search(rf"\b{re.escape(printed_as)}\b", told[number.seed]), (str(number), printed_as)
+
+
+def test_what_is_shown_in_part_says_so() -> None:
+    came = "first line\nsecond line\nthird\n"
+    for shown in ("…\nsecond line\n…\n", "first …\n…\n", "…\n… line\nthird\n", "first line\n…\n"):
+        assert left_out(shown)
+        assert agrees(shown, came), shown
+    for shown in ("…\nsecond\n…\n", "…\nthird\nsecond line\n…\n", "first line\n", "…\nsecond line\n"):
+        assert not agrees(shown, came), shown
+    assert not left_out("a sum: 1 + … + 2\n")
+
+
 def store() -> None:
     """Runs the commands of the page anew and writes down what they print."""
     with tempfile.TemporaryDirectory() as place:
@@ -104,7 +137,7 @@ def store() -> None:
             text = ""
             for command, shown in steps(block[2]):
                 came = printed(command, folder)  # whatever is shown of it: later commands need what it writes
-                text += f"$ {command}\n{shown if LEFT_OUT in shown else came}"
+                text += f"$ {command}\n{shown if left_out(shown) else came}"
             return block[1] + text + block[3]
 
         PAGE.write_text(BLOCK.sub(filled, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

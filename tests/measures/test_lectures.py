@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ from cranfield.judged import relstring
 from cranfield.measures import parse_measure
 from cranfield.measures.gain import discount
 from cranfield.statistics.corrections import find_correction
-from lecture_numbers import IDEAL_Q1, NUMBERS, Number, dcg, f, kept_whole_first
+from lecture_numbers import IDEAL_Q1, NUMBERS, Number, dcg, digits, f, is_cut, kept_whole_first
 from lectures import (
     FIVE_RELEVANT,
     GRADES_Q1,
@@ -41,9 +41,7 @@ def says(printed: str, exact: float) -> bool:
         return True
     if "/" in printed:
         return False
-    digits = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent)  # type: ignore[arg-type]
-    near = Decimal(repr(round(exact, 12)))  # 0.29 is a little less in binary
-    return any(near.quantize(digits, way) == Decimal(printed) for way in (ROUND_DOWN, ROUND_HALF_EVEN))
+    return any(digits(printed, exact, way) for way in (ROUND_DOWN, ROUND_HALF_EVEN))
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=str)
@@ -62,6 +60,11 @@ def test_a_number_is_told_from_its_neighbours() -> None:
     assert not says("0.65", 2 / 3)
     assert not says("0.28", 0.29)
     assert not says("1.5", 1.4465)
+    assert is_cut("0.66", 2 / 3)
+    assert not is_cut("0.67", 2 / 3)
+    assert not is_cut("0.65", 2 / 3)
+    assert not is_cut("0.5", 1 / 2)
+    assert not is_cut("4/9", 4 / 9)
 
 
 def test_every_set_of_notes_is_there() -> None:
