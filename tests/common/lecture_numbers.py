@@ -2,7 +2,8 @@
 
 `exact` has the notes' own formula, written out in plain arithmetic; `ours` asks the library. What is printed must be
 `exact` rounded or cut to the digits that are printed, but at the places that `wrong` names: there the notes slip, and
-`slip` says how. What is cut where rounding gives another digit is no slip, and docs/lectures.md names each as cut. Numbers of the notes are facts and stand here; their sentences do not.
+`slip` says how. What is cut where rounding gives another digit is no slip, and docs/lectures.md names each as cut.
+Numbers of the notes are facts and stand here; their sentences do not.
 
 Left out are numbers that nothing can compute: a class's scores without its runs, sizes of collections, rules of thumb.
 """

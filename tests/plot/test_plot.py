@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from math import log2, log10
 from pathlib import Path
@@ -376,3 +377,24 @@ def test_what_a_discount_holds_for_is_said_where_documents_raise_each_other(tmp_
     assert "AP: where no other document is relevant" in title("AP", "DCG")
     assert "relevant" not in title("DCG", "nDCG", "RR", "RBP")
     assert "relevant" not in title()
+
+
+@pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
+def test_a_picture_is_changed_by_what_it_says_it_uses_and_by_nothing_else(picture: Picture) -> None:
+    plain = subject(picture)
+    others = {
+        "baseline": replace(plain, baseline="fair"),
+        "depth": replace(plain, depth=3),
+        "sort": replace(plain, sort=False),
+        "costs": replace(plain, costs={"poor": 9.0, "fair": 8.0, "good": 1.0}),
+    }
+    usual = picture.draw(plain).to_dict()
+    assert {use for use, other in others.items() if picture.draw(other).to_dict() != usual} == set(picture.uses)
+
+
+def test_the_list_of_pictures_says_which_options_each_takes() -> None:
+    listed = command_line("plot", "list").stdout
+    assert re.search(r"^gain .*\n +-m \[default: DCG\], --topic, --down-to\n", listed, flags=re.MULTILINE)
+    assert re.search(r"^pareto .*\n +-m \[default: nDCG@10\], --costs or --cost\n", listed, flags=re.MULTILINE)
+    assert re.search(r"^histogram .*\n +-m \[default: Rprec\], --no-sort\n", listed, flags=re.MULTILINE)
+    assert not re.search(r" $", listed, flags=re.MULTILINE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +54,7 @@ class Asked(NamedTuple):
     "--test",
     "tests",
     multiple=True,
+    callback=options.with_commas,
     metavar="NAME",
     help="Test of significance, or several with commas; the first decides, others are shown beside it. Without one, t "
     "decides, or the exact randomisation test where two runs differ on fewer than 25 topics. `--test list` "
@@ -155,7 +155,6 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
-    tests = tuple(name.strip() for names in tests for name in re.split(r",(?![^()]*\))", names))
     if "list" in tests or correction == "list":
         click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -76,6 +77,11 @@ def parameter_lines(entry: Entry[Function]) -> list[str]:
         + (f" [default: {entry.defaults[name]}]" if name in entry.defaults else "")
         for name, parameter in entry.parameters.items()
     ]
+
+
+def with_commas(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that may be repeated, or stand with commas between them outside brackets."""
+    return tuple(name.strip() for names in given for name in re.split(r",(?![^()]*\))", names))
 
 
 def _named_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

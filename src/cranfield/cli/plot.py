@@ -11,6 +11,10 @@ from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
     from cranfield.efficiency.costs import Costs
+    from cranfield.plot.subject import Picture
+
+# How what pictures use of a subject is said on the line.
+USES = {"baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "costs": "--costs or --cost"}
 
 
 @click.command("plot")
@@ -64,7 +68,8 @@ def command(
     cost: str,
     inputs: options.Inputs,
 ) -> None:
-    """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are.
+    """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are, and of -m,
+    --topic, --baseline, --down-to, --no-sort, --costs and --cost those that each takes.
 
     \b
     Examples:
@@ -78,7 +83,10 @@ def command(
     if kind == "list":
         width = max(len(picture.name) for picture in all_pictures())
         for picture in all_pictures():
-            click.echo("\n".join([f"{picture.name:<{width}}  {picture.shows}", *options.parameter_lines(picture)]))
+            click.echo(f"{picture.name:<{width}}  {picture.shows}")
+            for line in [f"{'':<{width}}  {_taken(picture)}".rstrip(), *options.parameter_lines(picture)]:
+                if line:
+                    click.echo(line)
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
@@ -106,6 +114,14 @@ def command(
     )
     save(picture.draw(subject), output)
     click.echo(output)
+
+
+def _taken(picture: Picture) -> str:
+    """The options that change a picture, besides its size and how inputs are read."""
+    measures = f"-m [default: {', '.join(picture.measures)}]"
+    taken = [measures] if picture.measures else []
+    taken += ["--topic"] if picture.by_topic else []
+    return ", ".join([*taken, *(USES[use] for use in picture.uses)])
 
 
 def _costs(kind: str, runs: tuple[str, ...], cost: str, table: str | None) -> Costs | None:

@@ -31,8 +31,10 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     "--test",
     "tests",
     multiple=True,
+    callback=options.with_commas,
     metavar="NAME",
-    help="Test of significance; the first decides. `cranfield compare --test list` explains them all.",
+    help="Test of significance, or several with commas; the first decides. `cranfield compare --test list` "
+    "explains them all.",
 )
 @options.correction
 @options.alpha

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
 
 
-@picture("histogram", measures=("Rprec",))
+@picture("histogram", measures=("Rprec",), uses=("sort",))
 def histogram(subject: Subject) -> Chart:
     """The precision histogram: difference of two runs on every topic, sorted or in the order of the topics."""
     import altair as alt
@@ -81,7 +81,7 @@ def _by_winner(first: str, second: str) -> alt.Color:
     )
 
 
-@picture("forest", measures=("nDCG@10",), several=True)
+@picture("forest", measures=("nDCG@10",), several=True, uses=("baseline",))
 def forest(subject: Subject) -> Chart:
     """Differences of pairs with their intervals: thick as strict as the corrected p, thin for all of them together."""
     import altair as alt

@@ -28,21 +28,21 @@ def precision_recall(subject: Subject) -> Chart:
     return raw_and_interpolated(raw, smooth, theme=subject.theme, title=f"topic {topic}")
 
 
-@picture("cutoff", measures=("nDCG",), by_topic=True)
+@picture("cutoff", measures=("nDCG",), by_topic=True, uses=("depth",))
 def by_cutoff(subject: Subject) -> Chart:
     """A measure by cutoff: P, R, nDCG or any other that has one."""
     made = curves.by_cutoff(subject.experiment, subject.measures[0], _ranks(subject), topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
-@picture("gain", measures=("DCG",), of_its_own=True, by_topic=True)
+@picture("gain", measures=("DCG",), of_its_own=True, by_topic=True, uses=("depth",))
 def gain(subject: Subject) -> Chart:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.experiment, subject.measures[0], depth=subject.depth, topics=subject.topics)
     return lines(made, theme=subject.theme)
 
 
-@picture("normalised-gain", measures=("DCG",), of_its_own=True)
+@picture("normalised-gain", measures=("DCG",), of_its_own=True, uses=("depth",))
 def normalised_gain(subject: Subject) -> Chart:
     """Gain over ideal gain by rank, mean of ratios and ratio of means, with the area under each."""
     parts = {
@@ -61,7 +61,7 @@ def normalised_gain(subject: Subject) -> Chart:
     return lines(Curves("rank", label, tuple(points)), theme=subject.theme, title=title)
 
 
-@picture("rbp", measures=("RBP",), of_its_own=True)
+@picture("rbp", measures=("RBP",), of_its_own=True, uses=("depth",))
 def rank_biased(subject: Subject) -> Chart:
     """Rank-biased precision by depth, with what unjudged and unseen documents could add."""
     measure = parse_measure(subject.measures[0])
@@ -78,6 +78,7 @@ def rank_biased(subject: Subject) -> Chart:
     several=True,
     of_its_own=True,
     without_runs=True,
+    uses=("depth",),
 )
 def discounts(subject: Subject) -> Chart:
     """What measures discount: how much a relevant document counts at each rank; of no runs."""
@@ -87,7 +88,7 @@ def discounts(subject: Subject) -> Chart:
     return lines(made, theme=subject.theme, y_domain=(0.0, 1.0), title=title)
 
 
-@picture("ranks", by_topic=True)
+@picture("ranks", by_topic=True, uses=("depth",))
 def by_rank(subject: Subject) -> Chart:
     """Score and relevance by rank on one topic."""
     topic, depth = subject.one_topic(), subject.depth or 50

@@ -32,7 +32,7 @@ P_SHADES = ("#08306b", "#2171b5", "#9ecae1", "#f0f0f0")
 P_DARK = ("below 0.001", "below 0.01")
 
 
-@picture("heatmap", measures=("nDCG@10",))
+@picture("heatmap", measures=("nDCG@10",), uses=("sort",))
 def heatmap(subject: Subject) -> Chart:
     """Topics by runs: every score at a glance, hard topics to the left and good runs on top."""
     import altair as alt
@@ -84,7 +84,7 @@ def heatmap(subject: Subject) -> Chart:
     return styled(chart, look)
 
 
-@picture("p-values", measures=("nDCG@10",))
+@picture("p-values", measures=("nDCG@10",), uses=("baseline",))
 def p_values(subject: Subject) -> Chart:
     """A matrix of adjusted p-values: which runs differ from which."""
     import altair as alt

@@ -89,7 +89,7 @@ def scatter(subject: Subject) -> Chart:
     return styled(alt.layer(*layers).properties(width=side, height=side, title=title), look)
 
 
-@picture("pareto", measures=("nDCG@10",))
+@picture("pareto", measures=("nDCG@10",), uses=("costs",))
 def pareto(subject: Subject) -> Chart:
     """Effectiveness against cost, such as latency: steps join the runs that no other beats on both."""
     import altair as alt

@@ -15,7 +15,7 @@ MOST_REPLAYED = 500  # topics, evenly among all: every method judges each of the
 TITLE = "pooling methods replayed"
 
 
-@picture("pooling")
+@picture("pooling", uses=("depth",))
 def pooling(subject: Subject) -> Chart:
     """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
     experiment = subject.experiment

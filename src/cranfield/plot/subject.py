@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
@@ -65,6 +66,7 @@ class Subject:
         return self.topics[0]
 
 
+Use = Literal["baseline", "depth", "sort", "costs"]
 Draw = Callable[..., Chart]  # of a subject, and the picture's own parameters
 
 
@@ -73,7 +75,7 @@ class Picture(Entry[Draw]):
 
     One without measures takes none; the others take one, or `several`. `of_its_own` are pictures that only
     some measures can be drawn as, `by_topic` those that can show single topics; those `without_runs` show
-    measures alone.
+    measures alone. `uses` names what else of a subject changes the picture.
     """
 
     measures: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class Picture(Entry[Draw]):
     of_its_own: bool = False
     by_topic: bool = False
     without_runs: bool = False
+    uses: tuple[Use, ...] = ()
 
     @property
     def shows(self) -> str:
@@ -120,6 +123,7 @@ def picture(
     of_its_own: bool = False,
     by_topic: bool = False,
     without_runs: bool = False,
+    uses: Sequence[Use] = (),
     **parameters: Parameter,
 ) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
@@ -133,6 +137,7 @@ def picture(
                 of_its_own=of_its_own,
                 by_topic=by_topic,
                 without_runs=without_runs,
+                uses=tuple(uses),
                 function=function,
                 parameters=described(function, "picture", parameters),
             )

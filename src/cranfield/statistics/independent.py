@@ -17,7 +17,7 @@ from cranfield.statistics.significance import Floats, Integers, Outcome, Samplin
 
 def _half_width_of_student(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
     first, second = (_samples(scores[systems]) for systems in pairs.T)
-    freedom = first.size + second.size - 2.0
+    freedom = (first.size + second.size - 2).astype(np.float64)
     pooled = ((first.size - 1) * first.deviation**2 + (second.size - 1) * second.deviation**2) / freedom
     return _half_width(np.sqrt(pooled * (1 / first.size + 1 / second.size)), freedom, level)
 
@@ -25,7 +25,8 @@ def _half_width_of_student(scores: Floats, pairs: Integers, level: float, sampli
 def _half_width_of_welch(scores: Floats, pairs: Integers, level: float, sampling: Sampling) -> Floats:
     samples = _samples(scores)
     variances = (np.square(samples.deviation) / samples.size)[pairs]
-    return _half_width(np.sqrt(variances.sum(axis=1)), pooled_freedom(variances, samples.size[pairs] - 1.0), level)
+    freedom = pooled_freedom(variances, (samples.size[pairs] - 1).astype(np.float64))
+    return _half_width(np.sqrt(variances.sum(axis=1)), freedom, level)
 
 
 def _half_width(error: Floats, freedom: Floats, level: float) -> Floats:
