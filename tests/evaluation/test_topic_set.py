@@ -199,8 +199,68 @@ class TestFiles:
         with pytest.raises(DataError, match=r"twice\.txt: topic 1 is there twice"):
             read_topic_set(str(folder / "twice.txt"))
 
+    @pytest.mark.parametrize("name", ["test.qrels", "test.topics.tsv", "test.topics.xml", "test.topics.jsonl"])
+    def test_what_split_writes_of_a_part_is_its_set(self, tmp_path: Path, name: str) -> None:
+        topics = tmp_path / f"pond.{name.rpartition('.')[2]}" if "topics" in name else EXAMPLES / "pond-topics.tsv"
+        if topics.parent == tmp_path:
+            given = ["--kind", "topics", "--to", "trec"] if topics.suffix == ".xml" else ["--kind", "topics"]
+            assert command_line("convert", EXAMPLES / "pond-topics.tsv", "-o", topics, *given, "--lossy").exit == 0
+        line = ["split", EXAMPLES / "pond.qrels", "--test-share", "0.5", "--with-qrels", "--with-topics", topics]
+        assert command_line(*line, "-o", tmp_path / "class").exit == 0
+        wanted = read_splits(tmp_path / "class" / "splits.json").folds[0].test
+        assert set(read_topic_set(str(tmp_path / "class" / name)).topics) == set(wanted)
+
+    def test_what_is_neither_judgements_nor_topics_is_told_as_judgements(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.qrels").write_text("1 0 d1 1\n2 0 d1\n")
+        with pytest.raises(DataError, match=r"bad\.qrels:2"):
+            read_topic_set(str(tmp_path / "bad.qrels"))
+
+
+class TestTopicsOutside:
+    """A topic that somebody names is judged, and the set leaves it out: that is what is told."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "explain qrels.txt bm25.run --topic {0}",
+            "explain qrels.txt bm25.run dense.run --topic {0} -m AP",
+            "diagnose qrels.txt bm25.run dense.run -m AP --topic {0}",
+            "plot precision-recall qrels.txt bm25.run --topic {0} -o p.svg",
+        ],
+    )
+    def test_is_told_by_every_command(self, folder: Path, line: str) -> None:
+        outside = read_splits(folder / "halves" / "splits.json").folds[0].train[0]
+        words = [*line.format(outside).split(), "--topic-set", "halves/splits.json:test"]
+        done = command_line(*words, folder=folder)
+        told = f"topic {outside} is judged, but is not in halves/splits.json:test, whose topics alone count"
+        assert (done.exit, told in done.stderr) == (2, True), done.stderr
+        assert "alone count" not in command_line(*line.format("77").split(), *words[-2:], folder=folder).stderr
+
 
 class TestCommands:
+    @pytest.mark.parametrize("source", ["halves/splits.json:test", "halves/test.txt", "test.qrels"])
+    def test_correlate_takes_the_same_sets(self, folder: Path, source: str) -> None:
+        wanted = read_splits(folder / "halves" / "splits.json").folds[0].test
+        rows = (EXAMPLES / "qrels.txt").read_text().splitlines(keepends=True)
+        (folder / "test.qrels").write_text("".join(row for row in rows if row.split()[0] in wanted))
+        line = ["correlate", "--qrels", "qrels.txt", "-m", "AP", "bm25.run", "dense.run", "--resamples", "9"]
+        done = command_line(*line, "--topic-set", source, folder=folder)
+        assert done.exit == 0, done.stderr
+        assert "AP set 1 (3 topics)  AP set 2 (3 topics)" in done.stdout
+        assert "not among those evaluated" not in done.stderr
+
+    def test_compare_takes_splits_for_what_was_tuned_on(self, folder: Path) -> None:
+        trained = ", ".join(sorted(read_splits(folder / "halves" / "splits.json").folds[0].train))
+        line = ["compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--tuned-on"]
+        for source in ("halves/splits.json", "halves/splits.json:train", "halves/train.txt"):
+            done = command_line(*line, source, folder=folder)
+            assert f"topics: 3 of the topics tested on were tuned on: {trained}. Test on others" in done.stderr
+        done = command_line(*line, "halves/splits.json:train", "--topic-set", "halves/splits.json:test", folder=folder)
+        assert (done.exit, "tuned on" in done.stderr) == (0, False)
+        done = command_line(*line, "folds.json", folder=folder)
+        assert (done.exit, "has splits, of which one part is needed" in done.stderr) == (3, True)
+        assert "Name a part: folds.json:fold1.train" in done.stderr
+
     def test_evaluate_gives_the_mean_of_the_set(self, folder: Path) -> None:
         """With one run, which is otherwise judged as it is read."""
         line = ["evaluate", "qrels.txt", "bm25.run", "-m", "ERR", "-m", "NumQ", "-f", "csv"]
@@ -245,4 +305,4 @@ class TestCommands:
         line = ["explain", "qrels.txt", "bm25.run", "-m", "AP", "--topic-set", "halves/test.txt", "--topic", "1"]
         done = command_line(*line, folder=folder)
         assert done.exit == 2
-        assert "'1'" in done.stderr
+        assert "topic 1 is judged, but is not in halves/test.txt" in done.stderr

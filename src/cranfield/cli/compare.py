@@ -85,7 +85,8 @@ class Asked(NamedTuple):
 @click.option(
     "--tuned-on",
     metavar="FILE",
-    help="Judgements, topic list or file of --save-best (.toml) that systems were tuned on: warn of topics in both.",
+    help="What systems were tuned on, to warn of topics in both: judgements, topics, a list of ids, splits.json (its "
+    "part train), splits.json:fold1.train or a file of --save-best (.toml).",
 )
 @click.option(
     "--collections",

@@ -70,8 +70,9 @@ def _list_coefficients(
     "--topic-set",
     "topic_sets",
     multiple=True,
-    metavar="FILE",
-    help="Topics, an id a line: compare the order of systems on them and on all others, or on two such sets.",
+    metavar="FILE[:PART]",
+    help="Compare the order of systems on these topics and on all others, or on two such sets: a list with one id a "
+    "line, judgements or topics that have them, or splits.json:test. Unlike in other commands, the others count too.",
 )
 @click.option(
     "--halves", type=click.IntRange(1), metavar="N", help="Compare the orders on N random halves of the topics."
@@ -174,7 +175,7 @@ def command(
     from cranfield.agreement import Overlap, correlate, correlate_halves, correlate_systems, reproduction
     from cranfield.agreement.rankings.correlation import COEFFICIENTS
     from cranfield.evaluation.experiment import Experiment
-    from cranfield.formats.topic_ids import read_topic_list
+    from cranfield.planning.topic_sets import read_topic_set
     from cranfield.statistics.significance import Sampling
 
     question = _question(context, runs, qrels)
@@ -189,7 +190,7 @@ def command(
     elif question == "halves":
         answer = correlate_halves(experiment, wanted, chosen, sampling=sampling)
     else:
-        sets = [read_topic_list(path) for path in topic_sets]
+        sets = [read_topic_set(path, reading).topics for path in topic_sets]
         answer = correlate_systems(experiment, wanted, chosen, other_qrels=second, topic_sets=sets, sampling=sampling)
     text = render(answer, output_format, per_topic=per_topic)
     options.warn(answer.warnings)

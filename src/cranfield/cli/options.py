@@ -240,8 +240,8 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 _TOPIC_SET = click.option(
     "--topic-set",
     metavar="FILE[:PART]",
-    help="Evaluate on these topics alone: a list with one id a line, judgements that have them, or a part of what "
-    "`cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
+    help="Evaluate on these topics alone: a list with one id a line, judgements or topics that have them, or a part of "
+    "what `cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
 )
 
 

@@ -152,6 +152,7 @@ def diagnose(
     looked_at = list(topics) or [part.topic for part in _largest(parts)]
     unknown = [topic for topic in looked_at if topic not in names]
     if unknown:
+        experiment.check_inside(unknown)
         raise UsageError(f"no topic {some(unknown)} among those compared")
     down_to = depth or wanted.parameters.get("cutoff") or 10
     whole = _decided(scores)

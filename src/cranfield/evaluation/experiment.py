@@ -168,6 +168,13 @@ class Experiment:
 
         return Judgements(*restricted(qrels, whole, topic_set), whole, source)
 
+    def check_inside(self, topics: Sequence[str]) -> None:
+        """That topics which somebody asks for are not outside the policy's topic set, while they are judged."""
+        if self.policy.topic_set is not None:
+            from cranfield.evaluation.restriction import check_inside
+
+            check_inside(topics, self.judgements().whole.topics, self.policy.topic_set)
+
     def suited(self, measures: Iterable[Measure]) -> Experiment:
         """The same with judgements of the kind that measures need, whatever is made of it; what was read is shared."""
         reading = self.reading.of(needed_kind(measures))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from cranfield.errors import DataError, plural, some
+from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import Pool
@@ -41,6 +42,21 @@ def restricted(qrels: Qrels, whole: Pool, topic_set: TopicSet) -> tuple[Qrels, P
     pooled = whole.select(np.array([place[topic] for topic in table.topics()], dtype=np.int64))
     groups = {topic: names for topic, names in qrels.groups.items() if topic in set(topic_set.topics)}
     return replace(qrels, table=table, columns=pooled.columns, groups=groups), pooled
+
+
+def check_inside(wanted: Sequence[str], judged: Sequence[str], topic_set: TopicSet | None) -> None:
+    """That topics which somebody asks for are not judged outside the set, where they would seem not to be judged.
+
+    >>> check_inside(["1"], ["1", "2"], TopicSet(["2"], "splits.json:test"))
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: topic 1 is judged, but is not in splits.json:test, whose topics alone count
+    """
+    inside = judged if topic_set is None else topic_set.topics
+    outside = [topic for topic in wanted if topic in judged and topic not in inside]
+    if topic_set is not None and outside:
+        are = "is judged, but is" if len(outside) == 1 else "are judged, but are"
+        named = f"{'topic' if len(outside) == 1 else 'topics'} {some(outside)}"
+        raise UsageError(f"{named} {are} not in {topic_set.name}, whose topics alone count")
 
 
 def told(topic_set: TopicSet | None, name: str, judged: int) -> list[Finding]:

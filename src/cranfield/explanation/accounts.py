@@ -74,7 +74,7 @@ def explain(
     lengths = experiment.lengths_by_document
     for measure in wanted:
         measure.check_needs({*judgements.columns, *(["lengths"] if lengths else [])})
-    check_topic(topic, judgements.topics)
+    check_topic(topic, experiment)
 
     explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
     warnings: list[findings.Finding] = []
@@ -113,9 +113,11 @@ def _check_policy(policy: Policy) -> None:
         raise UsageError(f"judges={policy.judges} looks at several judges' grades: explain judges=grade")
 
 
-def check_topic(topic: str, known: Sequence[str]) -> None:
+def check_topic(topic: str, experiment: Experiment) -> None:
     if not isinstance(topic, str):
         raise UsageError(f"a topic is named by its id as text, '{topic}', not {topic!r}")
+    experiment.check_inside([topic])
+    known = experiment.judgements().qrels.topics
     if topic not in known:
         from difflib import get_close_matches
 

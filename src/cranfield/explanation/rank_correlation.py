@@ -125,7 +125,7 @@ def explain_agreement(experiment: Experiment, topic: str, *, shown: int | None =
         raise UsageError(f"rank correlation is between two runs, not {len(tables)}")
     if replace(experiment.policy, topic_set=None) != Policy():
         raise UsageError("rank correlation is of the documents as they are scored: no policy on rankings applies to it")
-    check_topic(topic, experiment.judgements().qrels.topics)
+    check_topic(topic, experiment)
     first, second = (_ranks_by_score(table.of(topic)) for table in tables)
     return explain_correlation(first, second, names=experiment.names, shown=shown)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 
 from cranfield.errors import DataError, either
+from cranfield.formats import read_qrels
 from cranfield.formats.format import decode
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
-from cranfield.formats.topic_ids import read_topic_ids
 from cranfield.planning.splits import SCHEMA, Splits, read_splits
 from cranfield.policy import TopicSet
 
 
-def read_topic_set(source: str, reading: Reading = DEFAULT) -> TopicSet:
-    """Topics from a list with one id a line, from judgements, or a part of splits by its name: splits.json:test.
+def read_topic_set(source: str, reading: Reading = DEFAULT, *, part: str | None = None) -> TopicSet:
+    """Topics from a list with one id a line, from judgements, from a file of topics, or a part of splits by its name:
+    splits.json:test.
 
     Parts are called as the files of `cranfield split` are: train and test, or of several folds fold1.train, fold1.test
-    and so on. The set is called as the source is.
+    and so on. Splits that are named without a part are an error, unless `part` says which is meant and they have it.
+    The set is called as the source is.
 
     >>> import tempfile
     >>> from cranfield.planning import split
@@ -26,17 +28,39 @@ def read_topic_set(source: str, reading: Reading = DEFAULT) -> TopicSet:
     ...     read_topic_set(f"{path}:test").topics
     ('2', '4')
     """
-    path, colon, part = source.rpartition(":")
+    path, colon, named = source.rpartition(":")
     if not colon or os.path.exists(source):
-        if _has_splits(source):
-            raise _unnamed(source, read_splits(source))
-        return TopicSet(_unrepeated(read_topic_ids(source, reading), source), source)
+        if not _has_splits(source):
+            return TopicSet(_unrepeated(_topic_ids(source, reading), source), source)
+        splits = read_splits(source)
+        if part not in splits.parts:
+            raise _unnamed(source, splits)
+        return TopicSet(splits.parts[part], f"{source}:{part}")
     splits = read_splits(path)
     if len(splits.folds) == 1:
-        part = part.removeprefix("fold1.")
-    if part not in splits.parts:
-        raise _unnamed(path, splits, f"has no part '{part}'")
-    return TopicSet(splits.parts[part], source)
+        named = named.removeprefix("fold1.")
+    if named not in splits.parts:
+        raise _unnamed(path, splits, f"has no part '{named}'")
+    return TopicSet(splits.parts[named], source)
+
+
+def _topic_ids(path: str, reading: Reading) -> tuple[str, ...]:
+    """Topics of a list with one id a line, of judgements, or of what is neither and has topics with their texts."""
+    lines = bytes(open_source(path).data).decode("utf-8-sig", "surrogateescape").split("\n")
+    ids = [line.strip() for line in lines if line.strip()]
+    if not ids:
+        raise DataError("no topic in it", source=path, remedy="Write a topic id on each line, or name judgements.")
+    if all(len(line.split()) == 1 for line in ids) and not any("," in line for line in ids):
+        return tuple(ids)
+    try:
+        return tuple(read_qrels(path, reading=reading).topics)
+    except DataError as no_judgements:
+        from cranfield.texts import read_topics
+
+        try:
+            return tuple(read_topics(path).ids)
+        except DataError:
+            raise no_judgements from None
 
 
 def _unnamed(path: str, splits: Splits, message: str = "has splits, of which one part is needed") -> DataError:

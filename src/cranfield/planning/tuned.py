@@ -19,9 +19,9 @@ from cranfield.evaluation.findings import Finding
 from cranfield.formats.output import save
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source, parsed_toml
-from cranfield.formats.topic_ids import read_topic_ids
 from cranfield.notation import Value, spelt
 from cranfield.numerals import decimal
+from cranfield.planning.topic_sets import read_topic_set
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:
@@ -172,9 +172,11 @@ def read_parameters(path: str | os.PathLike[str], command: Tuner) -> TunedParame
 
 
 def read_tuned_on(path: str, reading: Reading = DEFAULT) -> tuple[str, ...] | TunedOn:
-    """What systems were tuned on: the topics of judgements or of a list, or what a file of --save-best says."""
+    """What systems were tuned on: what a file of --save-best says, or else the topics of a set; of splits in one fold
+    it is the part to train on.
+    """
     if not path.endswith(".toml"):
-        return read_topic_ids(path, reading)
+        return read_topic_set(path, reading, part="train").topics
     file = _File(path)
     tuned = file.parameters("fuse" if SETTINGS["fuse"][0] in file.document else "search").tuned
     if tuned is None:

@@ -78,7 +78,7 @@ def by_cutoff(
     for start in range(0, len(places), step):
         wanted = [parsed @ cutoff for cutoff in places[start : start + step]]
         results = experiment.evaluate(wanted)
-        _check_topics(topics, results.topics)
+        _check_topics(topics, results.topics, experiment)
         number = {topic: t for t, topic in enumerate(results.topics)}
         for r, run in enumerate(experiment.names):
             for topic in topics or ("",):
@@ -113,7 +113,7 @@ def precision_recall(experiment: Experiment, topics: Sequence[str], *, rel: floa
     _check_one_order(experiment.policy)
     points: list[Point] = []
     for run, judged in _judged(experiment):
-        _check_topics(topics, judged.topics)
+        _check_topics(topics, judged.topics, experiment)
         hit = judged.hits(rel)
         relevant_so_far, relevant = judged.running(hit), judged.n_relevant(rel)
         for topic in topics:
@@ -283,7 +283,7 @@ def ranked(experiment: Experiment, topic: str, *, depth: int | None = None) -> l
     >>> [(row.rank, row.document, row.grade) for row in ranked(experiment, "1")]
     [(1, 'd1', 1.0), (2, 'd2', None)]
     """
-    _check_topics([topic], experiment.judgements().qrels.topics)
+    _check_topics([topic], experiment.judgements().qrels.topics, experiment)
     _check_one_order(experiment.policy)
     grades = experiment.judgements().qrels.of(topic)
     rows: list[Ranked] = []
@@ -309,7 +309,8 @@ def _check_one_order(policy: Policy) -> None:
         raise UsageError("ties=expected is the mean over many rankings, and there is none to draw: take another order")
 
 
-def _check_topics(wanted: Sequence[str], known: Sequence[str]) -> None:
+def _check_topics(wanted: Sequence[str], known: Sequence[str], experiment: Experiment) -> None:
+    experiment.check_inside(wanted)
     missing = [topic for topic in wanted if topic and topic not in known]
     if missing:
         raise UsageError(f"no topic {some(missing)} in the judgements; there are {some(known)}")

@@ -75,6 +75,7 @@ def gate(
         for both, rule in zip(compared, thresholds.rules.values(), strict=True)
         for check in measure_checks(both, rule, thresholds.alpha, test, sampling)
     ]
+    named.check_inside(list(thresholds.topics))
     checks += _topic_checks(compared, thresholds.topics)
     means = tuple(both.means() for both in compared)
     verdict = Verdict(
