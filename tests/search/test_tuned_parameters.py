@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tomllib
 from pathlib import Path
@@ -13,7 +14,7 @@ import cranfield
 from commands import Outcome, command_line
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels
-from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters
+from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters, topic_digests
 from places import EXAMPLES
 
 POND, QRELS = EXAMPLES / "pond.toml", EXAMPLES / "pond.qrels"
@@ -36,11 +37,11 @@ def best(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
-    """The pond's documents, and under its topic ids other questions, but for the last; with one judgement more."""
+    """The pond's documents, and under its topic ids other questions, but for the last; each with a judgement more."""
     asked = [line.split("\t") for line in (EXAMPLES / "pond-topics.tsv").read_text().splitlines()]
     others = [f"{topic}\t{query if topic == '6' else 'wild ' + query}" for topic, query in asked]
     (tmp_path / "topics.tsv").write_text("\n".join(others) + "\n")
-    (tmp_path / "lake.qrels").write_text(QRELS.read_text() + "6 0 d12 0\n")
+    (tmp_path / "lake.qrels").write_text(QRELS.read_text() + "".join(f"{topic} 0 more 0\n" for topic in range(1, 7)))
     parts = f'name = "lake"\ndocuments = "{EXAMPLES / "pond-documents.jsonl"}"\ntopics = "topics.tsv"\n'
     (tmp_path / "lake.toml").write_text(f'{parts}qrels = "lake.qrels"\n')
     return tmp_path / "lake.toml"
@@ -132,6 +133,7 @@ def test_another_collection_is_searched_with_the_parameters(best: Path, lake: Pa
         "collection": "pond",
         "judgements": judgements_digest(read_qrels(QRELS)),
         "topics": ["1", "2", "3", "4", "5", "6"],
+        "digests": topic_digests(read_qrels(QRELS)),
         "also searched": ["6"],
     }
     assert "used: 1 of the topics tested on were tuned on: 6" not in done.stderr
@@ -195,6 +197,7 @@ def test_what_makes_no_sense_together_is_refused(arguments: tuple[str, ...], mes
         ('model = "bm25"\n[tuned]\ntopics = [1]', 3, "[tuned] has no topics", 'Write topics = ["1", "2"]'),
         ('model = "bm25"\n[tuned]\ntopics = ["1"]\nscore = "x"', 4, "score must be a number, not 'x'", "Mend it"),
         ('model = "bm25"\n[tuned]\ntopics = ["1"]\nruns = "x"', 4, "runs must be a list of names", "Write runs = "),
+        ('model = "bm25"\n[tuned]\ntopics = ["1"]\n[tuned.digests]\n1 = 2', 4, "digests must be texts", "Leave "),
         ('model = "bm25"\n[tuned]\ntopics = ["1"]\nmessure = "x"', 4, "unknown entry messure", "Known: measure"),
     ],
 )  # fmt: skip
@@ -248,6 +251,88 @@ def test_a_comparison_notices_by_itself(best: Path, lake: Path, tmp_path: Path) 
         "cranfield: note: topics: 6 topics of pond with other judgements were tuned on under ids that are tested on: "
         "1, 2, 3, 4, 5 and 1 more. If they are the same topics, test on others"
     )
+
+
+def test_a_part_of_the_judgements_is_known_by_each_topic(tmp_path: Path) -> None:
+    """The homework's own case: tuned on the public half, and tested on all."""
+    rows = QRELS.read_text().splitlines(keepends=True)
+    (tmp_path / "train.qrels").write_text("".join(row for row in rows if row.split()[0] in "135"))
+    best, plain, student = (tmp_path / name for name in ("best.toml", "plain.run", "student.run"))
+    assert searched("--grid", "k1=0.2,3", "--tune", tmp_path / "train.qrels", "--save-best", best).exit == 0
+    assert searched("-o", plain).exit == 0
+    told = "3 of the topics tested on were tuned on: 1, 3, 5. Test on others: `cranfield split`"
+    assert compared(QRELS, plain, RUNS[0], "--tuned-on", best) == [f"cranfield: warning: topics: {told}"]
+    done = searched("--parameters", best, "-o", student)
+    assert f"bm25: {told}" in done.stderr
+    assert compared(QRELS, plain, student) == [f"cranfield: warning: student: {told}"]
+    (tmp_path / "more.qrels").write_text("".join(rows) + "1 0 more 0\n")
+    assert compared(tmp_path / "more.qrels", plain, RUNS[0], "--tuned-on", best) == [
+        "cranfield: warning: topics: 2 of the topics tested on were tuned on: 3, 5. Test on others: `cranfield split`",
+        "cranfield: note: topics: 1 topic of pond with other judgements were tuned on under ids that are tested on: 1. "
+        "If they are the same topics, test on others",
+    ]
+
+
+def test_other_topics_under_the_same_ids_are_no_alarm_where_a_search_has_seen_the_queries(tmp_path: Path) -> None:
+    best, run, other = EXAMPLES / "best.toml", tmp_path / "lake.run", tmp_path / "other.run"
+    assert searched("--parameters", best, "-o", run, collection=EXAMPLES / "lake.toml").exit == 0
+    assert searched("-o", other, collection=EXAMPLES / "lake.toml").exit == 0
+    assert compared(EXAMPLES / "lake.qrels", run, other, "--tuned-on", best) == []
+    (line,) = compared(EXAMPLES / "lake.qrels", other, other, "--tuned-on", best)  # nobody has seen the queries
+    assert "with other judgements were tuned on under ids that are tested on" in line
+
+
+def test_the_same_queries_under_other_ids_are_noticed(best: Path, tmp_path: Path) -> None:
+    asked = [line.split("\t") for line in (EXAMPLES / "pond-topics.tsv").read_text().splitlines()]
+    (tmp_path / "topics.tsv").write_text("".join(f"q{topic}\t{query.upper()}  \n" for topic, query in asked))
+    (tmp_path / "q.qrels").write_text("".join(f"q{row}" for row in QRELS.read_text().splitlines(keepends=True)))
+    parts = f'name = "renamed"\ndocuments = "{EXAMPLES / "pond-documents.jsonl"}"\ntopics = "topics.tsv"\n'
+    (tmp_path / "renamed.toml").write_text(f'{parts}qrels = "q.qrels"\n')
+    plain, used = tmp_path / "plain.run", tmp_path / "used.run"
+    assert searched("-o", plain, collection=tmp_path / "renamed.toml").exit == 0
+    done = searched("--parameters", best, "-o", used, collection=tmp_path / "renamed.toml")
+    told = "6 of the topics tested on were tuned on: q1, q2, q3, q4, q5 and 1 more. Test on others: `cranfield split`"
+    assert f"bm25: {told}" in done.stderr
+    assert compared(tmp_path / "q.qrels", plain, used) == [f"cranfield: warning: used: {told}"]
+
+
+def test_whoever_ranks_or_accepts_runs_notices_too(best: Path, tmp_path: Path) -> None:
+    plain, same = tmp_path / "plain.run", tmp_path / "same.run"
+    for arguments in (("-o", plain), ("--parameters", best, "-o", same)):
+        assert searched(*arguments).exit == 0
+    told = "6 of the topics tested on were tuned on: 1, 2, 3, 4, 5 and 1 more. Test on others: `cranfield split`"
+    for line, name in (
+        (("evaluate", QRELS, plain, same, "--sort", "AP"), "same"),
+        (("gate", QRELS, plain, same, "-m", "AP"), "candidate"),
+        (("diagnose", QRELS, plain, same, "-m", "AP"), "same"),
+    ):
+        done = command_line(*line)
+        assert f"cranfield: warning: {name}: {told}" in done.stderr, line
+        assert "tuned on" not in command_line(*(plain if word == same else word for word in line)).stderr, line
+
+
+def test_a_run_is_known_when_it_is_packed_converted_or_fused(best: Path, tmp_path: Path) -> None:
+    plain, same = tmp_path / "plain.run", tmp_path / "same.run"
+    for arguments in (("-o", plain), ("--parameters", best, "-o", same)):
+        assert searched(*arguments).exit == 0
+    told = "6 of the topics tested on were tuned on: 1, 2, 3, 4, 5 and 1 more. Test on others: `cranfield split`"
+    packed = tmp_path / "same.run.gz"
+    packed.write_bytes(gzip.compress(same.read_bytes()))
+    assert compared(QRELS, plain, packed) == [f"cranfield: warning: same: {told}"]
+    for name in ("csv.csv", "lines.jsonl.gz"):
+        done = command_line("convert", same, "-o", tmp_path / name)
+        assert done.stdout == f"wrote {tmp_path / name}, and beside it the metadata of the run\n"
+        assert metadata(tmp_path / name) == metadata(same)
+        (line,) = compared(QRELS, plain, tmp_path / name)
+        assert line.endswith(told)
+    assert command_line("convert", RUNS[0], "-o", tmp_path / "b.csv").stdout == f"wrote {tmp_path / 'b.csv'}\n"
+    both = tmp_path / "both.run"
+    assert command_line("fuse", plain, same, "-o", both).exit == 0
+    assert metadata(both)["tuning"] == {"of runs": [{"run": "same", **metadata(same)["tuning"]}]}
+    assert compared(QRELS, plain, both) == [f"cranfield: warning: both (fused from same): {told}"]
+    Path(f"{same}.metadata.json").write_text("{")
+    done = command_line("fuse", plain, same, "-o", both)
+    assert (done.exit, "note: same: what it was tuned on is not known" in done.stderr) == (0, True)
 
 
 def test_metadata_that_cannot_be_read_stop_no_comparison(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def command(
 
     More are in docs/collections.md.
     """
+    from cranfield.efficiency.metadata import carry_metadata
     from cranfield.texts.conversion import convert
 
     for told in convert(
@@ -74,4 +75,5 @@ def command(
     ):
         click.echo(f"cranfield: warning: {told}", err=True)
     if output != "-":
-        click.echo(f"wrote {output}")
+        carried = carry_metadata(source, output)
+        click.echo(f"wrote {output}{', and beside it the metadata of the run' if carried else ''}")

@@ -156,7 +156,7 @@ def command(
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
     learning.check()
     from cranfield.efficiency.metadata import write_described
-    from cranfield.fusion.fusing import fusion_metadata
+    from cranfield.fusion.fusing import fusion_metadata, with_tuned_runs
 
     fusing = Fusing.of(runs, method, norm, given, learning.parameters)
     run, tuning = _fused(fusing, depth, name, place, learning, reading)
@@ -172,6 +172,8 @@ def command(
         learnt_from=learning.qrels,
         command=["cranfield", *sys.argv[1:]],
     )
+    tuning, doubts = with_tuned_runs(tuning, runs)
+    options.warn(doubts)
     write_described(run, place, metadata, more={"tuning": tuning} if tuning else None)
     if place != "-":
         told = f"{plural(len(runs), 'run')} fused into {place}: {plural(len(run.topics), 'topic')}, {len(run):,} rows"

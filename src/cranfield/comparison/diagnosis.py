@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.comparison.systems import check_comparable
+from cranfield.comparison.tuning import of_tuned_runs
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -168,7 +169,7 @@ def diagnose(
         slices=sliced(names, scores, slices) if slices else (),
         moves=tuple(move for topic in looked_at for move in moved(experiment, topic, down_to)),
         depth=down_to,
-        warnings=results.warnings,
+        warnings=(*results.warnings, *of_tuned_runs(results)),
     )
 
 

@@ -14,6 +14,7 @@ from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Question
 from cranfield.comparison.standing import NO_TIER, tiers
 from cranfield.comparison.systems import compare_results
+from cranfield.comparison.tuning import of_tuned_runs
 from cranfield.errors import plural
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.places import Earlier, Places, ranks
@@ -78,7 +79,7 @@ def leaderboard(
     found, rule, doubts = _tiers(results, wanted)
     places = Places(measure=wanted, means=means, tiers=tuple(found), rule=rule)
     told = Finding("tiers", str(wanted), rule, doubtful=False)
-    warnings = [*results.warnings, told, *doubts]
+    warnings = [*results.warnings, told, *doubts, *of_tuned_runs(results)]
     if before is not None:
         known = read_earlier(before, wanted, results.policy)
         places = replace(places, earlier=_earlier(known, results, wanted), source=known.name)

@@ -17,7 +17,7 @@ from typing import Any
 from cranfield.efficiency.resources import FIGURES, check_figures
 from cranfield.efficiency.timing import Efficiency
 from cranfield.errors import DataError, UsageError, some
-from cranfield.formats import distinct_names, stem
+from cranfield.formats import COMPRESSED, distinct_names, stem, without_compression
 from cranfield.formats.format import decode
 from cranfield.formats.heads import END, START, metadata_lines
 from cranfield.formats.json_text import parse
@@ -97,6 +97,39 @@ def metadata_path(run: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(run)}.metadata.json")
 
 
+def metadata_file(run: str | os.PathLike[str]) -> Path | None:
+    """The file of metadata beside a run, which may have been compressed or unpacked since; None if there is none.
+
+    >>> metadata_file("examples/bm25.run") is None
+    True
+    """
+    path = os.fspath(run)
+    bare = without_compression(path)
+    names = dict.fromkeys([path, bare, *(f"{bare}{suffix}" for suffix in COMPRESSED)])
+    return next((beside for beside in map(metadata_path, names) if beside.is_file()), None)
+
+
+def carry_metadata(run: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
+    """Writes what lies beside a run beside another file with the same rows too; says whether there was something."""
+    beside = None if os.fspath(run) == "-" else metadata_file(run)
+    if beside is None or not os.path.isfile(place):
+        return False
+    save(metadata_path(place), [bytes(open_source(str(beside)).data)])
+    return True
+
+
+def tuning_of(run: str | os.PathLike[str] | None) -> dict[str, Any] | None:
+    """What the metadata beside a run say that it was tuned on; None where they do not.
+
+    >>> tuning_of("examples/bm25.run") is None
+    True
+    """
+    if run is None or os.fspath(run) == "-" or metadata_file(run) is None:
+        return None
+    tuning = (read_metadata(run) or {}).get("tuning")
+    return tuning if isinstance(tuning, dict) else None
+
+
 def write_metadata(run: str | os.PathLike[str], metadata: Mapping[str, Json]) -> Path:
     """Writes metadata beside a run, and says where.
 
@@ -139,8 +172,8 @@ def read_metadata(run: str | os.PathLike[str]) -> dict[str, Any] | None:
     >>> read_metadata("examples/bm25.run") is None
     True
     """
-    beside = metadata_path(run)
-    if beside.exists():
+    beside = metadata_file(run)
+    if beside is not None:
         source = str(beside)
         metadata = parse(decode(bytes(open_source(source).data)), source, None)
     else:

@@ -160,9 +160,17 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
     raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
 
 
-def _without_compression(path: str) -> str:
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def without_compression(path: str) -> str:
+    """A file's name as it is called unpacked.
+
+    >>> without_compression("runs/a.run.gz")
+    'runs/a.run'
+    """
     base, suffix = os.path.splitext(path)
-    return base if suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else path
+    return base if suffix.lower() in COMPRESSED else path
 
 
 def stem(path: str) -> str:
@@ -171,7 +179,7 @@ def stem(path: str) -> str:
     >>> stem("runs/bm25.k1=0.9.run.gz"), stem("a\\nb.run")
     ('bm25.k1=0.9', 'a\\\\nb')
     """
-    return visible(os.path.splitext(os.path.basename(_without_compression(path)))[0] or path)
+    return visible(os.path.splitext(os.path.basename(without_compression(path)))[0] or path)
 
 
 def distinct_names(named: list[tuple[str, str | None]]) -> list[str]:
@@ -200,4 +208,4 @@ def suffix_of(path: str) -> str:
     >>> suffix_of("runs/BM25.JSONL.gz")
     '.jsonl'
     """
-    return os.path.splitext(_without_compression(path))[1].lower()
+    return os.path.splitext(without_compression(path))[1].lower()

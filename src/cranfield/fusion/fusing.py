@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield import _core
-from cranfield.efficiency.metadata import run_metadata
+from cranfield.efficiency.metadata import run_metadata, tuning_of
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.findings import EXPECTED_NOTES, Finding
-from cranfield.formats import distinct_names, read_run
+from cranfield.formats import distinct_names, read_run, stem
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import named_runs
 from cranfield.fusion.lists import Floats, Lists, gathered
@@ -183,6 +183,28 @@ def fused_run(parts: list[_core.Ranked], sources: Sources, name: str, threads: i
 def findings(run: Run) -> tuple[Finding, ...]:
     """What must be said of a fused run."""
     return tuple(Finding(code, run.name, note, doubtful=code not in HARMLESS) for code, note in run.origin.notes)
+
+
+def with_tuned_runs(
+    tuning: Mapping[str, Json] | None, runs: Sequence[str]
+) -> tuple[dict[str, Json] | None, list[Finding]]:
+    """What a fusion was tuned on, with what its runs were: who tests the fusion tests them. And what is not known.
+
+    >>> with_tuned_runs({"method": "rrf"}, ["examples/bm25.run"])
+    ({'method': 'rrf'}, [])
+    """
+    of_runs: list[Json] = []
+    doubts = []
+    for path in runs:
+        try:
+            record = tuning_of(path)
+        except DataError as error:
+            message = f"what it was tuned on is not known: {error.message} ({error.source})"
+            doubts.append(Finding("unreadable-metadata", stem(path), message, doubtful=False))
+        else:
+            of_runs += [{"run": stem(path), **record}] if record else []
+    parts: dict[str, Json] = {**(tuning or {}), **({"of runs": of_runs} if of_runs else {})}
+    return parts or None, doubts
 
 
 def fusion_metadata(

@@ -25,7 +25,7 @@ from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
 from cranfield.notation import Value
 from cranfield.planning.splits import Splits, read_splits, split
-from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters
+from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters, topic_digests
 from cranfield.policy import Policy
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
@@ -109,6 +109,7 @@ class TrainedFusion(Printed):
         """What is best on all topics learnt on, with all that is needed to use it on another collection."""
         if self.best is None:
             raise UsageError("the best parameters were not asked for: Training(best=True)")
+        digests = topic_digests(self.judgements)
         normalised = {} if find_method(self.method).by_rank else {"norm": self.normalisation}
         return TunedParameters(
             command="fuse",
@@ -121,6 +122,7 @@ class TrainedFusion(Printed):
                 judgements=judgements_digest(self.judgements),
                 runs=self.runs,
                 topics=dict.fromkeys(self.best.train, ""),
+                digests={topic: made for topic, made in digests.items() if topic in self.best.train},
             ),
         )
 

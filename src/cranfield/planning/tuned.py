@@ -33,13 +33,14 @@ SETTINGS: Mapping[Tuner, tuple[str, ...]] = {
     "search": ("model", "stemmer", "stop-words", "fields", "query"),
     "fuse": ("method", "norm"),
 }
-GROUNDS = ("measure", "score", "collection", "judgements", "runs", "topics")
+GROUNDS = ("measure", "score", "collection", "judgements", "runs", "topics", "digests")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TunedOn:
     """What parameters were tuned on: topics with their queries (empty where nobody knows them), the digest of their
-    `judgements`, the collection's name, the measure and what it was there, and of a fusion the runs.
+    `judgements` and the `digests` of each topic's, the collection's name, the measure and what it was there, and of a
+    fusion the runs.
     """
 
     topics: Mapping[str, str]
@@ -48,27 +49,34 @@ class TunedOn:
     collection: str = ""
     judgements: str = ""
     runs: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
         """As a run's metadata have it, without the queries and without what is not known."""
-        known: dict[str, Json] = {name: getattr(self, name) for name in GROUNDS[:-1]}
+        known: dict[str, Json] = {name: getattr(self, name) for name in GROUNDS if name not in ("topics", "digests")}
         kept = {name: value for name, value in known.items() if value not in ("", None, ())}
-        return {**kept, "topics": list(self.topics)}
+        digests: dict[str, Json] = {"digests": dict(self.digests)} if self.digests else {}
+        return {**kept, "topics": list(self.topics), **digests}
 
     def asked_again(self, queries: Mapping[str, str], judgements: Qrels | None) -> list[str]:
         """Those of some topics, given with their queries, that were tuned on. Another collection may use the same ids
-        for other topics: the query tells, or that the judgements are the same. Where neither is known, the id does.
+        for other topics, and other ids for the same: the query tells, or that the judgements of an id are the same.
+        Where neither is known, the id does.
 
         >>> tuned = TunedOn(topics={"1": "Ducks", "2": "geese"})
-        >>> tuned.asked_again({"1": "ducks ", "2": "lift of wings"}, None)
-        ['1']
+        >>> tuned.asked_again({"1": "ducks ", "2": "lift of wings", "q7": "Geese"}, None)
+        ['1', 'q7']
         """
-        same = not self.judgements and not any(self.topics.values())
+        same = not self.judgements and not self.digests and not any(self.topics.values())
         same = same or (judgements is not None and self.judgements == judgements_digest(judgements))
+        digests = topic_digests(judgements) if judgements is not None and self.digests else {}
+        known = {_plain(query) for query in self.topics.values() if query.strip()}
         return [
             topic
             for topic, query in queries.items()
-            if topic in self.topics and (same or _plain(query) == _plain(self.topics[topic]))
+            if _plain(query) in known
+            or (topic in self.topics and same)
+            or (topic in digests and digests[topic] == self.digests.get(topic))
         ]
 
 
@@ -101,12 +109,16 @@ class TunedParameters:
         lines += [f"{spelt(name)} = {_toml(value)}" for name, value in self.parameters.items()]
         if self.tuned is not None:
             known, queries = self.tuned.to_dict(), self.tuned.topics
+            known.pop("digests", None)
             if any(queries.values()):
                 del known["topics"]
             lines += ["", "[tuned]", *(f"{name} = {_toml(value)}" for name, value in known.items())]
             if any(queries.values()):
                 lines += ["", "[tuned.topics]"]
                 lines += [f"{_toml(topic)} = {_toml(query)}" for topic, query in queries.items()]
+            if self.tuned.digests:
+                lines += ["", "[tuned.digests]"]
+                lines += [f"{_toml(topic)} = {_toml(digest)}" for topic, digest in self.tuned.digests.items()]
         return "\n".join(lines) + "\n"
 
     def write(self, place: str | os.PathLike[str]) -> None:
@@ -199,6 +211,22 @@ def judgements_digest(qrels: Qrels) -> str:
     return f"blake2b:{digest.hexdigest()}"
 
 
+def topic_digests(qrels: Qrels) -> dict[str, str]:
+    """What tells the judgements of each topic from others, whatever other topics are judged beside it.
+
+    >>> from cranfield.formats import read_qrels
+    >>> topic_digests(read_qrels({"1": {"a": 1, "b": 0}, "2": {"a": 1}}))
+    {'1': '6a45ac67bd7dcb88', '2': '9c6796b4a0ec7a9d'}
+    """
+    digests = {}
+    for topic, documents in qrels.to_dict().items():
+        digest = hashlib.blake2b(digest_size=8)
+        for document, grade in sorted(documents.items()):
+            digest.update(f"{document}\t{float(grade)!r}\n".encode("utf-8", "surrogateescape"))
+        digests[topic] = digest.hexdigest()
+    return digests
+
+
 def tuned_on_test(source: str, topics: Sequence[str]) -> Finding:
     """What to say where systems are tested on topics that they were tuned on."""
     message = f"{len(topics)} of the topics tested on were tuned on: {some(topics)}. Test on others: `cranfield split`"
@@ -252,13 +280,16 @@ class _File:
         else:
             remedy = 'Write topics = ["1", "2"] under [tuned], or a table [tuned.topics] with "1" = "its query".'
             self.refuse("[tuned] has no topics that were tuned on", remedy, "topics" if topics is not None else "tuned")
-        score, runs = table.get("score"), table.get("runs", [])
+        score, runs, digests = table.get("score"), table.get("runs", []), self._table(table, "digests")
+        if not all(isinstance(digest, str) for digest in digests.values()):
+            remedy = "Leave [tuned.digests] out, or let --save-best write it."
+            self.refuse("digests must be texts", remedy, "tuned.digests")
         if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
             self.refuse(f"score must be a number, not {score!r}", "Mend it, or leave it out.", "score")
         if not isinstance(runs, list) or not all(isinstance(run, str) for run in runs):
             self.refuse("runs must be a list of names", 'Write runs = ["a", "b"], or leave it out.', "runs")
         texts = {name: self._text(table, name) for name in ("measure", "collection", "judgements") if name in table}
-        return TunedOn(topics=queries, score=score, runs=tuple(map(str, runs)), **texts)
+        return TunedOn(topics=queries, score=score, runs=tuple(map(str, runs)), digests=digests, **texts)
 
     def _only(self, table: Mapping[str, Json], known: Sequence[str]) -> None:
         unknown = [name for name in table if name not in known]

@@ -17,7 +17,14 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.measures import Measure
 from cranfield.notation import Value, spelt
 from cranfield.planning.splits import Splits, read_splits, split
-from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters, tuned_on_test
+from cranfield.planning.tuned import (
+    TunedOn,
+    TunedParameters,
+    judgements_digest,
+    read_parameters,
+    topic_digests,
+    tuned_on_test,
+)
 from cranfield.search.grids import as_value, own_name, parse_grid
 from cranfield.search.index import Index
 from cranfield.search.models import Model, find_model
@@ -268,6 +275,7 @@ def saved_best(tuned: Tuned, collection: Collection, indexing: IndexSettings, as
             collection=collection.name,
             judgements=judgements_digest(tuned.qrels),
             topics={topic: query for topic, query in queries.items() if topic in best.topics},
+            digests={topic: made for topic, made in topic_digests(tuned.qrels).items() if topic in best.topics},
         ),
     )
 

@@ -15,6 +15,7 @@ from cranfield.comparison.gate.verdict import Check, Evidence, Means, Verdict
 from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
 from cranfield.comparison.systems import check_comparable, compare_results
+from cranfield.comparison.tuning import of_tuned_runs
 from cranfield.errors import DataError, UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -92,6 +93,7 @@ def gate(
         *_turned_limits(compared, thresholds),
         *_doubts(checks, thresholds.alpha, sampling),
         *_uneven_judging(verdict),
+        *of_tuned_runs(results),
     )
     return replace(verdict, warnings=(*results.warnings, *doubts))
 
