@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from cranfield.render.escaping import visible_lines
 
+MOST_TOLD = 50  # inputs of which it is told what is wrong
+
 
 class CranfieldError(Exception):
     """Base of every error that cranfield raises on purpose: what is wrong, then more about it, a line each.
@@ -86,6 +88,21 @@ class DataError(CranfieldError, ValueError):
         remedy, option = ("\n    ".join(filter(None, (of, *lines))) for of in (self.remedy, self.option or self.remedy))
         where = {"source": self.source, "text": self.text, "remedy": remedy, "option": option}
         return type(self)(self.message, line=self.line, **where)
+
+
+def all_told(errors: Sequence[DataError]) -> DataError:
+    """What is wrong with several inputs as one error: the first with its remedy, then the others, a line each.
+
+    >>> print(all_told([DataError("is empty", source="a.run"), DataError("is not TREC text", source="b.run", line=3)]))
+    a.run: is empty
+        1 other file is wrong as well:
+        b.run:3: is not TREC text
+    """
+    first, *others = errors
+    count = "1 other file is" if len(others) == 1 else f"{len(others):,} other files are"
+    lines = [str(error).partition("\n")[0] for error in others[:MOST_TOLD]]
+    more = [f"and {len(others) - MOST_TOLD:,} more"] if len(others) > MOST_TOLD else []
+    return first.with_more([f"{count} wrong as well:", *lines, *more])
 
 
 def _lines(remedy: str | None) -> list[str]:

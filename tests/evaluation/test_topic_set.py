@@ -249,6 +249,22 @@ class TestCommands:
         assert "AP set 1 (3 topics)  AP set 2 (3 topics)" in done.stdout
         assert "not among those evaluated" not in done.stderr
 
+    def test_every_file_that_is_wrong_is_named_at_once(self, folder: Path) -> None:
+        (folder / "empty.run").write_text("")
+        (folder / "odd.run").write_text("1 Q0 d1 1 high x\n")
+        (folder / "others.run").write_text("77 Q0 d1 1 1.5 x\n")
+        line = ["evaluate", "qrels.txt", "bm25.run", "others.run", "empty.run", "odd.run", "-m", "AP"]
+        done = command_line(*line, "--topic-set", "halves/test.txt", "--sort", "AP", folder=folder)
+        assert (done.exit, done.stdout) == (3, "")
+        told = done.stderr.splitlines()
+        assert told[0].startswith("cranfield: others.run: no topic in common with halves/test.txt")
+        assert told[2:4] == ["    2 other files are wrong as well:", told[3]]
+        assert told[3].startswith("    empty.run: ")
+        assert told[4].startswith("    odd.run:1: ")
+        assert len(told) == 5
+        one = command_line(*line[:4], "-m", "AP", folder=folder)
+        assert (one.exit, "wrong as well" in one.stderr) == (3, False)
+
     def test_compare_takes_splits_for_what_was_tuned_on(self, folder: Path) -> None:
         trained = ", ".join(sorted(read_splits(folder / "halves" / "splits.json").folds[0].train))
         line = ["compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--tuned-on"]

@@ -91,6 +91,31 @@ def test_of_splits_the_topics_to_tune_on_are_tuned_on(tmp_path: Path) -> None:
     arguments = ("--splits", tmp_path / "splits.json", "--save-best", tmp_path / "p.toml")
     assert searched("--grid", "k1=0.2,3", *arguments).exit == 0
     assert list(tomllib.loads((tmp_path / "p.toml").read_text())["tuned"]["topics"]) == ["2", "4", "5"]
+    shown = searched("--grid", "k1=0.2,3", *arguments).stdout.splitlines()[-1]
+    assert shown.startswith("best on training topics, saved")  # and not on all
+    assert shown.endswith(" 3")
+    splits["folds"] = [{"train": ["2", "4"], "test": ["1", "3"]}]
+    (tmp_path / "splits.json").write_text(json.dumps(splits))
+    learning = ("--method", "weighted-sum", "--train", EXAMPLES / "qrels.txt", *arguments)
+    assert fused(*learning).stdout.splitlines()[-1].startswith("best on training topics, saved: weights ")
+
+
+@pytest.mark.parametrize(
+    ("grid", "told"),
+    [
+        ("k1=1,2,3", "note: bm25: k1 is best at the end of its grid, 1: try values below"),
+        ("b=0,0.4,0.9", "note: bm25: b is best at the end of its grid, 0.9: try values above"),
+        ("b=0,0.4,1", None),  # there is nothing above 1
+        ("k1=2,3,9", None),  # the first of equals
+        ("k1=0.2,3", None),  # of two values each is an end
+        ("variant=lucene,robertson,atire", None),
+    ],
+)
+def test_a_best_value_at_the_end_of_its_grid_is_noted(grid: str, told: str | None, tmp_path: Path) -> None:
+    done = searched("--grid", grid, "-m", "nDCG", "--save-best", tmp_path / "p.toml")
+    assert done.exit == 0
+    assert ("is best at the end of its grid" in done.stderr) == (told is not None), (done.stdout, done.stderr)
+    assert (told or "") in done.stderr
 
 
 def test_settings_that_were_given_are_kept_and_files_found_from_everywhere(tmp_path: Path) -> None:

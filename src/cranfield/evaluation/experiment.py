@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from cranfield.errors import DataError, plural, some
+from cranfield.errors import DataError, all_told, plural, some
 from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
@@ -295,10 +295,21 @@ class Experiment:
         return [] if isinstance(self.runs, tuple) and not self.runs else named_runs(self.runs)
 
     def _side_by_side(self, sources: Sequence[Source], work: Callable[[Source, int], Made]) -> list[Made]:
-        """One source: all threads on it. Many: a source a thread."""
+        """One source: all threads on it. Many: a source a thread; what is wrong with any is told of all at once."""
         threads = thread_count(self.reading.threads)
         of_each = threads if len(sources) == 1 else 1
-        return side_by_side(lambda source: work(source, of_each), sources, threads)
+
+        def made_or_wrong(source: Source) -> tuple[Made | None, DataError | None]:
+            try:
+                return work(source, of_each), None
+            except DataError as error:
+                return None, error
+
+        pairs = side_by_side(made_or_wrong, sources, threads)
+        wrong = [error for _, error in pairs if error is not None]
+        if wrong:
+            raise wrong[0] if len(wrong) == 1 else all_told(wrong)
+        return [cast("Made", made) for made, _ in pairs]
 
     def _read(self, source: NamedSource, judging: Judging | None, threads: int) -> Run:
         name, run = source

@@ -25,7 +25,14 @@ from cranfield.judged import Floats, Judged, joined, judge
 from cranfield.measures import Measure, parse_measure
 from cranfield.notation import Value
 from cranfield.planning.splits import Splits, read_splits, split
-from cranfield.planning.tuned import TunedOn, TunedParameters, judgements_digest, read_parameters, topic_digests
+from cranfield.planning.tuned import (
+    TunedOn,
+    TunedParameters,
+    best_label,
+    judgements_digest,
+    read_parameters,
+    topic_digests,
+)
 from cranfield.policy import Policy
 from cranfield.statistics.splitting import Split
 from cranfield.tables import Origin, Qrels, Run, thread_count
@@ -85,7 +92,10 @@ class TrainedFusion(Printed):
         """What was learnt on each fold, a line each."""
         folds = {f"fold {number}": fold for number, fold in enumerate(self.folds, start=1)}
         lines = []
-        for label, fold in (folds | ({"best on all, saved": self.best} if self.best else {})).items():
+        if self.best is not None:
+            used_on = {topic for fold in self.folds for topic in fold.test}
+            folds[best_label(set(self.best.train) >= used_on)] = self.best
+        for label, fold in folds.items():
             values = ", ".join(f"{name} {_shown(value)}" for name, value in fold.parameters.items())
             used = f", used on {len(fold.test):,}" if fold is not self.best else ""
             topics = f"learnt on {plural(len(fold.train), 'topic')}{used}"

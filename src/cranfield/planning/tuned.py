@@ -196,6 +196,15 @@ def read_tuned_on(path: str, reading: Reading = DEFAULT) -> tuple[str, ...] | Tu
     return tuned
 
 
+def best_label(trained_on_all: bool) -> str:
+    """What a table calls the parameters that --save-best keeps: splits may leave topics out of the training.
+
+    >>> best_label(True), best_label(False)
+    ('best on all, saved', 'best on training topics, saved')
+    """
+    return f"best on {'all' if trained_on_all else 'training topics'}, saved"
+
+
 def judgements_digest(qrels: Qrels) -> str:
     """What tells judgements from others, in whatever format and order they are written.
 

@@ -49,9 +49,12 @@ def folds_grid(tuned: Tuned, *, saved: bool = False) -> Grid:
     )
     rows += [[label, *[""] * len(names), "", f"{score:.4f}", tested] for label, score in others]
     if saved:
+        from cranfield.planning.tuned import best_label
+
         best = tuned.best
         values = (_shown(best.parameters[name]) for name in names)
-        rows += [["best on all, saved", *values, f"{best.score:.4f}", "", str(len(best.topics))]]
+        label = best_label(set(best.topics) >= {topic for fold in tuned.folds for topic in fold.test})
+        rows += [[label, *values, f"{best.score:.4f}", "", str(len(best.topics))]]
     header = ["", *(name.rstrip("_") for name in names), f"{tuned.measure} train", f"{tuned.measure} test", "topics"]
     return Grid(header, rows)
 

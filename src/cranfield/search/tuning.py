@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats import read_qrels
 from cranfield.measures import Measure, parse_measure
-from cranfield.notation import Value
+from cranfield.notation import Value, spelt
 from cranfield.planning.splits import Splits
 from cranfield.search.grids import points
 from cranfield.search.index import Index
@@ -179,7 +179,7 @@ class Sweep(NamedTuple):
             folds.append(TunedFold(self.points[best], on_train[best], test_score, fold.train, fold.test))
         tested = [place[topic] for fold in splits.folds for topic in fold.test]
         by_point = [self.mean(row, tested) for row in self.scores]
-        return Tuned(
+        made = Tuned(
             model=model,
             measure=self.measure,
             qrels=self.qrels,
@@ -192,6 +192,7 @@ class Sweep(NamedTuple):
             best_score=max(by_point, key=lambda score: self.measure.sign * score),
             warnings=(Finding("nothing-to-choose", model.name, f"{NO_CHOICE}: {some(flat)}"),) if flat else (),
         )
+        return replace(made, warnings=(*made.warnings, *_at_the_end(made)))
 
     def mean(self, scores: Floats, places: Sequence[int]) -> float:
         """The measure's average over topics that stand in some places."""
@@ -221,6 +222,37 @@ def _check_relevant(index: Index, judged: Qrels, splits: Splits) -> None:
                 source=source,
                 remedy="Take fewer folds or another seed, or judgements that have relevant documents for more topics.",
             )
+
+
+def _at_the_end(tuned: Tuned) -> Iterator[Finding]:
+    """Numbers that are best at an end of their grid, while the parameter may go further: better ones may lie there."""
+    best = tuned.best
+    places = [tuned.topics.index(topic) for topic in best.topics]
+    means = [tuned.measure.sign * tuned.measure.aggregate(row[places], None) for row in tuned.scores]
+    for name in dict.fromkeys(name for point in tuned.points for name in point if name != "seed"):
+        by_value: dict[float, float] = {}
+        for point, mean in zip(tuned.points, means, strict=True):
+            value = point.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                by_value[value] = max(mean, by_value.get(value, mean))
+        values, end = sorted(by_value), best.parameters[name]
+        if len(values) < 3 or end not in (values[0], values[-1]):  # of two values, each is an end
+            continue
+        upwards = end == values[-1]
+        if by_value[end] > by_value[values[-2 if upwards else 1]] and _goes_further(tuned.model, name, end, upwards):
+            side = "above" if upwards else "below"
+            message = f"{spelt(name)} is best at the end of its grid, {end:g}: try values {side}"
+            yield Finding("grid-end", tuned.model.name, message, doubtful=False)
+
+
+def _goes_further(model: Model, name: str, end: float, upwards: bool) -> bool:
+    """Whether a parameter may have a value beyond one: a share ends at 0 and 1."""
+    step = 1 if isinstance(end, int) else 1e-6
+    try:
+        model.check({name: end + (step if upwards else -step)})
+    except UsageError:
+        return False
+    return True
 
 
 def measure_to_tune(measure: str | Measure) -> Measure:
