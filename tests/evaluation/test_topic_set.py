@@ -205,7 +205,7 @@ class TestFiles:
         if topics.parent == tmp_path:
             given = ["--kind", "topics", "--to", "trec"] if topics.suffix == ".xml" else ["--kind", "topics"]
             assert command_line("convert", EXAMPLES / "pond-topics.tsv", "-o", topics, *given, "--lossy").exit == 0
-        line = ["split", EXAMPLES / "pond.qrels", "--test-share", "0.5", "--with-qrels", "--with-topics", topics]
+        line = ("split", EXAMPLES / "pond.qrels", "--test-share", "0.5", "--with-qrels", "--with-topics", topics)
         assert command_line(*line, "-o", tmp_path / "class").exit == 0
         wanted = read_splits(tmp_path / "class" / "splits.json").folds[0].test
         assert set(read_topic_set(str(tmp_path / "class" / name)).topics) == set(wanted)

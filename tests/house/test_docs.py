@@ -107,7 +107,7 @@ def test_the_page_on_homework_is_a_walk_that_can_be_taken(tmp_path: Path, monkey
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
     steps = [step for session in blocks("docs/homework.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
-    assert len(steps) == 9
+    assert len(steps) == 10
     for step in steps:
         command, _, shown = step.partition("\n")
         line, _, file = command.partition(" > ")

@@ -188,7 +188,7 @@ def read_tuned_on(path: str, reading: Reading = DEFAULT) -> tuple[str, ...] | Tu
     it is the part to train on.
     """
     if not path.endswith(".toml"):
-        return read_topic_set(path, reading, part="train").topics
+        return tuple(read_topic_set(path, reading, part="train").topics)
     file = _File(path)
     tuned = file.parameters("fuse" if SETTINGS["fuse"][0] in file.document else "search").tuned
     if tuned is None:
