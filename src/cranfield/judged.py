@@ -177,6 +177,14 @@ class Judged(Travelling):
         """For each hit the number of its topic."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))
 
+    @property
+    def digest(self) -> str:
+        """The same for rankings of as many documents that have the judged ones at the same ranks."""
+        from hashlib import blake2b
+
+        arrays = (self.offsets, self.rank, self.row, self.retrieved)
+        return blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).hexdigest()
+
     @cached_property
     def unjudged(self) -> Unjudged:
         """All ranks of the lists but those of judged documents; a negative grade is no judgement."""

@@ -85,7 +85,7 @@ def test_sparse_judgements_need_thousands_of_topics() -> None:
     (finding,) = advice(few, "few-topics")
     told = "judgements are sparse (1 relevant document known a topic), for which thousands of topics are needed"
     assert finding.message.startswith(f"30 topics are few (50 are usual, 200 better); {told}; the smallest difference ")
-    (finding,) = advice(cranfield.compare(collection(300, judged=3, relevant=2, retrieved=5), "RR"), "few-topics")
+    (finding,) = advice(cranfield.compare(collection(300, judged=2, relevant=2, retrieved=5), "RR"), "few-topics")
     assert finding.message.startswith(
         "300 topics are few; judgements are sparse (2 relevant documents known a topic), "
     )
@@ -93,7 +93,9 @@ def test_sparse_judgements_need_thousands_of_topics() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topics", "judged", "relevant"), [(1000, 1, 1), (60, 10, 1), (60, 3, 3)], ids=["thousand", "dense", "relevant"]
+    ("topics", "judged", "relevant"),
+    [(1000, 1, 1), (60, 10, 1), (60, 3, 3), (60, 3, 2)],
+    ids=["thousand", "dense", "relevant", "shallow"],
 )
 def test_judgements_that_are_not_sparse_and_thousands_of_topics_are_not_told(
     topics: int, judged: int, relevant: int
@@ -139,6 +141,11 @@ def test_measures_of_recall_are_told_where_the_pool_does_not_reach_as_far() -> N
     )
     (finding,) = advice(cranfield.compare(deep, ["R@50", "R@20"]), "shallow-pool")
     assert finding.message.startswith("the pool is shallow for R@50: 20 documents")
+    (finding,) = advice(
+        cranfield.compare(collection(60, judged=3, relevant=1, retrieved=20), "nDCG@10"), "shallow-pool"
+    )
+    assert finding.message.startswith("the pool is shallow for nDCG@10: 3 documents a topic are judged")
+    assert finding.message.endswith("prefer measures of the top, as nDCG@3")
 
 
 @pytest.mark.parametrize(

@@ -163,16 +163,31 @@ def test_few_changed_topics_are_told_with_an_interval_that_holds() -> None:
 def test_identical_and_undefined_pairs_are_named() -> None:
     scores = np.stack([MANY[0], MANY[0], MANY[1], MANY[0] + 0.1])
     found = compared(scores)
-    assert said(found, "identical") == ["the same score on every topic: a and b. Are these the same run twice?"]
+    assert said(found, "same-scores") == ["the same by AP on every topic: a and b"]
+    assert not said(found, "identical")
     assert said(found, "undefined") == [
         "the paired t test is undefined for a and b, a and d, b and d: the exact randomisation test decides"
     ]
     assert "undefined" not in doubtful(found)
     assert not said(compared(MANY), "undefined")
-    assert not said(compared(MANY), "identical")
+    assert not said(compared(MANY), "same-scores")
     notes = said(found, "test-note")
     assert "in 2 of 6 pairs the difference is the same on every topic: without variation p is undefined" in notes
     assert "1 of 6 pairs have the same score on every topic: p = 1" in notes
+
+
+def test_only_equal_rankings_are_asked_about() -> None:
+    """Scores may agree where rankings do not; a copy under other scores is still the same ranking."""
+    copy = {topic: {document: 2 * score for document, score in of.items()} for topic, of in RUNS["good"].items()}
+    turned = {topic: {document: -score for document, score in of.items()} for topic, of in RUNS["good"].items()}
+    runs = {"good": RUNS["good"], "copy": copy, "turned": turned}
+    found = compare(Experiment(QRELS, runs), ["AP", "R@30"])
+    asked = "every judged document at the same rank: good and copy. Are these the same run twice?"
+    assert said(found, "identical") == [asked, asked]
+    assert said(found, "same-scores") == [
+        "the same by R@30 on every topic, though their rankings differ: good and turned, copy and turned"
+    ]
+    assert "same-scores" not in doubtful(found)
 
 
 def test_runs_of_long_names_are_told_apart_in_warnings() -> None:
@@ -230,6 +245,22 @@ def test_uneven_judging_names_the_system_with_more_unjudged_documents() -> None:
     apart = {"a": unjudged_run(0.2, TOPICS), "b": unjudged_run(0.4, TOPICS)}
     assert said(compare(Experiment(QRELS, apart), "P@10"), "uneven-judging")
     assert not said(compare(Experiment(QRELS, apart), "NumRet"), "uneven-judging")
+
+
+def test_uneven_judging_at_rank_1_is_told_of_measures_that_stop_there() -> None:
+    """Of ten documents one is unjudged in either run: the first, or the last."""
+    first = {t: {"x": 99.0} | {f"d{n}": 20.0 - n for n in range(9)} for t in TOPICS}
+    last = {t: {f"d{n}": 20.0 - n for n in range(9)} | {"x": 0.0} for t in TOPICS}
+    experiment = Experiment(QRELS, {"last": last, "first": first})
+    for measure in ("RR@10", "RR", "ERR@10"):
+        assert said(compare(experiment, measure), "uneven-judging") == [
+            "unjudged documents are 100% of what first shows at rank 1 and 0% for last: the first may be better than "
+            "it looks (`cranfield evaluate --bounds`)"
+        ]
+    for measure in ("P@10", "Success@10", "R@10", "AP"):
+        assert not said(compare(experiment, measure), "uneven-judging")
+    (message,) = said(compare(experiment, "P@1"), "uneven-judging")
+    assert "100% of what first shows and 0%" in message
 
 
 def test_unjudged_documents_are_of_what_is_shown() -> None:

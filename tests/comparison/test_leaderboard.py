@@ -68,7 +68,7 @@ class TestRanksAndTiers:
 
     def test_a_run_that_was_handed_in_twice_is_told(self) -> None:
         warnings = leaderboard(results(), "RR").warnings
-        assert any("the same score on every topic: even and twin" in warning.message for warning in warnings)
+        assert any("every judged document at the same rank: even and twin" in warning.message for warning in warnings)
 
     def test_few_topics_are_told(self) -> None:
         few = Policy(topic_set=TopicSet(TOPICS[:4]))

@@ -18,9 +18,10 @@ from cranfield.texts.collection import read_collection
 from cranfield.texts.texts import Documents, Topics
 from places import COLLECTION, EXAMPLES
 
-# Sixty topics each: one relevant document; many judged in three grades; only relevant ones listed.
+# Sixty topics each: one relevant document; many judged in three grades; only relevant ones listed; two judged.
 SPARSE = {f"q{i}": {f"d{i}": 1} for i in range(60)}
 DENSE = {f"q{i}": {f"d{j}": max(0, j - 14 + i % 3) for j in range(18)} for i in range(60)}
+SHALLOW = {f"q{i}": {f"d{i}": i % 5 // 3, f"e{i}": 0} for i in range(60)}
 LISTED = {f"q{i}": {f"d{j}": 1 for j in range(8)} for i in range(60)}
 
 
@@ -61,7 +62,7 @@ def test_a_perfect_run_scores_what_is_promised() -> None:
 
 
 def test_shapes_and_the_measures_that_fit() -> None:
-    shapes = {"sparse": SPARSE, "dense": DENSE, "relevant only": LISTED}
+    shapes = {"sparse": SPARSE, "dense": DENSE, "relevant only": LISTED, "shallow": SHALLOW}
     for shape, qrels in shapes.items():
         found = describe(qrels)
         assert found.judgements is not None
@@ -69,6 +70,45 @@ def test_shapes_and_the_measures_that_fit() -> None:
     assert fitting(describe(SPARSE)) == ["RR@10", "Success@10", "nDCG@10", "R@100"]
     assert fitting(describe(DENSE)) == ["RR@10", "Success@10", "AP", "Rprec", "nDCG@10", "ERR@20", "R@100", "Bpref"]
     assert fitting(describe(LISTED)) == ["RR@10", "Success@10", "P@10", "AP", "Rprec", "nDCG@10", "R@100"]
+
+
+def test_reasons_follow_from_what_is_judged() -> None:
+    """A shallow pool has many documents that are judged not relevant, and what looks past it is told."""
+    why = {advice.measure: (advice.fits, advice.why) for advice in describe(SHALLOW).advice}
+    assert why["Bpref"] == (True, "80% of what is judged is not relevant, and what is unjudged does not count")
+    for measure in ("RR", "Success", "P", "nDCG"):
+        told = f"2 documents a topic are judged, and every other counts as not relevant: rather {measure}@2"
+        assert why[f"{measure}@10"] == (False, told)
+    for measure in ("AP", "Rprec"):
+        assert why[measure] == (False, "2 documents a topic are judged: relevant ones among the others are not known")
+    assert why["ERR@20"] == (False, "the grades are binary, and it is made for grades")
+    graded = {
+        topic: {document: 2 * grade + (topic == "q3") for document, grade in of.items()}
+        for topic, of in SHALLOW.items()
+    }
+    assert "rather ERR@2" in {advice.measure: advice.why for advice in describe(graded).advice}["ERR@20"]
+    for qrels in (SPARSE, LISTED):
+        (bpref,) = [advice for advice in describe(qrels).advice if advice.measure == "Bpref"]
+        assert bpref[1:] == (False, "hardly any document is judged not relevant")
+
+
+def test_one_relevant_document_has_no_use_for_grades() -> None:
+    """With one relevant document nDCG is the same whatever its grade, and not a reason to take it."""
+    graded = {f"q{i}": {f"d{i}": 1 + i % 4} for i in range(60)}
+    why = {advice.measure: (advice.fits, advice.why) for advice in describe(graded).advice}
+    told = "1 relevant document known a topic: with one it tells where that stands, as RR does, whatever its grade"
+    assert why["nDCG@10"] == (True, told)
+    assert why["ERR@20"] == (True, "4 grades of relevance")
+
+
+def test_a_shallower_pool_is_not_doubted_less() -> None:
+    """The same run through ever fewer of the same judgements."""
+    run = {topic: {f"d{j}": 20.0 - j for j in range(18)} for topic in DENSE}
+    for depth in (12, 9, 5, 2):
+        qrels = {
+            topic: {d: int(i % 2 == 0) for i, d in enumerate(list(of)[18 - depth :])} for topic, of in DENSE.items()
+        }
+        assert {"unjudged", "judged-depth"} <= set(codes(describe(qrels, {"a": run}), doubtful=True)), depth
 
 
 def test_grades_that_are_numbers_are_not_listed() -> None:

@@ -160,16 +160,23 @@ def test_scores_for_grades_and_grades_for_scores_look_swapped() -> None:
 def test_check_says_why_unjudged_documents_are_doubtful_or_not() -> None:
     run: Rankings = {"q": {f"d{i}": -float(i) for i in range(20)}}
 
-    def unjudged(judged: int, offset: int) -> tuple[str, bool]:
-        qrels: Judgements = {"q": {f"d{i + offset}": 1 for i in range(judged)}}
+    def unjudged(judged: int, offset: int, irrelevant: int = 0) -> tuple[str, bool]:
+        qrels: Judgements = {"q": {f"d{i + offset}": int(i >= irrelevant) for i in range(judged)}}
         (finding,) = (finding for finding in check(Experiment(qrels, run)) if finding.code == "unjudged")
         return finding.message.partition(". ")[2], finding.doubtful
 
     assert unjudged(12, 5) == ("With 12 judgements a topic they are holes in the pool, and count as not relevant", True)
     assert unjudged(2, 0) == (
-        "With 2 judgements a topic that is to be expected: doubtful only from 10 judgements a topic on",
+        "With 2 judgements a topic, 0% of them not relevant, that is to be expected",
         False,
     )
+    for judged, irrelevant, told in (
+        (2, 1, "With 2 judgements a topic, 50%"),
+        (8, 6, "With 8 judgements a topic, 75%"),
+    ):
+        shallow = f"{told} of them not relevant, the pool is shallow: they are holes in it, and count as not relevant"
+        assert unjudged(judged, 0, irrelevant) == (shallow if judged == 2 else "", judged == 2)
+        assert unjudged(judged, 5, irrelevant) == (shallow, True)
     assert unjudged(20, 0) == ("", False)
 
 

@@ -114,7 +114,7 @@ def _shallow_pool(comparison: Comparison, panels: Sequence[Panel], pool: Pool, r
     not tell how far somebody looked.
     """
     shown = parse_measure("NumRet")
-    if shown not in results.measures or shape_of(pool) != "dense":
+    if shown not in results.measures or shape_of(pool) not in ("dense", "shallow"):
         return
     judged = float(np.median(pool.total(pool.grades >= 0)))
     longest = float(np.nanmax(results.scores[:, results.measures.index(shown)]))
@@ -132,7 +132,8 @@ def _shallow_pool(comparison: Comparison, panels: Sequence[Panel], pool: Pool, r
     message = (
         f"the pool is shallow for {some(list(shallow))}: {judged:g} documents a topic are judged (median), fewer than "
         f"the ranks looked at, and {share(unjudged_share)} of what {system} shows there is not. Relevant documents "
-        "that nobody judged are missing from what is to be found: prefer measures of the top, as nDCG@10"
+        "that nobody judged are missing from what is to be found: prefer measures of the top, as "
+        f"nDCG@{max(1, min(10, int(judged)))}"
     )
     yield Finding("shallow-pool", panels[0].collection or "judgements", message)
 

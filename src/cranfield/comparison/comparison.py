@@ -97,6 +97,8 @@ class Panel:
     error: Mapping[str, Floats]
     decided: Decision
     adjusted: Floats
+    first_unjudged: Floats | None = None  # the share at rank 1, of measures that stop at what they find first
+    rankings: tuple[str, ...] | None = None  # a digest of each system's, where they are known
     notes: tuple[str, ...] = ()
     equivalence: Floats | None = None
     spreads: tuple[SeedSpread, ...] | None = None

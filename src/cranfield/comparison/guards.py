@@ -84,13 +84,12 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
         yield Finding("test-note", label, note, doubtful=False)
     yield from _undefined(comparison, panel, names)
     identical = [
-        name
-        for name, (i, j) in zip(names, comparison.pairs.tolist(), strict=True)
-        if np.array_equal(panel.scores[i], panel.scores[j])
+        (name, tuple(pair))
+        for name, pair in zip(names, comparison.pairs.tolist(), strict=True)
+        if np.array_equal(panel.scores[pair[0]], panel.scores[pair[1]])
     ]
     if identical and panel.measure.sign:
-        message = f"the same score on every topic: {listed(identical)}. Are these the same run twice?"
-        yield Finding("identical", label, message)
+        yield from _identical(panel, identical)
     significant = panel.adjusted < comparison.alpha
     small = significant & (np.abs(panel.effects.d_z).round(2) < SMALL_EFFECT)  # as tables show it
     tiny = [name for name, is_small in zip(names, small.tolist(), strict=True) if is_small]
@@ -110,6 +109,20 @@ def _of_panel(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
     if alone:
         message = f"one run alone of {some(alone)}: the result is about that run, not the method under other seeds"
         yield Finding("one-seed", label, message)
+
+
+def _identical(panel: Panel, pairs: list[tuple[str, tuple[int, int]]]) -> Iterator[Finding]:
+    """Pairs with the same scores: a run entered twice only where the rankings are the same as well."""
+    ranked = panel.rankings
+    twice = [name for name, (i, j) in pairs if ranked is not None and ranked[i] == ranked[j]]
+    others = [name for name, _ in pairs if name not in twice]
+    if twice:
+        message = f"every judged document at the same rank: {listed(twice)}. Are these the same run twice?"
+        yield Finding("identical", panel.label, message)
+    if others:
+        differ = ", though their rankings differ" if ranked is not None else ""
+        message = f"the same by {panel.measure} on every topic{differ}: {listed(others)}"
+        yield Finding("same-scores", panel.label, message, doubtful=False)
 
 
 def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iterator[Finding]:
@@ -146,14 +159,19 @@ def _undefined(comparison: Comparison, panel: Panel, names: list[str]) -> Iterat
 
 
 def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
-    unjudged, systems = panel.unjudged, comparison.systems
-    if unjudged is None or np.isnan(unjudged).all() or panel.measure.sign == 0:
-        return
-    most, least = int(np.nanargmax(unjudged)), int(np.nanargmin(unjudged))
-    if unjudged[most] - unjudged[least] > UNEVEN_JUDGING + ROUNDING:
-        message = (
-            f"unjudged documents are {share(float(unjudged[most]))} of what {systems[most]} shows and "
-            f"{share(float(unjudged[least]))} for {systems[least]}: the first may be better than it looks "
-            "(`cranfield evaluate --bounds`)"
-        )
-        yield Finding("uneven-judging", panel.label, message)
+    """Systems of which unlike shares are judged: of all that a measure looks at, or at rank 1 where the rest hardly
+    counts.
+    """
+    systems = comparison.systems
+    for unjudged, where in ((panel.unjudged, ""), (panel.first_unjudged, " at rank 1")):
+        if unjudged is None or np.isnan(unjudged).all() or panel.measure.sign == 0:
+            continue
+        most, least = int(np.nanargmax(unjudged)), int(np.nanargmin(unjudged))
+        if unjudged[most] - unjudged[least] > UNEVEN_JUDGING + ROUNDING:
+            message = (
+                f"unjudged documents are {share(float(unjudged[most]))} of what {systems[most]} shows{where} and "
+                f"{share(float(unjudged[least]))} for {systems[least]}: the first may be better than it looks "
+                "(`cranfield evaluate --bounds`)"
+            )
+            yield Finding("uneven-judging", panel.label, message)
+            return

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cranfield.formats.given import File, Json
 
 # Of what is odd about a comparison, what matters for tiers and ranks.
-ABOUT_TIERS = ("few-topics", "identical")
+ABOUT_TIERS = ("few-topics", "identical", "same-scores")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -14,6 +14,7 @@ from cranfield.errors import DataError, UsageError
 from cranfield.evaluation.experiment import Judgements
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, parse_measure
+from cranfield.measures.missed import stops_at_first
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.deciding import Decision, T, decide
 from cranfield.statistics.differences import Booleans, moments
@@ -33,6 +34,7 @@ SEED_TEST = SignificanceTest(
     null="over all topics and all seeds that could have been drawn, the two methods score the same",
     function=paired_t,
 )
+FIRST = parse_measure("Judged@1")
 
 
 class Evaluated(NamedTuple):
@@ -83,7 +85,9 @@ def tested_panel(
         measure=measure,
         topics=topics,
         scores=scores,
-        unjudged=_unjudged(results, measure, groups),
+        unjudged=_unjudged(results, _judged_share(measure), groups),
+        first_unjudged=_unjudged(results, FIRST, groups) if stops_at_first(measure) else None,
+        rankings=_rankings(results, groups),
         effects=differing,
         together=Ends(unknown, unknown),
         standard_error=tested.error,
@@ -345,8 +349,11 @@ def _held_out(scores: Floats, pairs: Integers, question: Question) -> tuple[Fold
 
 
 def judging(measures: Sequence[Measure]) -> list[Measure]:
-    """What tells how well documents are judged that measures look at: the share of them, and if there are any."""
-    return list(dict.fromkeys([*map(_judged_share, measures), parse_measure("NumRet")]))
+    """What tells how well documents are judged that measures look at: the share of them, at rank 1 too where a measure
+    stops at what it finds first, and if there are any.
+    """
+    first = [FIRST for measure in measures if stops_at_first(measure)]
+    return list(dict.fromkeys([*map(_judged_share, measures), *first, parse_measure("NumRet")]))
 
 
 def _judged_share(measure: Measure) -> Measure:
@@ -355,9 +362,9 @@ def _judged_share(measure: Measure) -> Measure:
     return judged if cutoff is None else judged @ cutoff
 
 
-def _unjudged(results: Results, measure: Measure, groups: list[list[str]]) -> Floats | None:
+def _unjudged(results: Results, share: Measure, groups: list[list[str]]) -> Floats | None:
     """For each system the mean share of unjudged documents over the topics for which it shows any; NaN if none."""
-    share, shown = _judged_share(measure), parse_measure("NumRet")
+    shown = parse_measure("NumRet")
     if share not in results.measures or shown not in results.measures:
         return None
     answered = results.scores[:, results.measures.index(shown)] > 0
@@ -365,3 +372,10 @@ def _unjudged(results: Results, measure: Measure, groups: list[list[str]]) -> Fl
     counts = answered.sum(axis=1)
     means = np.divide(unjudged.sum(axis=1), counts, out=np.full(len(counts), np.nan), where=counts > 0)
     return np.array([means[[results.runs.index(name) for name in group]].mean() for group in groups])
+
+
+def _rankings(results: Results, groups: list[list[str]]) -> tuple[str, ...] | None:
+    """What tells the rankings of systems apart, those of all runs of a system together; None where none were read."""
+    if not results.rankings:
+        return None
+    return tuple(" ".join(results.rankings[run] for run in group) for group in groups)

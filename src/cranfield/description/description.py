@@ -221,7 +221,7 @@ def _about(ids: Sequence[str], code: str, noun: str, fault: str, name: str, *, d
 def _of_depth(cutoffs: Sequence[Cutoff], judgements: JudgementSummary, name: str) -> list[Finding]:
     """How far down the runs are judged, where judgements mean to be complete."""
     shares = [(depth.cutoff, depth.judged) for depth in cutoffs if depth.judged is not None]
-    if not shares or judgements.shape != "dense":
+    if not shares or judgements.shape not in ("dense", "shallow"):
         return []
     deep = [cutoff for cutoff, share in shares if share >= MOSTLY_JUDGED]
     if deep:

@@ -109,6 +109,7 @@ def evaluated(
         upper=upper,
         denominators=denominators,
         figures=measured,
+        rankings={name: run.ranking for name, run in zip(names, runs, strict=True)},
         experiment=experiment,
     )
     return results.with_points(wanted) if scoring.points else results
@@ -131,6 +132,7 @@ class _ScoredRun(NamedTuple):
     findings: list[findings.Finding]
     answered: Mask
     cubes: list[Floats]
+    ranking: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,7 +198,7 @@ class _Scoring:
         warnings = findings.of_run(run, whole, self.policy, self.measures)
         warnings += findings.of_sampling(run, self.measures, self._errors(errors), self.policy)
         warnings += spread(run.name, self.measures, plain.single)
-        return _ScoredRun(input_of(run), warnings, judged.answered, cubes)
+        return _ScoredRun(input_of(run), warnings, judged.answered, cubes, whole.digest)
 
     def _errors(self, errors: Floats) -> Floats:
         """Those of the measures; of an area at most what those of its points make, all off in the same direction."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.errors import DataError, UsageError, plural, share, some
 from cranfield.judged import Floats, Judged, Pool
 from cranfield.policy import Policy, TopicSet
 from cranfield.render.escaping import visible
@@ -34,11 +34,10 @@ FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
 # What a sentence says of how much of an input it is about may differ where the same is to be said of several.
 _EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
-_SPARSE = f"that is to be expected: doubtful only from {DENSE} judgements a topic on"
 
 
 TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
-Shape = Literal["sparse", "dense", "relevant only"]
+Shape = Literal["sparse", "shallow", "dense", "relevant only"]
 
 
 class Finding(NamedTuple):
@@ -81,17 +80,19 @@ def _without_extent(finding: Finding) -> str:
 
 
 def shape_of(pool: Pool) -> Shape:
-    """Sparse, where half of the topics have fewer than 10 judgements, and half no more than 2 relevant documents; dense
-    otherwise, unless hardly any document is judged not relevant.
+    """Where documents are judged not relevant as well: dense, or shallow if half of the topics have fewer than 10
+    judgements. Where hardly any is: sparse if, besides, half of the topics have no more than 2 relevant documents, and
+    relevant only otherwise.
 
     >>> from cranfield.judged import relstring
-    >>> [shape_of(relstring(ranking).pool) for ranking in ("10/1", "1110000000", "1111")]
-    ['sparse', 'dense', 'relevant only']
+    >>> [shape_of(relstring(ranking).pool) for ranking in ("1/1", "10/1", "1110000000", "1111")]
+    ['sparse', 'shallow', 'dense', 'relevant only']
     """
     judged, relevant = pool.total(pool.grades >= 0), pool.total(pool.grades > 0)
-    if np.median(judged) < DENSE and np.median(relevant) <= FEW_RELEVANT:
-        return "sparse"
-    return "relevant only" if relevant.sum() > MOSTLY_RELEVANT * judged.sum() else "dense"
+    few = bool(np.median(judged) < DENSE)
+    if relevant.sum() <= MOSTLY_RELEVANT * judged.sum():
+        return "shallow" if few else "dense"
+    return "sparse" if few and np.median(relevant) <= FEW_RELEVANT else "relevant only"
 
 
 def sparse_remark(pool: Pool) -> str | None:
@@ -318,22 +319,32 @@ def of_coverage(run: Run, judged: Judged) -> list[Finding]:
         if seen and depth <= judged.retrieved.max():
             judged_here = int(np.count_nonzero((judged.rank <= depth) & (judged.grade >= 0)))
             shares.append((depth, 1 - judged_here / seen))
-    pool = judged.pool
-    number = np.count_nonzero(pool.grades >= 0) / len(pool.topics)
-    dense = bool(number >= DENSE)
     if shares:
         message = "unjudged documents by depth: " + ", ".join(f"{share:.1%} at {depth}" for depth, share in shares)
         many = any(share > 0.2 for depth, share in shares if depth <= 10)
-        if many:
-            message += f". With {number:.3g} judgements a topic "
-            message += "they are holes in the pool, and count as not relevant" if dense else _SPARSE
-        findings.append(Finding("unjudged", run.name, message, doubtful=many and dense))
+        reason, holes = _reason_of_holes(judged.pool)
+        findings.append(Finding("unjudged", run.name, f"{message}. {reason}" if many else message, many and holes))
     longest = int(judged.retrieved.max())
     short = [judged.topics[t] for t in np.flatnonzero((judged.retrieved > 0) & (judged.retrieved < longest))]
     if short:
         message = f"{plural(len(short), 'list')} shorter than the longest ({longest:,}): {some(short)}"
         findings.append(Finding("short-lists", run.name, message, doubtful=False))
     return findings
+
+
+def _reason_of_holes(pool: Pool) -> tuple[str, bool]:
+    """Why many documents of a run are unjudged, and whether these are holes. Where those that are not relevant were
+    hardly written down, it is the rule; a pool that has them and is shallow has the more holes.
+    """
+    judged = int(np.count_nonzero(pool.grades >= 0))
+    number, irrelevant = judged / len(pool.topics), int(np.count_nonzero(pool.grades == 0)) / judged
+    counted = f"With {number:.3g} judgement{'' if number == 1 else 's'} a topic"
+    if shape_of(pool) == "shallow":
+        told = f"{counted}, {share(irrelevant)} of them not relevant, the pool is shallow"
+        return f"{told}: they are holes in it, and count as not relevant", True
+    if number >= DENSE:
+        return f"{counted} they are holes in the pool, and count as not relevant", True
+    return f"{counted}, {share(irrelevant)} of them not relevant, that is to be expected", False
 
 
 def unknown_figures(name: str, figures: Sequence[str]) -> Finding:

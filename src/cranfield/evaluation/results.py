@@ -48,8 +48,8 @@ class Results(PrintedInNotebooks):
     whatever the unjudged documents retrieved are worth; those not retrieved are taken as not relevant. `denominators`,
     of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by; and
     `points` if one is the area under a curve of such ratios: the results of the measures at every rank of the curve.
-    `figures` of efficiency that were asked for have a number for each run, None where it is not known. `experiment` is
-    what was evaluated.
+    `figures` of efficiency that were asked for have a number for each run, None where it is not known. `rankings` have
+    a digest for each run, the same where judged documents stand at the same ranks. `experiment` is what was evaluated.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -75,6 +75,7 @@ class Results(PrintedInNotebooks):
     denominators: Floats | None = None
     points: Results | None = None
     figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    rankings: Mapping[str, str] = field(default_factory=dict)
     experiment: Experiment
 
     @cached_property
