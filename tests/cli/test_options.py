@@ -419,7 +419,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--repeats", PROBE, "--repeats 2", expected='"repeats": 2'),
         Entry("--allow-failures", PROBE.replace("/pond ", "/pond-partial "), "--allow-failures"),
         Entry("--strict", PROBE.replace("/pond ", "/pond-duplicates "), "--strict", same=True, exit=1),
-        Entry("--expect", PROBE, "--expect pond-items.txt", expected="mean reciprocal rank"),
+        Entry("--expect", PROBE, "--expect pond-items.txt", expected="RR@10, mean over topics"),
         Entry("--within", f"{PROBE} --expect pond-items.txt", "--within 3", expected="in the first 3"),
         Entry("--columns", f"{PROBE} --expect named-pond.csv", "--columns document=mydoc"),
         Entry("--format", f"{PROBE} --expect pond.qrels", "--format parquet", expected="damaged Parquet file", exit=3),

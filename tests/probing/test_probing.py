@@ -8,6 +8,7 @@ import shlex
 import shutil
 import ssl
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -598,7 +599,57 @@ def test_visibility_is_what_evaluate_says_of_known_items(server: PondServer) -> 
         assert seen is not None
         qrels = {topic: {document: 1} for topic, document in [*items, ("5", "d12"), ("6", "d08")]}
         means = cranfield.evaluate(qrels, probed.run, [f"RR@{within}", f"Success@{within}"]).means[0]
-        assert [seen.reciprocal_rank, seen.share] == pytest.approx(means.tolist())
+        assert [seen.reciprocal_rank, seen.success] == pytest.approx(means.tolist())
+        assert seen.share == pytest.approx(seen.success)
+
+
+def test_of_several_known_items_the_best_counts_as_evaluate_has_it(server: PondServer, tmp_path: Path) -> None:
+    qrels = EXAMPLES / "pond.qrels"
+    line = ["probe", f"{server.url}/pond", "--topics", str(TOPICS), "--rate", "2000", "-o", str(tmp_path / "a.run")]
+    for within in (1, 2, 5):
+        done = command_line(*line, "--expect", str(qrels), "--within", str(within), "-f", "json")
+        seen = json.loads(done.stdout)["visibility"]
+        means = cranfield.evaluate(qrels, tmp_path / "a.run", [f"RR@{within}", f"Success@{within}"]).means[0]
+        assert [seen["reciprocal rank"], seen["success"]] == pytest.approx(means.tolist())
+        shown = [item["rank"] for item in seen["items"] if item["rank"] is not None and item["rank"] <= within]
+        assert seen["share"] == pytest.approx(len(shown) / len(seen["items"]))
+        table = command_line(*line, "--expect", str(qrels), "--within", str(within)).stdout
+        assert f"RR@{within}, mean over topics" in table
+        assert f"{means[0]:.4f}" in table
+        topics = {item["topic"] for item in seen["items"]}
+        assert f" {round(means[1] * len(topics))} of {len(topics)}, " in table
+        assert "topics with any of theirs there" in table
+
+
+def test_the_engine_of_the_examples_answers_as_elasticsearch_does(tmp_path: Path) -> None:
+    """It stands in where there is none, and ranks as `cranfield search` does."""
+    command = [sys.executable, str(EXAMPLES / "engine.py"), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as engine:
+        try:
+            assert engine.stdout is not None
+            url = engine.stdout.readline().strip()
+            assert re.fullmatch(r"http://localhost:[0-9]+/pond", url)
+            line = ["--topics", str(TOPICS), "--rate", "2000", "-o", str(tmp_path / "a.run"), "--strict"]
+            done = command_line("probe", url, *line, "--expect", str(EXAMPLES / "pond-items.txt"), "--within", "3")
+            assert (done.exit, done.stderr) == (0, "")
+            body = tmp_path / "body.json"
+            body.write_text('{"query": {"match": {"title": {query}}}}')
+            refused = command_line("probe", url, *line[:-1], "--body", str(body))
+            assert (refused.exit, "400" in refused.stderr) == (3, True)
+        finally:
+            engine.terminate()
+    assert command_line("search", str(EXAMPLES / "pond.toml"), "-o", str(tmp_path / "b.run")).exit == 0
+    runs = [cranfield.read_run(tmp_path / name).to_dict() for name in ("a.run", "b.run")]
+    probed, searched = ({topic: list(of) for topic, of in run.items()} for run in runs)
+    assert probed == searched
+
+
+def test_names_of_topics_are_not_where_documents_stand(server: PondServer) -> None:
+    for ids in ("given", "position", "number"):
+        done = command_line("probe", f"{server.url}/pond", "--topics", str(TOPICS), "--ids", ids)
+        assert (done.exit, done.stdout) == (2, "")
+        assert f"what topics are called is --topic-ids {ids}" in done.stderr
+    assert server.seen == []
 
 
 def test_what_is_not_visible_is_named(server: PondServer, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cranfield.search import Asking
     from cranfield.texts import Ids
 
+TOPIC_IDS = ("given", "position", "number")
+
 
 def _target(
     url: str,
@@ -30,6 +32,11 @@ def _target(
 ) -> Target:
     from cranfield.probing import Target, read_headers
 
+    if ids in TOPIC_IDS:
+        raise UsageError(
+            "--ids says where an answer has its documents, as 'results[*].id': what topics are called is "
+            f"--topic-ids {ids}"
+        )
     headers = read_headers(header_file) if header_file is not None else {}
     return Target(url=url, engine=engine, fields=_fields(fields), body=body, ids=ids, scores=scores, headers=headers)
 
@@ -83,7 +90,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
 @click.option(
     "--topic-ids",
-    type=click.Choice(["given", "position", "number"]),
+    type=click.Choice(TOPIC_IDS),
     default="given",
     show_default=True,
     help="What topics are called: as they are given, by position, or by number, without leading zeros.",

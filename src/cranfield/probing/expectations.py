@@ -73,9 +73,9 @@ class ItemRank(NamedTuple):
 class Visibility(NamedTuple):
     """The ranks of all documents that are expected, and how many of them are visible.
 
-    >>> seen = Visibility(10, (ItemRank("1", "d7", 2), ItemRank("2", "d8", 11)))
-    >>> seen.share, seen.reciprocal_rank, [item.topic for item in seen.missing]
-    (0.5, 0.25, ['2'])
+    >>> seen = Visibility(10, (ItemRank("1", "d7", 2), ItemRank("1", "d9", 3), ItemRank("2", "d8", 11)))
+    >>> round(seen.share, 2), seen.success, seen.reciprocal_rank, [item.topic for item in seen.missing]
+    (0.67, 0.5, 0.25, ['2'])
     """
 
     within: int
@@ -88,13 +88,27 @@ class Visibility(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share that is visible: where each topic has one document, the mean of Success@within."""
+        """The share of documents that is visible."""
         return 1 - len(self.missing) / len(self.items)
 
     @property
+    def best(self) -> dict[str, int | None]:
+        """For each topic the best rank among its documents that are visible, if any is."""
+        visible: dict[str, list[int]] = {item.topic: [] for item in self.items}
+        for item in self.items:
+            if item.rank is not None and item.within(self.within):
+                visible[item.topic].append(item.rank)
+        return {topic: min(ranks, default=None) for topic, ranks in visible.items()}
+
+    @property
+    def success(self) -> float:
+        """The share of topics of which a document is visible: the mean of Success@within."""
+        return sum(rank is not None for rank in self.best.values()) / len(self.best)
+
+    @property
     def reciprocal_rank(self) -> float:
-        """The mean of 1 / rank, 0 for those not visible: where each topic has one document, the mean of RR@within."""
-        return sum(1 / item.rank for item in self.items if item.rank and item.within(self.within)) / len(self.items)
+        """The mean, over topics, of 1 / rank of the best document, 0 where none is visible: that of RR@within."""
+        return sum(1 / rank for rank in self.best.values() if rank) / len(self.best)
 
 
 def read_items(path: str, *, reading: Reading = DEFAULT) -> list[tuple[str, str]]:

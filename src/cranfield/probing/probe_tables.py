@@ -54,11 +54,12 @@ def visibility_grids(visibility: Visibility) -> list[Grid]:
         return str(rank) if rank <= visibility.within else f"{rank}, {hidden}"
 
     rows = [[item.topic, item.document, shown(item.rank)] for item in visibility.items]
-    seen = len(visibility.items) - len(visibility.missing)
-    summary = [
-        [f"in the first {visibility.within}", f"{seen} of {len(visibility.items)}, {share(visibility.share)}"],
-        ["mean reciprocal rank", f"{visibility.reciprocal_rank:.4f}"],
-    ]
+    documents, topics = len(visibility.items), len(visibility.best)
+    seen, answered = documents - len(visibility.missing), sum(rank is not None for rank in visibility.best.values())
+    summary = [[f"in the first {visibility.within}", f"{seen} of {documents}, {share(visibility.share)}"]]
+    if documents > topics:
+        summary.append(["topics with any of theirs there", f"{answered} of {topics}, {share(visibility.success)}"])
+    summary.append([f"RR@{visibility.within}, mean over topics", f"{visibility.reciprocal_rank:.4f}"])
     return [Grid(["topic", "document", "rank"], rows, labels=2), Grid(["visibility", ""], summary)]
 
 
@@ -71,6 +72,7 @@ def _json(probed: Probed) -> str:
         document["visibility"] = {
             "within": seen.within,
             "share": seen.share,
+            "success": seen.success,
             "reciprocal rank": seen.reciprocal_rank,
             "items": [item._asdict() for item in seen.items],
         }
