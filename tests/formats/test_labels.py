@@ -227,3 +227,22 @@ def test_judgements_of_clef_and_fire_are_trec_text() -> None:
     assert kind_of(fire.encode(), "any.txt") == "qrels"
     clef = "301-AH 0 ATS.940429.0093 0\r\n301-AH 0 LEMONDE94-000001-19940101 1\r\n"
     assert read(clef) == {"301-AH": {"LEMONDE94-000001-19940101": 1.0, "ATS.940429.0093": 0.0}}
+
+
+@pytest.mark.parametrize("text", ["1 d1 S\n1 d2 B\n2 d1 C\n", "1 S d1 1\n1 B d2 0\n2 C d1 0\n"], ids=["three", "four"])
+def test_a_label_that_the_table_lacks_is_named(tmp_path: Path, text: str) -> None:
+    """A file is NTCIR's though its table is not whole; one of other words is not."""
+    (tmp_path / "q").write_text(text)
+    (tmp_path / "r").write_text("1 Q0 d1 1 2 t\n")
+    done = command_line("evaluate", "q", "r", "--labels", "S=3,A=2,C=0", folder=tmp_path)
+    assert done.exit == 3
+    assert done.stderr.startswith("cranfield: q:2: grade 'B' is not a number\n")
+    assert "The table of labels lacks B. Say which number each is: --labels 'S=3,A=2,C=0,B=NUMBER'" in done.stderr
+    assert command_line("evaluate", "q", "r", "--labels", "S=3,B=2,C=0", folder=tmp_path).exit == 0
+
+
+def test_letters_without_a_table_are_told_with_all_they_need(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1 d1 S\n1 d2 B\n")
+    (tmp_path / "r").write_text("1 Q0 d1 1 2 t\n")
+    done = command_line("evaluate", "q", "r", folder=tmp_path)
+    assert "--format ntcir, and --labels with the number of each letter, as --labels S=3,A=2,B=1,C=0" in done.stderr

@@ -11,6 +11,7 @@ import pytest
 from commands import command_line
 from cranfield.description import describe
 from cranfield.errors import DataError
+from cranfield.formats import read_qrels
 from cranfield.texts.collection import read_collection, read_facts
 from cranfield.texts.facts import CollectionFacts, as_toml
 from cranfield.texts.writing import write_collection
@@ -144,3 +145,59 @@ def test_a_folder_without_a_list_says_nothing(folder: Path) -> None:
 def test_grades_of_many_digits_are_read_again() -> None:
     facts = CollectionFacts(grades={1234567.0: "big", 1e16: "bigger"})
     assert tomllib.loads(as_toml(facts)) == {"grades": {"1234567": "big", "10000000000000000": "bigger"}}
+
+
+# ---- a collection's file beside judgements, and in their place ----
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> Path:
+    """Judgements with letters for grades, a run, and files of collections that say something of them or nothing."""
+    (tmp_path / "q").write_text("1 d1 S\n1 d2 B\n2 d1 A\n2 d4 C\n")
+    (tmp_path / "r").write_text("1 Q0 d1 1 2 t\n1 Q0 d2 2 1 t\n2 Q0 d4 1 1 t\n")
+    (tmp_path / "letters.toml").write_text('qrels = "q"\n[labels]\nS = 3\nA = 2\nB = 1\nC = 0\n')
+    (tmp_path / "bare.toml").write_text('name = "bare"\ntopics = "t"\n')
+    return tmp_path
+
+
+def test_labels_of_a_collection_are_taken_for_the_judgements(letters: Path) -> None:
+    told = ("--labels", "S=3,A=2,B=1,C=0")
+    for command, more in (("check", ()), ("report", ("-m", "nDCG@10", "-o", "x.md"))):
+        line = (command, "q", "r", *more)
+        by_file = command_line(*line, "--collection", "letters.toml", folder=letters)
+        written = (letters / "x.md").read_text() if more else ""
+        by_option = command_line(*line, *told, folder=letters)
+        assert (by_file.exit, by_file.stdout, by_file.stderr) == (by_option.exit, by_option.stdout, by_option.stderr)
+        assert "nDCG@10" in written or not more
+    other = command_line("check", "q", "r", "--collection", "letters.toml", "--labels", "S=1", folder=letters)
+    assert "The table of labels lacks A, B, C" in other.stderr  # what is typed counts
+
+
+def test_a_collection_that_says_nothing_is_told(letters: Path) -> None:
+    done = command_line("check", "q", "r", "--labels", "S=3,A=2,B=1,C=0", "--collection", "bare.toml", folder=letters)
+    told = "cranfield: note: bare.toml: has neither [grades] nor [labels] nor topic_source: nothing of it is shown\n"
+    assert (done.exit, done.stderr) == (0, told)
+    assert not command_line("check", "q", "r", "--collection", "letters.toml", folder=letters).stderr
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "check", "report", "explain", "split"])
+def test_a_collection_in_place_of_judgements_is_recognised(letters: Path, command: str) -> None:
+    more = {"report": ("-o", "x.md"), "compare": ("r",), "explain": ("-m", "AP"), "split": ("--folds", "2")}
+    line = (command, "letters.toml", *(() if command == "split" else ("r",)), *more.get(command, ()))
+    done = command_line(*line, folder=letters)
+    assert (done.exit, done.stdout) == (3, "")
+    assert done.stderr == (
+        "cranfield: letters.toml: is a collection's file, where judgements are needed\n"
+        "    Its judgements are q: name that in its place, with the numbers of its grades: --labels letters.toml.\n"
+    )
+
+
+def test_judgements_that_a_collection_names_are_told_where_they_lie(letters: Path) -> None:
+    with pytest.raises(DataError, match="It names none: give the file of judgements itself"):
+        read_qrels(letters / "bare.toml")
+    (letters / "plain.toml").write_text('qrels = "q"\n')
+    with pytest.raises(DataError) as error:
+        read_qrels(letters / "plain.toml")
+    assert error.value.remedy == f"Its judgements are {letters / 'q'}: name that in its place."
+    (letters / "judgements.toml").write_text("1 0 d1 1\n")
+    assert read_qrels(letters / "judgements.toml").to_dict() == {"1": {"d1": 1}}

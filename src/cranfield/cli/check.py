@@ -37,10 +37,8 @@ def command(
     """
     from cranfield.evaluation.checking import check
     from cranfield.evaluation.experiment import Experiment
-    from cranfield.texts.collection import read_facts
-    from cranfield.texts.facts import NO_FACTS
 
-    facts = NO_FACTS if collection is None else read_facts(collection)
+    facts, reading = options.collection_facts(collection, reading)
     findings = check(Experiment(qrels, list(runs) or (), reading=reading, rows=False), facts)
     for finding in findings:
         click.echo(f"{'doubtful' if finding.doubtful else 'note':<8}  {finding.code:<20}  {finding}")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cranfield._core import Progress
     from cranfield.evaluation.experiment import Experiment
     from cranfield.evaluation.findings import Finding
+    from cranfield.texts.facts import CollectionFacts
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -121,8 +122,8 @@ labels: Callable[[Command], Command] = click.option(
 collection: Callable[[Command], Command] = click.option(
     "--collection",
     metavar="FILE",
-    help="The collection's file, or the folder of its collection.toml: it says what grades are called and where topics "
-    "are from.",
+    help="The collection's file, or the folder of its collection.toml: it says what grades are called, which numbers "
+    "their labels are, and where topics are from.",
 )
 input_format: Callable[[Command], Command] = click.option(
     "--format",
@@ -452,6 +453,21 @@ def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(chosen):
         command = option(command)
     return command
+
+
+def collection_facts(collection: str | None, reading: Reading) -> tuple[CollectionFacts, Reading]:
+    """What --collection says, and how to read with the numbers that it has for labels, unless others were given."""
+    from cranfield.evaluation.findings import Finding
+    from cranfield.texts.collection import listed_parts
+    from cranfield.texts.facts import NO_FACTS
+
+    if collection is None:
+        return NO_FACTS, reading
+    parts = listed_parts(collection)
+    if not parts.facts and not parts.labels:
+        nothing = "has neither [grades] nor [labels] nor topic_source: nothing of it is shown"
+        warn([Finding("no-facts", collection, nothing, doubtful=False)])
+    return parts.facts, replace(reading, labels=reading.labels or parts.labels)
 
 
 def warn(warnings: Iterable[Finding]) -> None:

@@ -71,10 +71,10 @@ def command(
         from cranfield.comparison.question import Details, Question
         from cranfield.report.contents import gather
         from cranfield.report.report_files import check_name, write
-        from cranfield.texts.collection import read_facts
-        from cranfield.texts.facts import NO_FACTS
 
         check_name(output)
+        facts, reading = options.collection_facts(collection, inputs.reading)
+        inputs = inputs._replace(reading=reading)
         report = gather(
             inputs.experiment(qrels, runs, digest=True, progress=progress, rows=True),
             measures or DEFAULT_MEASURES,
@@ -87,7 +87,7 @@ def command(
             ),
             title=title,
             command=shlex.join(["cranfield", *sys.argv[1:]]),
-            facts=read_facts(collection) if collection is not None else NO_FACTS,
+            facts=facts,
         )
     options.warn(finding for finding in report.findings if finding.doubtful)
     click.echo("".join(f"{name}\n" for name in write(report, output)), nl=False)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from cranfield.errors import ArgumentError, UsageError
+from cranfield.errors import ArgumentError, DataError, UsageError
 from cranfield.formats.datasets import is_dataset, name_of, records
 from cranfield.formats.format import (
     BYTE_ORDER_MARK,
@@ -23,7 +23,7 @@ from cranfield.formats.given import is_file, is_frame, is_open
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
+from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source, read_toml
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
@@ -69,6 +69,7 @@ def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEF
         return source if name is None else source.renamed(name)
     if is_dataset(source):
         name, source, reading = name or name_of(source), records(source, "qrels"), _of_records(reading)
+    _refuse_collection(source)
     if reading.judgements not in (None, "plain"):
         return read_kind(source, name, reading)
     origin, parsed = _read(source, "grade", name, reading, None)
@@ -77,6 +78,28 @@ def read_qrels(source: Given, *, name: str | None = None, reading: Reading = DEF
         return Qrels(parsed.table, origin)
     further = columns_of(source, luggage.columns, parsed.table) if luggage.columns else {}
     return Qrels(parsed.table, origin, further, luggage.groups)
+
+
+def _refuse_collection(source: Given) -> None:
+    """Says so where a collection's file stands in place of judgements, and which judgements it names."""
+    if (
+        not isinstance(source, str | os.PathLike)
+        or not os.fspath(source).endswith(".toml")
+        or not os.path.isfile(source)
+    ):
+        return
+    path = os.fspath(source)
+    try:
+        listed = read_toml(path)
+    except DataError:  # something else of that name
+        return
+    named = listed.get("qrels")
+    remedy = "It names none: give the file of judgements itself."
+    if isinstance(named, str):
+        judgements = named if is_dataset(named) else os.path.join(os.path.dirname(path), named)
+        table = f", with the numbers of its grades: --labels {path}" if "labels" in listed else ""
+        remedy = f"Its judgements are {judgements}: name that in its place{table}."
+    raise DataError("is a collection's file, where judgements are needed", source=path, remedy=remedy)
 
 
 def _of_records(reading: Reading) -> Reading:

@@ -317,8 +317,8 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
         return NOT_JUDGEMENTS
     if len(fields) == 3 and fields[1] != "0" and len(fields[2]) == 1 and is_label(fields[2]):
         return (
-            "This looks like NTCIR's form, topic, document and a letter for the grade: --format ntcir (format= of a "
-            "reading)."
+            "This looks like NTCIR's form, topic, document and a letter for the grade: --format ntcir, and --labels "
+            "with the number of each letter, as --labels S=3,A=2,B=1,C=0 (format= and labels= of a reading)."
         )
     if len(fields) == 3 and fields[1] == "0":
         either = ""

@@ -21,7 +21,7 @@ from cranfield.formats.format import (
     is_number,
     table_format,
 )
-from cranfield.formats.labels import LEVELS
+from cranfield.formats.labels import LEVELS, is_label
 from cranfield.formats.rows import BLANKS
 from cranfield.formats.sources import Buffer
 from cranfield.formats.trec_text import read_fields
@@ -41,17 +41,26 @@ def read_ntcir(data: Buffer, source: str, request: Request) -> Parsed:
 
 
 def recognise(head: bytes, request: Request) -> bool:
-    """Whether the first lines have a label that is known where NTCIR has it.
+    """Whether the first lines have a label that is known where NTCIR has it. Of a table that was given one is enough,
+    if the others may be labels: what the table lacks is then told.
 
     A second column of zeros is that of TREC: a pool that nobody has judged may have documents called L1 and L2.
     """
     rows = list(islice(_rows(head), LOOKED_AT))
     if not rows or len({len(row) for row in rows}) > 1:
         return False
-    if len(rows[0]) == 3:
-        return all(row[2] in request.labels for row in rows) and any(row[1] != "0" for row in rows)
     told = request.labels is not LEVELS  # a table says that the letters are the grades
-    return told and len(rows[0]) == 4 and all(row[1] in request.labels and is_number(row[3]) for row in rows)
+    if len(rows[0]) == 3:
+        return _known([row[2] for row in rows], request, told) and any(row[1] != "0" for row in rows)
+    if not told or len(rows[0]) != 4 or not all(is_number(row[3]) for row in rows):
+        return False
+    return _known([row[1] for row in rows], request, told)
+
+
+def _known(fields: list[str], request: Request, told: bool) -> bool:
+    """Whether all are labels with a number, or, where a table was given, some and the others may be."""
+    known = [field in request.labels for field in fields]
+    return all(known) or (told and any(known) and all(is_label(field) for field in fields))
 
 
 def _rows(head: bytes) -> Iterator[list[str]]:

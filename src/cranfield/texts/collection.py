@@ -199,11 +199,20 @@ def read_facts(source: str | os.PathLike[str]) -> CollectionFacts:
         ...
     cranfield.errors.DataError: nowhere: has no collection.toml that could say what its grades are called
     """
+    return listed_parts(source).facts
+
+
+def listed_parts(source: str | os.PathLike[str]) -> Parts:
+    """What a collection's file, or the one in its folder, lists and says; nothing of it is read.
+
+    >>> listed_parts("examples/pond.toml").name
+    'pond'
+    """
     path = Path(os.fspath(source))
     listed = path / TOML if path.is_dir() else path
     if not listed.is_file() or listed.suffix != ".toml":
         raise DataError(f"has no {TOML} that could say what its grades are called", source=str(path))
-    return _of_toml(listed).facts
+    return _of_toml(listed)
 
 
 def _of_folder(folder: Path) -> tuple[Parts, list[tuple[str, str]]]:
