@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from cranfield.studies import (
     compare_answers,
     correlate_answers,
     read_answers,
+    score_answers,
 )
 
 FREE = Scale(name="free", items=("score",), low=-100, high=100)
@@ -261,8 +262,76 @@ def test_systems_and_topics_that_are_not_there_are_told() -> None:
     told = {finding.code: finding.message for finding in found.warnings}
     assert told["unknown-systems"] == "1 system not among the runs, left out: C"
     assert told["unknown-topics"] == "1 topic not among the judged topics, left out: t99"
-    with pytest.raises(DataError, match="answers are about C, runs are called A, B"):
+    with pytest.raises(DataError, match=r"two systems in common .*: answers are about C, runs are A, B"):
         correlate_answers(answers(more[:1]), experiment(RANKS), "RR")
+
+
+def test_topics_that_agree_on_neither_side_are_named_of_both() -> None:
+    other = [(p, s, f"q{t}", x) for p, s, t, x in felt()]
+    with pytest.raises(DataError, match=r"two topics in common .* qt0, qt1, .*, judged topics are t0, t1, "):
+        correlate_answers(answers(other), experiment(RANKS), "RR")
+
+
+def test_a_run_that_nobody_answered_about_is_told() -> None:
+    three = experiment(RANKS | {"C": RANKS["A"]})
+    found = correlate_answers(answers(felt()), three, "RR", sampling=Sampling(0, 100))
+    told = {finding.code: finding.message for finding in found.warnings}
+    assert told["unasked-runs"] == "1 run that nobody answered about, left out: C"
+    without = [(f"{p}{t}", s, None, x) for p, s, t, x in felt()]
+    told = {finding.code: finding.message for finding in correlate_answers(answers(without), three, "RR").warnings}
+    assert told["unasked-runs"] == "1 run that nobody answered about, left out: C"
+
+
+def test_answers_without_topics_are_held_against_means() -> None:
+    ranks = {"A": [1, 2, 1, 2], "B": [2, 2, 3, 1], "C": [4, 5, 2, 3], "D": [8, 8, 8, 1]}
+    given = {"A": (80, 90, 75), "B": (70, 95, 60), "C": (50, 65, 75), "D": (70, 70, 20)}
+    rows = [(p, s, None, float(x)) for s, of in given.items() for p, x in enumerate(of)]
+    found = correlate_answers(answers(rows), experiment(ranks), "RR")
+    means = [np.mean(of) for of in given.values()]
+    measure = [np.mean([1 / rank for rank in of]) for of in ranks.values()]
+    value = {row.coefficient: row.estimate for row in found.rows}
+    assert {(row.over, row.pairs) for row in found.rows} == {("systems", 4)}
+    assert value["pearson"].value == pytest.approx(np.corrcoef(means, measure)[0, 1])
+    assert value["kendall"].value == pytest.approx(stats.kendalltau(means, measure).statistic)
+    assert all(np.isnan([estimate.low, estimate.high]).all() for estimate in value.values())
+    assert [(point.system, point.participants) for point in found.points] == [(system, 3) for system in given]
+    told = {finding.code: finding.message for finding in found.warnings}
+    assert told["few-systems"] == "4 systems, a point each, as answers to free have no topics: so few say little"
+    assert "few-topics" not in told
+    assert "over systems: the mean of participants against the mean of the measure" in str(found)
+    assert "drawn anew" not in str(found)
+    two = correlate_answers(answers(rows[:6]), experiment({name: ranks[name] for name in "AB"}), "RR")
+    assert "any coefficient of two is 1 or -1" in str(two)
+
+
+def test_systems_stand_best_first_and_those_without_a_score_last() -> None:
+    for better, order in (("more", ["B", "C", "A"]), ("less", ["A", "C", "B"])):
+        scale = Scale(name="s", items=("score",), low=-100, high=100, better=better)
+        rows = [(p, s, None, x + p) for s, x in (("A", 1.0), ("B", 9.0), ("C", 4.0)) for p in (0, 1, 3)]
+        given = answers([(p, s, t, x + (p == 1) * (s == "A")) for p, s, t, x in rows], scale)
+        assert [score.system for score in score_answers(given).systems] == order
+        assert [mean.system for mean in compare_answers(given).means] == order
+
+
+@pytest.mark.parametrize("systems", [2, 3])
+def test_what_a_study_could_find_is_found_with_a_chance_of_80_percent(systems: int) -> None:
+    """By the noncentral t distribution, from the pair's own standard error, at the level of one pair of all."""
+    draw = np.random.default_rng(4)
+    table = draw.normal(0, 1, (systems, 15))
+    rows = [(p, f"S{s}", None, float(table[s, p])) for s in range(systems) for p in range(15)]
+    comparison = compare_answers(answers(rows))
+    level = 0.05 / len(comparison.pairs)
+    for pair, (a, b) in zip(comparison.pairs, combinations(range(systems), 2), strict=True):
+        error = float((table[a] - table[b]).std(ddof=1)) / np.sqrt(15)
+        edge = stats.t.ppf(1 - level / 2, 14)
+        power = stats.nct.sf(edge, 14, pair.detectable / error) + stats.nct.cdf(-edge, 14, pair.detectable / error)
+        assert power == pytest.approx(0.8, abs=1e-3)
+    shown = sorted(f"{pair.detectable:.2f}" for pair in comparison.pairs)
+    several = f"{shown[0]} to {shown[-1]}, by pair, would be found after correction"
+    told = f"{shown[0]} would be found" if systems == 2 else several
+    assert f"a true difference of {told} with a chance of 80%, a smaller one less often" in str(comparison)
+    constant = [(p, s, None, float(p + (s == "A"))) for p in range(5) for s in "AB"]
+    assert "a true difference" not in str(compare_answers(answers(constant)))
 
 
 def test_few_topics_no_topics_and_unknown_coefficients() -> None:
@@ -270,7 +339,7 @@ def test_few_topics_no_topics_and_unknown_coefficients() -> None:
     rows = [row for row in felt() if row[2] in ("t0", "t1", "t2")]
     found = correlate_answers(answers(rows), experiment(few), "RR", sampling=Sampling(0, 100))
     assert "3 topics: intervals over fewer than 10 are too narrow" in str(found)
-    with pytest.raises(DataError, match="answers to free have no topics"):
+    with pytest.raises(DataError, match=r"two systems in common .*: answers are about A, runs are A, B"):
         correlate_answers(answers([(1, "A", None, 2.0)]), experiment(RANKS), "RR")
     with pytest.raises(UsageError, match="there is no coefficient 'phi', but pearson, spearman"):
         correlate_answers(answers(felt()), experiment(RANKS), "RR", ["phi"])

@@ -54,7 +54,8 @@ def command(
 
     ANSWERS and scales are those of `cranfield study score`, with a column of topics; systems are called as the RUNS.
     For each system on each topic the mean of the scores stands against the measure; within topics, the mean of each
-    topic is taken off both, so that easy topics make no correlation.
+    topic is taken off both, so that easy topics make no correlation. Without topics, as for SUS, means of systems stand
+    against means of the measure.
 
     \b
     Examples:

@@ -80,6 +80,15 @@ class Scale:
         """The highest score."""
         return float(self.high if self.score_high is None else self.score_high)
 
+    def best_first(self, score: float) -> tuple[bool, float]:
+        """What puts scores in order, the best first and those that do not exist last.
+
+        >>> sorted([60.0, float("nan"), 80.0], key=find_scale("sus").best_first)
+        [80.0, 60.0, nan]
+        """
+        missing = score != score
+        return missing, 0.0 if missing else -score if self.better == "more" else score
+
     def turned(self, item: str, answer: float) -> float:
         """An answer, turned round where the item is."""
         return self.low + self.high - answer if item in self.reversed else answer

@@ -83,7 +83,8 @@ def score_answers(answers: Answers, *, level: float = 0.05) -> StudyScores:
     names = list(dict.fromkeys(answers.systems))
     scored = np.isfinite(answers.scores)
     of_participants = participant_scores(answers)
-    systems = tuple(_system_score(name, answers, of_participants, level) for name in names)
+    of_systems = [_system_score(name, answers, of_participants, level) for name in names]
+    systems = tuple(sorted(of_systems, key=lambda score: answers.scale.best_first(score.mean)))
     warnings = [*answers.warnings, *_doubts(answers, systems, level)]
     return StudyScores(
         scale=answers.scale,

@@ -13,6 +13,7 @@ from cranfield.errors import DataError, UsageError, either, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.statistics.corrections import DEFAULT, Correction, find_correction
+from cranfield.statistics.effects import detectable
 from cranfield.statistics.friedman import friedman
 from cranfield.statistics.intervals import Ends, agreeing, of_t
 from cranfield.statistics.mixed_effects import MixedFit, OverallTest, fit_mixed
@@ -24,6 +25,7 @@ from cranfield.studies.scoring import participant_scores
 MODELS = ("auto", "mixed", "paired")
 FEW = 5  # levels of a random effect below which its variance is hardly known
 ONE = np.array([[0, 1]])
+POWER = 0.8  # the usual chance that a study should have of finding what is there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,8 @@ class SystemMean(NamedTuple):
 class StudyPair(NamedTuple):
     """The difference of two systems: its interval, p and corrected p; and Wilcoxon's p on means of participants.
 
-    `better` names the system that is significantly better, or is None.
+    `better` names the system that is significantly better, or is None. `detectable` is the least true difference that a
+    study with such a standard error finds, after correction, with the chance `power`.
     """
 
     first: str
@@ -68,6 +71,7 @@ class StudyPair(NamedTuple):
     better: str | None
     wilcoxon: float
     wilcoxon_corrected: float
+    detectable: float
 
 
 class RankTest(NamedTuple):
@@ -91,6 +95,7 @@ class StudyComparison(PrintedInNotebooks):
     correction: str
     alpha: float
     level: float
+    power: float
     sheets: int
     participants: int
     topics: int
@@ -167,10 +172,11 @@ def compare_answers(answers: Answers, question: StudyQuestion | None = None) -> 
         correction=question.correction,
         alpha=question.alpha,
         level=level,
+        power=POWER,
         sheets=len(sheets.scores),
         participants=len(by_participant[0]),
         topics=0 if sheets.topic is None else len(set(sheets.topic.tolist())),
-        means=found.means,
+        means=tuple(sorted(found.means, key=lambda mean: answers.scale.best_first(mean.mean))),
         variances=found.variances,
         overall=found.overall,
         friedman=_friedman(by_participant),
@@ -341,6 +347,8 @@ def _pairs(
     low[known], high[known] = agreeing(Ends(*ends), found.difference[known], significant[known])
     ranked = np.array([_wilcoxon(table[[a, b]]) for a, b in pairs])
     ranked_corrected = correction(ranked)
+    findable, strictest = np.full(len(pairs), np.nan), correction.level(alpha, len(pairs), 0)
+    findable[known] = detectable(found.error[known], found.freedom[known], power=POWER, alpha=strictest)
     names, shared = sheets.systems, ~np.isnan(table)
     rows = []
     for number, (a, b) in enumerate(pairs):
@@ -359,6 +367,7 @@ def _pairs(
                 better=names[ahead] if significant[number] else None,
                 wilcoxon=float(ranked[number]),
                 wilcoxon_corrected=float(ranked_corrected[number]),
+                detectable=float(findable[number]),
             )
         )
     return tuple(rows), level

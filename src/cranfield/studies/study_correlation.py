@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +19,16 @@ from cranfield.statistics.resampled import Estimate, default_sampling, percentil
 from cranfield.statistics.significance import Floats, Integers, Sampling
 from cranfield.studies.answers import Answers
 from cranfield.studies.scales import Scale
+from cranfield.studies.scoring import participant_scores
 
 USUAL = ("spearman", "kendall", "pearson")
 FEW_TOPICS = 10  # below, an interval over topics drawn anew says little
+FEW_SYSTEMS = 10  # below, a coefficient over systems does
 ROUNDING = 10  # digits to which scores are taken for the same
 
 
 class MeasureFelt(NamedTuple):
-    """A coefficient between a measure and the scores: over all (system, topic), or within topics."""
+    """A coefficient between a measure and the scores: over all (system, topic), within topics, or over systems."""
 
     measure: str
     coefficient: str
@@ -35,7 +38,7 @@ class MeasureFelt(NamedTuple):
 
 
 class FeltPoint(NamedTuple):
-    """A system on a topic: the mean score of its participants, and the measure's."""
+    """A system on a topic, or without one on all: the mean score of its participants, and the measure's."""
 
     system: str
     topic: str
@@ -46,7 +49,7 @@ class FeltPoint(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StudyCorrelation(PrintedInNotebooks):
-    """Coefficients with intervals over topics, and the points that they are of."""
+    """Coefficients and the points that they are of; intervals are over topics, and without topics there are none."""
 
     scale: Scale
     measures: tuple[str, ...]
@@ -77,7 +80,8 @@ def correlate_answers(
     Systems are called as the runs. A coefficient is over all pairs of system and topic, and again within topics: the
     mean of each topic taken off both sides, so that easy topics, which please and score high everywhere, make no
     correlation. 1 is agreement, whether more or less is better on either side. Intervals are over topics drawn anew,
-    each with all its systems.
+    each with all its systems. Answers without topics, as to SUS once a system, are held against the means of the runs:
+    a coefficient over systems, without an interval.
 
     >>> from cranfield.studies import find_scale, read_answers
     >>> said = {("A", "q1"): 5, ("B", "q1"): 2, ("A", "q2"): 3, ("B", "q2"): 5}
@@ -90,19 +94,21 @@ def correlate_answers(
     [('all', 4, 1.0), ('within topics', 4, 1.0)]
     """
     sampling = sampling or default_sampling()
-    if answers.topics is None:
-        remedy = "Correlating takes scores by topic: give these answers a topic (or task) in a column of that name."
-        raise DataError(f"answers to {answers.scale.name} have no topics", source=answers.source, remedy=remedy)
     functions = {name: _function(name) for name in coefficients}
     results = experiment.evaluate(list(measures) if not isinstance(measures, str) else measures)
-    points, findings = _points(answers, results)
+    points, findings = _by_system(answers, results) if answers.topics is None else _by_topic(answers, results)
     systems = tuple(dict.fromkeys(point.system for point in points))
-    topics = tuple(dict.fromkeys(point.topic for point in points))
+    topics = () if answers.topics is None else tuple(dict.fromkeys(point.topic for point in points))
     neither = [str(measure) for measure in results.measures if measure.better == "neither"]
     if neither:
         message = f"{some(neither)} says nothing of quality: neither more nor less of it is better"
         findings.append(Finding("no-direction", answers.source, message))
-    if len(topics) < FEW_TOPICS:
+    if answers.topics is None:
+        message = f"{plural(len(systems), 'system')}, a point each, as answers to {answers.scale.name} have no topics: "
+        message += "any coefficient of two is 1 or -1" if len(systems) == 2 else "so few say little"
+        if len(systems) < FEW_SYSTEMS:
+            findings.append(Finding("few-systems", answers.source, message))
+    elif len(topics) < FEW_TOPICS:
         message = f"{plural(len(topics), 'topic')}: intervals over fewer than {FEW_TOPICS} are too narrow"
         findings.append(Finding("few-topics", answers.source, message))
     return StudyCorrelation(
@@ -127,14 +133,22 @@ def _rows(
     sampling: Sampling,
 ) -> Iterator[MeasureFelt]:
     """Every measure and coefficient; both sides such that more is better."""
+    if not names[1]:
+        names = names[0], ("",)
     scores = _cube(points, *names, [point.score for point in points])
     scores = -scores if scale.better == "less" else scores
     for number, measure in enumerate(results.measures):
         values = _cube(points, *names, [point.measures[number] for point in points])
         values = -values if measure.better == "lower" else values
-        for over, sides in (("all", (scores, values)), ("within topics", (_within(scores), _within(values)))):
+        sides = {"all": (scores, values), "within topics": (_within(scores), _within(values))}
+        if names[1] == ("",):
+            sides = {"systems": (scores, values)}
+        for over, (first, second) in sides.items():
             for name, function in functions.items():
-                yield MeasureFelt(str(measure), name, over, len(points), _estimate(*sides, function, sampling))
+                estimate = _estimate(first, second, function, sampling)
+                if over == "systems":  # no topics to draw anew
+                    estimate = Estimate(estimate.value, nan, nan)
+                yield MeasureFelt(str(measure), name, over, len(points), estimate)
 
 
 def _function(name: str) -> Callable[[Floats, Floats], float]:
@@ -157,7 +171,7 @@ def pearson(first: Floats, second: Floats) -> float:
     return float(x @ y) / size if size > 1e-12 else float("nan")
 
 
-def _points(answers: Answers, results: Results) -> tuple[list[FeltPoint], list[Finding]]:
+def _by_topic(answers: Answers, results: Results) -> tuple[list[FeltPoint], list[Finding]]:
     """Systems on topics that have scores and are among the runs; what is left out is told."""
     assert answers.topics is not None
     given: dict[tuple[str, str], list[float]] = {}
@@ -166,30 +180,63 @@ def _points(answers: Answers, results: Results) -> tuple[list[FeltPoint], list[F
             given.setdefault((system, topic), []).append(score)
     runs = {name: number for number, name in enumerate(results.runs)}
     topics = {name: number for number, name in enumerate(results.topics)}
-    absent = [
-        [name for name in dict.fromkeys(names) if name not in known]
-        for names, known in (((system for system, _ in given), runs), ((topic for _, topic in given), topics))
-    ]
-    findings = []
-    for names, what, where in zip(absent, ("system", "topic"), ("runs", "judged topics"), strict=True):
-        if names:
-            message = f"{plural(len(names), what)} not among the {where}, left out: {some(names)}"
-            findings.append(Finding(f"unknown-{what}s", answers.source, message))
+    asked = list(dict.fromkeys(topic for _, topic in given))
     points = []
     for (system, topic), scores in given.items():
         if system in runs and topic in topics:
             of_run = results.scores[runs[system], :, topics[topic]].tolist()
             if all(value == value for value in of_run):
                 points.append(FeltPoint(system, topic, len(scores), float(np.mean(scores)), tuple(of_run)))
-    asked = list(dict.fromkeys(answers.systems))
+    findings = _left_out(answers, results, [system for system, _ in given])
+    unknown = [topic for topic in asked if topic not in topics]
+    if unknown:
+        message = f"{plural(len(unknown), 'topic')} not among the judged topics, left out: {some(unknown)}"
+        findings.append(Finding("unknown-topics", answers.source, message))
+    if len({system for system, _ in given if system in runs}) < 2:
+        raise _too_few("systems", list(dict.fromkeys(answers.systems)), "runs", results.runs, answers.source)
     if len({point.topic for point in points}) < 2 or len({point.system for point in points}) < 2:
-        raise DataError(
-            f"fewer than two systems or two topics in common: answers are about {some(asked)}, runs are called "
-            f"{some(results.runs)}",
-            source=answers.source,
-            remedy="Systems are called as the runs, topics as in the judgements.",
-        )
+        raise _too_few("topics", asked, "judged topics", results.topics, answers.source)
     return points, findings
+
+
+def _by_system(answers: Answers, results: Results) -> tuple[list[FeltPoint], list[Finding]]:
+    """Systems that have scores and are among the runs, each with its means over participants and over topics."""
+    given: dict[str, list[float]] = {}
+    for score in participant_scores(answers):
+        given.setdefault(score.system, []).append(score.mean)
+    means = dict(zip(results.runs, results.means.tolist(), strict=True))
+    points = [
+        FeltPoint(system, "", len(scores), float(np.mean(scores)), tuple(means[system]))
+        for system, scores in given.items()
+        if system in means
+    ]
+    if len(points) < 2:
+        raise _too_few("systems", list(dict.fromkeys(answers.systems)), "runs", results.runs, answers.source)
+    return points, _left_out(answers, results, list(given))
+
+
+def _left_out(answers: Answers, results: Results, systems: Sequence[str]) -> list[Finding]:
+    """Systems that are no runs, and runs that nobody answered about."""
+    unknown = [name for name in dict.fromkeys(systems) if name not in results.runs]
+    unasked = [name for name in results.runs if name not in systems]
+    findings = []
+    if unknown:
+        message = f"{plural(len(unknown), 'system')} not among the runs, left out: {some(unknown)}"
+        findings.append(Finding("unknown-systems", answers.source, message))
+    if unasked:
+        message = f"{plural(len(unasked), 'run')} that nobody answered about, left out: {some(unasked)}"
+        findings.append(Finding("unasked-runs", answers.source, message))
+    return findings
+
+
+def _too_few(what: str, asked: Sequence[str], others: str, known: Sequence[str], source: str) -> DataError:
+    """Fewer than two in common: what either side has."""
+    return DataError(
+        f"fewer than two {what} in common with scores on both sides: answers are about {some(asked)}, {others} are "
+        f"{some(list(known))}",
+        source=source,
+        remedy="Systems are called as the runs, topics as in the judgements.",
+    )
 
 
 def _cube(

@@ -152,7 +152,7 @@ def render_comparison(comparison: StudyComparison, format: str) -> str:
 
     header = [
         *("first", "second", "participants", "difference", "low", "high", "df", "p", "corrected", "better"),
-        *("wilcoxon", "wilcoxon_corrected"),
+        *("wilcoxon", "wilcoxon_corrected", "detectable"),
     ]
     return _render(
         comparison, format, "cranfield.study-compare/1", header, rows, lambda: _comparison_blocks(comparison)
@@ -196,7 +196,7 @@ def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
             f"Friedman's test on the means of {plural(ranks.participants, 'participant')}: chi-square "
             f"{ranks.chi_square:.2f}, p = {_p(ranks.p)}"
         )
-    notes += _verdicts(comparison)
+    notes += [*_detectable(comparison), *_verdicts(comparison)]
     header = ["pair", "difference", "low", "high", "df", "p", "corrected", "wilcoxon"]
     blocks += titled("Differences", Grid(header, pairs), notes)
     if comparison.variances:
@@ -207,6 +207,17 @@ def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
         ]
         blocks += titled("What scores vary by, beside the system", Grid(["", "variance", "share"], parts))
     return blocks
+
+
+def _detectable(comparison: StudyComparison) -> list[str]:
+    """How small a difference such a study could find."""
+    known = sorted(pair.detectable for pair in comparison.pairs if not isnan(pair.detectable))
+    if not known:
+        return []
+    differences = f"{known[0]:.2f}" if len(known) == 1 else f"{known[0]:.2f} to {known[-1]:.2f}, by pair,"
+    corrected = " after correction" if len(comparison.pairs) > 1 else ""
+    chance = f"with a chance of {share(comparison.power)}, a smaller one less often"
+    return [f"a true difference of {differences} would be found{corrected} {chance}"]
 
 
 def _verdicts(comparison: StudyComparison) -> list[str]:
@@ -240,13 +251,13 @@ def render_correlation(correlation: StudyCorrelation, format: str, *, points: bo
             for row in correlation.rows
         ]
         header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
-        title = (
-            f"{scale_line(correlation.scale)}: {plural(len(correlation.systems), 'system')} on "
-            f"{plural(len(correlation.topics), 'topic')}"
-        )
+        on_topics = f" on {plural(len(correlation.topics), 'topic')}" if correlation.topics else ""
+        title = f"{scale_line(correlation.scale)}: {plural(len(correlation.systems), 'system')}{on_topics}"
         notes = [
             f"low and high: middle 95% of {correlation.resamples:,} times the topics drawn anew; within topics: the "
-            "mean of each topic taken off",
+            "mean of each topic taken off"
+            if correlation.topics
+            else "over systems: the mean of participants against the mean of the measure, a point a system",
             "1 is agreement: the better a system by the measure, the better for participants",
         ]
         shown = titled(title, Grid(header, lines, labels=3), notes)
@@ -262,7 +273,7 @@ def render_correlation(correlation: StudyCorrelation, format: str, *, points: bo
                 for point in correlation.points
             ]
             head = ["system", "topic", "sheets", correlation.scale.name, *correlation.measures]
-            shown += titled("By system and topic", Grid(head, own, labels=2))
+            shown += titled("By system and topic" if correlation.topics else "By system", Grid(head, own, labels=2))
         return shown
 
     header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
