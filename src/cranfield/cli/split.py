@@ -41,9 +41,11 @@ class WrittenFiles(NamedTuple):
             return splits.to_json()
         from cranfield.planning.parts import judgement_files, topic_files
 
-        beside = judgement_files(splits, judged, reading) if self.with_qrels else {}
-        beside |= {} if self.with_topics is None else topic_files(splits, self.with_topics, self.ids)
+        parts = [judgement_files(splits, judged, reading)] if self.with_qrels else []
+        parts += [] if self.with_topics is None else [topic_files(splits, self.with_topics, self.ids)]
+        beside = {name: content for part in parts for name, content in part.files.items()}
         written = splits.write(self.output, beside)
+        options.warn(note for part in parts for note in part.notes)
         lists = len(written) - 1 - len(beside)
         more = f" and {plural(lists, 'list')} of topics beside it" if lists else ""
         more += f", with {plural(len(beside), 'file')} of judgements and topics" if beside else ""

@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any, TypeAlias, cast
 
 from cranfield.errors import DataError, UsageError, shorten
@@ -71,13 +71,54 @@ def save(where: Where, chunks: Iterable[str | bytes]) -> None:
             with open(path, "wb") as file:
                 _write(file, chunks)
             return
-    opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
     with whole_file(where) as temporary:
-        with opener(temporary) as file:
-            _write(cast("IO[bytes]", file), chunks)
-            inner = getattr(file, "fileobj", None)
-        if inner is not None:
-            inner.close()
+        _fill(temporary, path, chunks)
+
+
+def save_all(files: Mapping[str, str | bytes]) -> None:
+    """Writes several files, and their folders where they are not there yet: all of them or none.
+
+    Every place is looked at and everything is written under other names before the first file takes its place.
+    """
+    for place in files:
+        touched.writes(place)
+        with _told(place):  # also that a name has a NUL in it
+            pass
+    made = _make_folders({os.path.dirname(os.path.realpath(place)) for place in files})
+    try:
+        for place in files:
+            _check_writable(place)
+        with ExitStack() as unfinished:
+            for place, content in files.items():
+                _fill(unfinished.enter_context(whole_file(place)), place, [content])
+    except BaseException:
+        for folder in reversed(made):
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
+
+
+def _make_folders(folders: Iterable[str]) -> list[str]:
+    """Makes folders and those they are in, and gives those that were not there, the outer ones first."""
+    missing: set[str] = set()
+    for folder in folders:
+        while not os.path.lexists(folder) and folder not in missing:
+            missing.add(folder)
+            folder = os.path.dirname(folder)
+    for folder in sorted(missing):
+        with _told(folder):
+            os.makedirs(folder, exist_ok=True)
+    return sorted(missing)
+
+
+def _fill(temporary: str, path: str, chunks: Iterable[str | bytes]) -> None:
+    """Writes the file that will have this path, compressed if that says so."""
+    opener = _OPENERS.get(os.path.splitext(path)[1].lower(), _plain)
+    with opener(temporary) as file:
+        _write(cast("IO[bytes]", file), chunks)
+        inner = getattr(file, "fileobj", None)
+    if inner is not None:
+        inner.close()
 
 
 @contextmanager
@@ -143,6 +184,11 @@ def check_place(place: str | None, purpose: str) -> None:
     """
     if place is None or place == "-":
         return
+    _check_writable(place)
+    touched.will_write(place, purpose)
+
+
+def _check_writable(place: str) -> None:
     folder = os.path.dirname(place) or "."
     if "\0" in place:
         raise DataError("cannot be written: a name has no NUL in it", source=shorten(place))
@@ -152,7 +198,6 @@ def check_place(place: str | None, purpose: str) -> None:
         raise DataError(f"cannot be written: there is no folder {folder}", source=place)
     if not os.access(place if os.path.exists(place) else folder, os.W_OK):
         raise DataError("cannot be written: it is not allowed", source=place)
-    touched.will_write(place, purpose)
 
 
 def so_far(path: str) -> str:
@@ -171,12 +216,6 @@ def append(path: str, text: str) -> None:
     touched.writes(path)
     with _told(path), open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
-
-
-def make_folder(path: os.PathLike[str]) -> None:
-    """Makes a folder, and those it is in, where they are not there yet."""
-    with _told(os.fspath(path)):
-        os.makedirs(path, exist_ok=True)
 
 
 def _write(file: IO[Any], chunks: Iterable[str | bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
@@ -38,6 +38,17 @@ def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
         return pyarrow.parquet.read_table(pyarrow.py_buffer(data))
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
+
+
+def rows_with(table: pyarrow.Table, column: int, ids: Collection[str]) -> bytes:
+    """The rows that have one of some ids in a column, as a Parquet file with every column."""
+    import pyarrow
+    import pyarrow.parquet
+
+    kept = table.filter(pyarrow.array([str(id) in ids for id in table.column(column).to_pylist()]))
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(kept, sink)
+    return bytes(sink.getvalue())
 
 
 def columns(table: Rows, tag: str) -> dict[str, list[str | float]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cranfield.errors import DataError
 from cranfield.formats import chosen_format, request_for
 from cranfield.formats.delimited import header
-from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.format import BYTE_ORDER_MARK, decode, is_comment
 from cranfield.formats.json_text import parse
 from cranfield.formats.layout import ColumnNames, find_columns
 from cranfield.formats.reading import Reading
@@ -16,44 +16,58 @@ from cranfield.formats.sources import Buffer
 
 
 class TopicLine(NamedTuple):
-    """A line as it stands in the file, and its topic, if it has any; of a comment that is its first word."""
+    """A line as it stands in the file, and its topic, if it has any; of a comment that is its first word.
+
+    A header stands in every part.
+    """
 
     topic: str | None
     text: bytes
+    is_header: bool = False
 
 
-def parted(
-    data: Buffer, format: str, parts: Mapping[str, Collection[str]], reading: Reading, source: str
-) -> dict[str, bytes]:
-    """For each part, topics under a name, the file that has its judgements and no others.
+class Parts(NamedTuple):
+    """For each part its file, and the number of comments that are in none."""
 
-    Lines that are of no topic, as a header and comments are, stand in every part.
+    files: dict[str, bytes]
+    comments: int = 0
 
-    >>> qrels = b"1 0 d1 2\\n# the second\\n2 0 d2 1\\n"
-    >>> parted(qrels, "trec", {"train": ["1"], "test": ["2"]}, Reading(), "qrels.txt")["test"]
-    b'# the second\\n2 0 d2 1\\n'
+
+def parted(data: Buffer, format: str, parts: Mapping[str, Collection[str]], reading: Reading, source: str) -> Parts:
+    """For each part, topics under a name, the file that has its judgements and nothing else but a header.
+
+    Comments are in no part: nobody knows which topics they tell of, and a judgement that was taken out by a # before
+    it would be handed out.
+
+    >>> qrels = b"1 0 d1 2\\n# 1 0 d3 1\\n2 0 d2 1\\n"
+    >>> parted(qrels, "trec", {"train": ["1"], "test": ["2"]}, Reading(), "qrels.txt")
+    Parts(files={'train': b'1 0 d1 2\\n', 'test': b'2 0 d2 1\\n'}, comments=1)
     """
-    cut = _cutter(data, format, {topic for topics in parts.values() for topic in topics}, reading.told, source)
-    return {name: cut(set(topics)) for name, topics in parts.items()}
+    if format in _LINES:
+        lines = list(_LINES[format](bytes(data), reading.told, source))
+        known = {topic for topics in parts.values() for topic in topics}
+        comments = sum(is_comment(text, fits=topic in known) for topic, text, is_header in lines if not is_header)
+        return Parts({name: _of_lines(lines, set(topics)) for name, topics in parts.items()}, comments)
+    cut = _cutter(data, format, reading.told, source)
+    return Parts({name: cut(set(topics)) for name, topics in parts.items()})
 
 
-def _cutter(
-    data: Buffer, format: str, known: Collection[str], columns: ColumnNames, source: str
-) -> Callable[[Collection[str]], bytes]:
+def _of_lines(lines: Sequence[TopicLine], topics: Collection[str]) -> bytes:
+    return b"".join(text for topic, text, is_header in lines if is_header or topic in topics)
+
+
+def _cutter(data: Buffer, format: str, columns: ColumnNames, source: str) -> Callable[[Collection[str]], bytes]:
     """What makes of topics the file of their judgements."""
     if format == "json":
         outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
         return lambda topics: _of_object(outer, topics)
     if format == "parquet":
         return lambda topics: _of_parquet(data, topics, columns, source)
-    if format not in _LINES:
-        raise DataError(
-            f"judgements in the format {format} cannot be cut into parts",
-            source=source,
-            remedy="Write them in another first: `cranfield convert`.",
-        )
-    lines = list(_LINES[format](bytes(data), columns, source))
-    return lambda topics: b"".join(text for topic, text in lines if topic in topics or topic not in known)
+    raise DataError(
+        f"judgements in the format {format} cannot be cut into parts",
+        source=source,
+        remedy="Write them in another first: `cranfield convert`.",
+    )
 
 
 def _ended(data: bytes) -> list[bytes]:
@@ -75,7 +89,7 @@ def _of_delimited(data: bytes, columns: ColumnNames, source: str, delimiter: str
     """CSV and TSV: the topic is in the column of that name."""
     first, *rest = _ended(data)
     place = find_columns(header(first.removeprefix(BYTE_ORDER_MARK), delimiter), "grade", columns).topic
-    yield TopicLine(None, first)
+    yield TopicLine(None, first, is_header=True)
     for text in rest:
         fields = header(text, delimiter)
         yield TopicLine(fields[place] if 0 <= place < len(fields) else None, text)
@@ -105,17 +119,10 @@ def _of_object(outer: object, topics: Collection[str]) -> bytes:
 
 
 def _of_parquet(data: Buffer, topics: Collection[str], columns: ColumnNames, source: str) -> bytes:
-    from cranfield.formats.parquet import parquet_table
+    from cranfield.formats.parquet import parquet_table, rows_with
 
     table = parquet_table(data, source)
-    import pyarrow
-    import pyarrow.parquet
-
-    column = table.column(find_columns(table.column_names, "grade", columns).topic).to_pylist()
-    kept = table.filter(pyarrow.array([str(topic) in topics for topic in column]))
-    sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(kept, sink)
-    return bytes(sink.getvalue())
+    return rows_with(table, find_columns(table.column_names, "grade", columns).topic, topics)
 
 
 def name_of_format(data: Buffer, reading: Reading, source: str) -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.formats import touched
-from cranfield.formats.output import make_folder, save
+from cranfield.formats.output import save_all
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 from cranfield.statistics.splitting import Split, hold_out, k_folds, shared_topics
@@ -91,11 +90,7 @@ class Splits:
                     source=str(path),
                     remedy="Remove them or name another folder.",
                 )
-        for file in files:
-            touched.writes(str(file))  # all of them or none
-        for file, content in files.items():
-            make_folder(file.parent)
-            save(file, [content])
+        save_all({str(file): content for file, content in files.items()})
         return list(files)
 
 

@@ -70,6 +70,14 @@ class Losses:
         return [f"{loss} ({self._times[loss]:,}: {some(ids)}{more[loss]})" for loss, ids in self._ids.items()]
 
 
+class Piece(NamedTuple):
+    """A stretch of a text: one record, or what stands around records and is no part of them, as a header."""
+
+    start: int
+    end: int
+    is_record: bool = True
+
+
 Reads = Callable[[str, str, Kind], Found]
 Writes = Callable[[Texts, Losses], Iterator[str]]
 KINDS: tuple[Kind, ...] = ("documents", "topics")
@@ -79,7 +87,8 @@ class TextFormat(Entry[Reads]):
     """A file format: its name, the suffixes and the first characters that give it away, its reader and its writer.
 
     Formats are tried on the first characters in the order of `tried`. `cut` tells how much of a text is whole records,
-    so that a file can be read block by block.
+    so that a file can be read block by block; `pieces` tells where every record stands, in the order in which they are
+    read, so that some of them can be taken over as they are.
     """
 
     write: Writes
@@ -87,6 +96,7 @@ class TextFormat(Entry[Reads]):
     suffixes: tuple[str, ...] = ()
     tried: int = 0
     cut: Callable[[str], int] | None = None
+    pieces: Callable[[str], list[Piece]] | None = None
 
     @property
     def read(self) -> Reads:
@@ -123,10 +133,18 @@ def text_format(
     suffixes: tuple[str, ...] = (),
     tried: int = 0,
     cut: Callable[[str], int] | None = None,
+    pieces: Callable[[str], list[Piece]] | None = None,
 ) -> TextFormat:
     """Registers a reader and a writer of documents, topics or both as a format."""
     format = TextFormat(
-        name=name, function=read, write=write, recognise=recognise, suffixes=suffixes, tried=tried, cut=cut
+        name=name,
+        function=read,
+        write=write,
+        recognise=recognise,
+        suffixes=suffixes,
+        tried=tried,
+        cut=cut,
+        pieces=pieces,
     )
     for kind in of:
         FORMATS[kind].add(format)
@@ -280,3 +298,18 @@ def not_in_text(id: str) -> bool:
 def after_last_line(text: str) -> int:
     """Where the last line that is whole ends."""
     return text.rfind("\n") + 1
+
+
+def line_pieces(text: str) -> list[Piece]:
+    """The lines that are not blank, with their ends.
+
+    >>> line_pieces("1 ducks\\n\\n2 geese\\n")
+    [Piece(start=0, end=8, is_record=True), Piece(start=9, end=17, is_record=True)]
+    """
+    lines = text.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    return [
+        Piece(start, min(start + len(line) + 1, len(text)))
+        for start, line in zip(starts, lines, strict=False)
+        if line.strip(" \r")
+    ]

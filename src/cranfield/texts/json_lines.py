@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, columns_of, text_format
+from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, columns_of, line_pieces, text_format
 from cranfield.texts.texts import Topics
 
 if TYPE_CHECKING:
@@ -136,5 +136,6 @@ JSON_LINES = text_format(
     suffixes=(".jsonl", ".ndjson", ".json"),
     tried=40,
     cut=after_last_line,
+    pieces=line_pieces,
 )
-BEIR = text_format("beir", read, write_beir, tried=50, cut=after_last_line)
+BEIR = text_format("beir", read, write_beir, tried=50, cut=after_last_line, pieces=line_pieces)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.errors import DataError
 from cranfield.texts.columns import find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, text_format
+from cranfield.texts.forms import Found, Kind, Losses, Piece, Texts, after_last_line, line_pieces, text_format
 from cranfield.texts.texts import Topics
 
 _LONG_FORM = ("id", "url", "title", "text")
@@ -84,6 +84,24 @@ def read_msmarco(text: str, source: str, kind: Kind) -> Found:
     return _columns(rows, lines, _LONG_FORM if long_form else ("id", role), source)
 
 
+def csv_pieces(text: str) -> list[Piece]:
+    """The header, which is no record, and the rows with their ends: one may run over several lines."""
+    lines = list(io.StringIO(text, newline=""))
+    reader = csv.reader(lines, strict=True)
+    pieces: list[Piece] = []
+    line = at = 0
+    for row in reader:
+        size = sum(map(len, lines[line : reader.line_num]))
+        pieces += [Piece(at, at + size, is_record=bool(pieces))] if row else []
+        line, at = reader.line_num, at + size
+    return pieces
+
+
+def tsv_pieces(text: str) -> list[Piece]:
+    """The header, which is no record, and the rows with their ends."""
+    return [piece._replace(is_record=number > 0) for number, piece in enumerate(line_pieces(text))]
+
+
 def write_csv(texts: Texts, losses: Losses) -> Iterator[str]:
     names = held_names(texts, losses)
     yield _csv_line(["id", *names])
@@ -145,6 +163,7 @@ CSV = text_format(
     recognise=lambda head, kind: recognise_header(head, kind, ","),
     suffixes=(".csv",),
     tried=20,
+    pieces=csv_pieces,
 )
 TSV = text_format(
     "tsv",
@@ -154,7 +173,14 @@ TSV = text_format(
     suffixes=(".tsv",),
     tried=30,
     cut=after_last_line,
+    pieces=tsv_pieces,
 )
 MSMARCO = text_format(
-    "msmarco", read_msmarco, write_msmarco, recognise=recognise_msmarco, tried=70, cut=after_last_line
+    "msmarco",
+    read_msmarco,
+    write_msmarco,
+    recognise=recognise_msmarco,
+    tried=70,
+    cut=after_last_line,
+    pieces=line_pieces,
 )

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
+from cranfield.texts.forms import (
+    Found,
+    Kind,
+    Losses,
+    Note,
+    Piece,
+    Texts,
+    columns_of,
+    fault_at,
+    line_numbers,
+    text_format,
+)
 from cranfield.texts.texts import Topics
 
 _RECORD = re.compile(r"^\.I(?:[ \t]+(.*))?$", re.MULTILINE)
@@ -101,6 +113,12 @@ def before_last_record(text: str) -> int:
     return max((record.start() for record in _RECORD.finditer(text)), default=0)
 
 
+def pieces(text: str) -> list[Piece]:
+    """Each record from its .I to the next one."""
+    starts = [record.start() for record in _RECORD.finditer(text)]
+    return [Piece(start, end) for start, end in pairwise([*starts, len(text)])]
+
+
 SMART = text_format(
     "smart",
     read,
@@ -109,4 +127,5 @@ SMART = text_format(
     suffixes=(".qry", ".all", ".smart"),
     tried=10,
     cut=before_last_record,
+    pieces=pieces,
 )

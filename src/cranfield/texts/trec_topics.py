@@ -7,7 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
+from cranfield.texts.forms import (
+    Found,
+    Kind,
+    Losses,
+    Note,
+    Piece,
+    Texts,
+    columns_of,
+    fault_at,
+    line_numbers,
+    text_format,
+)
 from cranfield.texts.markup import BLANKS, TAG, attributes, marked_up, plain, without_unseen
 
 _BOUNDARY = re.compile(r"<(/?)top(?:ic)?((?:\s[^<>]*)?)>", re.IGNORECASE)
@@ -45,6 +56,12 @@ _LABELS = {
 _LABEL = {field: re.compile(rf"{re.escape(label)} *:[{BLANKS}]*", re.IGNORECASE) for field, label in _LABELS.items()}
 _LANGUAGE = re.compile(r"([a-z]{1,2})-(?=(?:title|desc|description|narr|narrative)$)")
 _MAIN = ("title", "description", "narrative")
+_INDENT = re.compile(r"[ \t]*\Z")
+_TO_NEXT_LINE = re.compile(r"[ \t]*(?:\r?\n)*")
+# What may stand between topics: comments, and the tags and declarations of what topics are in.
+_AROUND = re.compile(
+    r"<!--.*?(?:-->|\Z)|<!DOCTYPE\b[^<>\[]*(?:\[.*?\]\s*)?>|<[?/]?[a-z][^<>]*>", re.IGNORECASE | re.DOTALL
+)
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
@@ -170,6 +187,34 @@ def _no_label(field: str, text: str) -> str:
     return f"&#{ord(text[0])};{text[1:]}" if field in _LABEL and _LABEL[field].match(text) else text
 
 
+def pieces(text: str) -> list[Piece]:
+    """Each topic with its tags; and around topics the tags of what they are in, but no comments and no words."""
+    tags = list(_BOUNDARY.finditer(text))
+    found: list[Piece] = []
+    at = 0
+    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+        if tag[1]:
+            continue
+        end = len(text) if following is None else following.end() if following[1] else following.start()
+        indent = _INDENT.search(text, max(at, text.rfind("\n", 0, tag.start()) + 1), tag.start())
+        start = indent.start() if indent else tag.start()
+        found += _around(text, at, start)
+        at = _after_blanks(text, end)
+        found.append(Piece(start, at))
+    return [*found, *_around(text, at, len(text))]
+
+
+def _around(text: str, start: int, end: int) -> Iterator[Piece]:
+    for markup in _AROUND.finditer(text, start, end):
+        if not markup[0].startswith("<!--"):
+            yield Piece(markup.start(), min(end, _after_blanks(text, markup.end())), is_record=False)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    blanks = _TO_NEXT_LINE.match(text, at)
+    return blanks.end() if blanks and "\n" in blanks[0] else at
+
+
 def recognise(head: str, kind: Kind) -> bool:
     return kind == "topics" and FIRST.search(head) is not None
 
@@ -182,4 +227,5 @@ TREC = text_format(
     recognise=recognise,
     suffixes=(".topics", ".xml", ".txt"),
     tried=60,  # late: tags may stand in any text
+    pieces=pieces,
 )
