@@ -186,6 +186,50 @@ class TestChanges:
         with pytest.raises(DataError, match="is not the JSON of an evaluation"):
             leaderboard(private, "RR", public | {change: 3})
 
+    @pytest.mark.parametrize(
+        ("place", "value", "told"),
+        [
+            (("runs", 1, "mean", "RR"), True, "the mean of good by RR must be a number, not True"),
+            (("runs", 1, "mean", "RR"), "0.4", "the mean of good by RR must be a number, not '0.4'"),
+            (("runs", 1, "mean", "RR"), float("inf"), "the mean of good by RR must be a number, not inf"),
+            (("runs", 1, "mean", "RR"), None, "the mean of good by RR must be a number, not None"),
+            (("runs", 1, "mean"), 0.4, "'mean' must be an object, not 0.4"),
+            (("runs", 1, "name"), 4, "the name of a run must be text, not 4"),
+            (("runs", 1, "name"), "weak", "has two runs of the name weak"),
+            (("runs",), [], "has no runs"),
+            (("measures",), [], "has no measures"),
+            (("measures",), "RR", "'measures' must be a list of texts, not 'RR'"),
+            (("runs", 1), "good", "'runs' must be a list of objects, not"),
+            (("policy", "topic_set", "topics"), "123", "'topics' must be a list of texts, not '123'"),
+            (("policy", "topic_set", "topics"), [1, 2], "'topics' must be a list of texts, not [1, 2]"),
+            (("policy", "topic_set"), 3, "'topic_set' must be an object, not 3"),
+            (("inputs",), [], "'inputs' must be the judgements and a file for each run, not []"),
+            (("inputs", 0, "digest"), 3, "'digest' must be text or null, not 3"),
+            (("inputs", 2, "digest"), 3, "'digest' must be text or null, not 3"),
+        ],
+    )
+    def test_what_is_damaged_is_refused_with_what_it_is(self, place: tuple[Any, ...], value: Any, told: str) -> None:
+        public, private = halves()
+        for run in public["runs"]:
+            del run["topics"]
+        leaderboard(private, "RR", public)
+        within: Any = public
+        for step in place[:-1]:
+            within = within[step]
+        within[place[-1]] = value
+        with pytest.raises(DataError) as error:
+            leaderboard(private, "RR", public)
+        assert f"the earlier results: {told}" in str(error.value).replace("is not the JSON of an evaluation: ", "")
+        assert "cranfield evaluate … -f json" in str(error.value)
+
+    def test_how_numbers_are_drawn_matters_only_where_they_are(self) -> None:
+        public, _ = halves()
+        other = {"seed": 7, "samples": 50, "topic_set": HALVES["private"]}
+        assert leaderboard(results(Policy(**other)), "RR", public).places.earlier
+        expected = results(Policy(ties="expected", topic_set=HALVES["public"])).to_dict()
+        with pytest.raises(UsageError, match="samples is 50 now and was 200; seed is 7 now and was 0"):
+            leaderboard(results(Policy(ties="expected", **other)), "RR", expected)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

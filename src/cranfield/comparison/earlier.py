@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.result_json import SCHEMA
 from cranfield.evaluation.results import Results
@@ -46,26 +47,78 @@ def read_earlier(source: File | Mapping[str, Json], measure: Measure, policy: Po
     cranfield.errors.UsageError: the earlier results: made under another policy: depth is 10 now and was None
     """
     name, document = ("the earlier results", source) if isinstance(source, Mapping) else _read_json(source)
-    try:
-        if not isinstance(document, Mapping) or document["schema"] != SCHEMA:
-            raise ValueError(name)
-        written = cast("dict[str, Any]", document)
-        measures, runs, made_under = written["measures"], written["runs"], dict(written["policy"])
-        means = {str(run["name"]): run["mean"] for run in runs}
-        known = EarlierResults(
-            name=name,
-            means={run: float(of_run[str(measure)]) for run, of_run in means.items() if str(measure) in measures},
-            topics=_topics(written),
-            judgements=written["inputs"][0]["digest"],
-            files=_files(written["inputs"][-len(runs) :]),
+    if not isinstance(document, Mapping) or document.get("schema") != SCHEMA:
+        raise DataError("is not the JSON of an evaluation", source=name, remedy=HOW)
+    earlier = _Document(name)
+    measures = [str(other) for other in earlier.listed(document, "measures", str)]
+    runs = earlier.listed(document, "runs", Mapping)
+    if not measures or not runs:
+        raise DataError("has no runs" if measures else "has no measures", source=name, remedy=HOW)
+    if str(measure) not in measures:
+        raise UsageError(
+            f"{name}: no scores by {measure} in it, but by {some(measures)}: two measures are not compared"
         )
-        there = some([str(other) for other in measures])
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-        raise DataError("is not the JSON of an evaluation", source=name, remedy=HOW) from None
-    if not known.means:
-        raise UsageError(f"{name}: no scores by {measure} in it, but by {there}: two measures are not compared")
+    made_under = earlier.mapping(document, "policy")
+    inputs = earlier.listed(document, "inputs", Mapping)
+    if len(inputs) < len(runs) + 1:
+        raise earlier.damaged("'inputs'", "the judgements and a file for each run", inputs)
+    known = EarlierResults(
+        name=name,
+        means=_means(earlier, runs, str(measure)),
+        topics=_topics(earlier, runs, made_under),
+        judgements=earlier.text(inputs[0], "digest"),
+        files=_files(earlier, inputs[-len(runs) :]),
+    )
     _check_policy(made_under, policy, name)
     return known
+
+
+class _Document(NamedTuple):
+    """The JSON of an evaluation: what is in it is what it should be, or the error says what is not."""
+
+    name: str
+
+    def damaged(self, what: str, expected: str, value: object) -> DataError:
+        shown = shorten(repr(value), 60)
+        return DataError(
+            f"is not the JSON of an evaluation: {what} must be {expected}, not {shown}", source=self.name, remedy=HOW
+        )
+
+    def listed(self, of: Mapping[str, Any], key: str, kind: type) -> list[Any]:
+        """A list of values of one kind."""
+        values = of.get(key)
+        if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
+            raise self.damaged(f"'{key}'", f"a list of {'texts' if kind is str else 'objects'}", values)
+        return values
+
+    def mapping(self, of: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        value = of.get(key)
+        if not isinstance(value, Mapping):
+            raise self.damaged(f"'{key}'", "an object", value)
+        return value
+
+    def text(self, of: Mapping[str, Any], key: str) -> str | None:
+        """A text, or null."""
+        value = of.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.damaged(f"'{key}'", "text or null", value)
+        return value
+
+
+def _means(earlier: _Document, runs: list[Mapping[str, Any]], measure: str) -> dict[str, float]:
+    """The mean of each run, all of which have names of their own."""
+    means: dict[str, float] = {}
+    for run in runs:
+        name = run.get("name")
+        if not isinstance(name, str):
+            raise earlier.damaged("the name of a run", "text", name)
+        if name in means:
+            raise DataError(f"has two runs of the name {shorten(name)}", source=earlier.name, remedy=HOW)
+        mean = earlier.mapping(run, "mean").get(measure)
+        if isinstance(mean, bool) or not isinstance(mean, int | float) or not isfinite(mean):
+            raise earlier.damaged(f"the mean of {shorten(name)} by {measure}", "a number", mean)
+        means[name] = float(mean)
+    return means
 
 
 def changes(known: EarlierResults, results: Results) -> Iterator[Finding]:
@@ -111,31 +164,38 @@ def _topics_in_both(known: EarlierResults, results: Results) -> Iterator[Finding
 
 
 def _check_policy(written: Mapping[str, Any], policy: Policy, name: str) -> None:
-    """Topics may be others; every other decision that changes a number is to be the same."""
-    defaults = Policy().to_dict()
-    now = {setting: value for setting, value in policy.to_dict().items() if setting != "topic_set"}
+    """Topics may be others; every other decision that changes a number is to be the same.
+
+    How random numbers are drawn changes none where none are.
+    """
+    now = policy.to_dict()
+    before = Policy().to_dict() | dict(written)
+    drawn = now["ties"] == "expected" or now["grades"] == "probabilities"
+    ignored = {"topic_set", *(() if drawn else ("samples", "seed"))}
     other = [
-        f"{setting} is {value} now and was {written.get(setting, defaults[setting])}"
+        f"{setting} is {value} now and was {before[setting]}"
         for setting, value in now.items()
-        if written.get(setting, defaults[setting]) != value
+        if setting not in ignored and (before[setting] != value or type(before[setting]) is not type(value))
     ]
     if other:
         raise UsageError(f"{name}: made under another policy: {'; '.join(other)}")
 
 
-def _topics(written: Mapping[str, Any]) -> frozenset[str] | None:
+def _topics(earlier: _Document, runs: list[Mapping[str, Any]], made_under: Mapping[str, Any]) -> frozenset[str] | None:
     """The topics that means are over, where the JSON tells."""
-    by_topic = [run["topics"] for run in written["runs"] if "topics" in run]
+    by_topic = [earlier.mapping(run, "topics") for run in runs if "topics" in run]
     if by_topic:
         return frozenset(topic for topics in by_topic for topic in topics)
-    topic_set = written["policy"].get("topic_set")
-    return None if topic_set is None else frozenset(topic_set["topics"])
+    if made_under.get("topic_set") is None:
+        return None
+    return frozenset(earlier.listed(earlier.mapping(made_under, "topic_set"), "topics", str))
 
 
-def _files(inputs: list[Mapping[str, Any]]) -> dict[str, str | None]:
+def _files(earlier: _Document, inputs: list[Mapping[str, Any]]) -> dict[str, str | None]:
     """Digests of runs by name, but for names that several files have."""
-    times = Counter(str(run["name"]) for run in inputs)
-    return {str(run["name"]): run["digest"] for run in inputs if times[str(run["name"])] == 1}
+    times = Counter(str(run.get("name")) for run in inputs)
+    digests = {str(run.get("name")): earlier.text(run, "digest") for run in inputs}
+    return {name: digest for name, digest in digests.items() if times[name] == 1}
 
 
 def _differ(before: str | None, now: str | None, *, unknown: bool = False) -> bool:
