@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,11 @@ class TopicSet:
     name: str = "a topic set"
 
     def __post_init__(self) -> None:
-        if isinstance(self.topics, str) or not all(isinstance(topic, str) for topic in self.topics):
-            raise UsageError(f"{self.name}: topics are a list of ids, each of them text, not {self.topics!r}")
-        object.__setattr__(self, "topics", tuple(self.topics))
+        topics = tuple(self.topics) if isinstance(self.topics, Iterable) else None  # once: it may be a generator
+        if isinstance(self.topics, str) or topics is None or not all(isinstance(topic, str) for topic in topics):
+            shown = self.topics if topics is None or isinstance(self.topics, str) else topics
+            raise UsageError(f"{self.name}: topics are a list of ids, each of them text, not {shown!r}")
+        object.__setattr__(self, "topics", topics)
         if not self.topics:
             raise UsageError(f"{self.name}: no topic in it")
         twice = [topic for topic, times in Counter(self.topics).items() if times > 1]

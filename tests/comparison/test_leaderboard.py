@@ -224,7 +224,7 @@ class TestChanges:
 
     def test_how_numbers_are_drawn_matters_only_where_they_are(self) -> None:
         public, _ = halves()
-        other = {"seed": 7, "samples": 50, "topic_set": HALVES["private"]}
+        other: dict[str, Any] = {"seed": 7, "samples": 50, "topic_set": HALVES["private"]}
         assert leaderboard(results(Policy(**other)), "RR", public).places.earlier
         expected = results(Policy(ties="expected", topic_set=HALVES["public"])).to_dict()
         with pytest.raises(UsageError, match="samples is 50 now and was 200; seed is 7 now and was 0"):

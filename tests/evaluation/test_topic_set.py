@@ -140,6 +140,13 @@ class TestWhatIsTold:
         with pytest.raises(UsageError, match="topic_set must be a TopicSet"):
             Policy(topic_set=topics)  # type: ignore[arg-type]
 
+    def test_topics_may_be_any_iterable(self) -> None:
+        assert TopicSet((topic for topic in "12"), "mine").topics == ("1", "2")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=r"mine: topics are a list of ids, each of them text, not \(1, 2\)"):
+            TopicSet((number for number in (1, 2)), "mine")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="mine: topics are a list of ids, each of them text, not 3"):
+            TopicSet(3, "mine")  # type: ignore[arg-type]
+
     def test_a_set_belongs_to_one_collection(self) -> None:
         both = {name: Experiment(QRELS, RUNS, Policy(topic_set=SET)) for name in ("web", "news")}
         with pytest.raises(UsageError, match="a topic set belongs to one collection"):
@@ -193,6 +200,67 @@ class TestFiles:
         with pytest.raises(DataError) as error:
             read_topic_set(str(folder / source))
         assert told.format(path) in str(error.value)
+
+    @pytest.mark.parametrize("name", ["a:b.txt", "C:list.txt", "x:y:list"])
+    def test_a_colon_that_follows_no_file_is_of_the_name(self, folder: Path, name: str) -> None:
+        with pytest.raises(DataError) as error:
+            read_topic_set(str(folder / name))
+        assert str(error.value).startswith(f"{folder / name}: no such file")
+
+    def test_a_collection_of_ir_datasets_is_no_file_with_a_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[str] = []
+
+        def records(source: str, kind: str) -> list[dict[str, object]]:
+            asked.append(f"{source} {kind}")
+            return [{"query_id": topic, "doc_id": "d1", "relevance": 1} for topic in ("7", "9")]
+
+        monkeypatch.setattr("cranfield.formats.records", records)
+        assert read_topic_set("irds:some/test") == TopicSet(["7", "9"], "irds:some/test")
+        assert asked == ["irds:some/test qrels"]
+
+    @pytest.mark.parametrize("content", ["1\n3\n", "1 0 d1 1\n3 0 d1 0\n"])
+    def test_a_pipe_is_read_once(self, folder: Path, content: str) -> None:
+        import os
+        import threading
+
+        pipe = folder / f"pipe{len(content)}"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_text, args=[content])
+        writer.start()
+        assert read_topic_set(str(pipe)).topics == ("1", "3")
+        writer.join()
+
+    @pytest.mark.parametrize("content", ["2\n5\n", "2 0 d1 1\n5 0 d1 0\n"])
+    def test_standard_input_is_read_once(self, folder: Path, content: str) -> None:
+        line = ["evaluate", "qrels.txt", "bm25.run", "-m", "NumQ", "-f", "csv", "--topic-set", "-"]
+        done = command_line(*line, folder=folder, stdin=content.encode())
+        assert (done.exit, done.stdout.splitlines()[-1]) == (0, "bm25,2.0")
+
+    def test_parts_may_come_from_standard_input_too(self, folder: Path) -> None:
+        splits = (folder / "halves" / "splits.json").read_bytes()
+        line = ["evaluate", "qrels.txt", "bm25.run", "-m", "NumQ", "-f", "csv", "--topic-set", "-:test"]
+        assert command_line(*line, folder=folder, stdin=splits).stdout.splitlines()[-1] == "bm25,3.0"
+
+    @pytest.mark.parametrize("content", ["1 2\n", "1,2\n", "# mine\n1\n2\n"])
+    def test_what_is_no_list_of_topics_is_told_what_one_is(self, folder: Path, content: str) -> None:
+        (folder / "mine.txt").write_text(content)
+        with pytest.raises(DataError, match="list of topics: it has one id on each line, and nothing else"):
+            read_topic_set(str(folder / "mine.txt"))
+
+    def test_lines_may_end_in_any_way(self, folder: Path) -> None:
+        for content in (b"1\r2\r", b"1\r\n2", b"\xef\xbb\xbf1\n2\n"):
+            (folder / "ends.txt").write_bytes(content)
+            assert read_topic_set(str(folder / "ends.txt")).topics == ("1", "2")
+
+    def test_judgements_as_json_without_blanks_are_no_topic(self, folder: Path) -> None:
+        (folder / "compact.json").write_text('{"1":{"D1":1}}')
+        assert read_topic_set(str(folder / "compact.json")).topics == ("1",)
+
+    def test_a_part_of_what_has_none_is_told_what_has(self, folder: Path) -> None:
+        with pytest.raises(
+            DataError, match=r"qrels\.txt: has no part 'train': parts are of the JSON that `cranfield split`"
+        ):
+            read_topic_set(f"{folder}/qrels.txt:train")
 
     def test_a_topic_that_is_there_twice_is_told(self, folder: Path) -> None:
         (folder / "twice.txt").write_text("1\n2\n1\n")
@@ -316,6 +384,26 @@ class TestCommands:
         assert "2 systems on 3 topics of halves/test.txt. " in command_line("compare", *given, folder=folder).stdout
         gate = command_line("gate", *given, "-f", "markdown", folder=folder).stdout
         assert "dense against bm25 on qrels, 3 topics of halves/test.txt" in gate
+
+    def test_two_sets_are_refused(self, folder: Path) -> None:
+        line = [
+            "evaluate",
+            "qrels.txt",
+            "bm25.run",
+            "--topic-set",
+            "halves/test.txt",
+            "--topic-set",
+            "halves/train.txt",
+        ]
+        done = command_line(*line, folder=folder)
+        assert done.exit == 2
+        assert "--topic-set is given twice: halves/test.txt and halves/train.txt; name one" in done.stderr
+
+    def test_a_set_that_leaves_nothing_of_a_fold_is_told(self, folder: Path) -> None:
+        line = ["compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--splits", "folds.json"]
+        done = command_line(*line, "--topic-set", "folds.json:fold1.test", folder=folder)
+        assert done.exit == 3
+        assert "Only the topics of folds.json:fold1.test are compared (--topic-set): compare without it." in done.stderr
 
     def test_explain_knows_no_other_topic(self, folder: Path) -> None:
         line = ["explain", "qrels.txt", "bm25.run", "-m", "AP", "--topic-set", "halves/test.txt", "--topic", "1"]

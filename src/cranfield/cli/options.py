@@ -238,8 +238,17 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 
 
 # It names a file, which is read where all is known of how to read.
+def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The value of an option that may be given once: of two, none is left out in silence."""
+    if len(given) > 1:
+        raise UsageError(f"{parameter.opts[0]} is given twice: {given[0]} and {given[1]}; name one")
+    return given[0] if given else None
+
+
 _TOPIC_SET = click.option(
     "--topic-set",
+    multiple=True,
+    callback=_once,
     metavar="FILE[:PART]",
     help="Evaluate on these topics alone: a list with one id a line, judgements or topics that have them, or a part of "
     "what `cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",

@@ -15,6 +15,7 @@ from cranfield.evaluation.experiment import Judgements
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.missed import stops_at_first
+from cranfield.policy import TopicSet
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.deciding import Decision, T, decide
 from cranfield.statistics.differences import Booleans, moments
@@ -99,7 +100,7 @@ def tested_panel(
         notes=tuple(dict.fromkeys(note for outcome in tested.outcomes.values() for note in outcome.notes)),
         equivalence=None if margin is None else within(margin, differing.mean, tested.error, tested.freedom).p,
         spreads=tuple(seed_spread(runs) for runs in by_seed) if several else None,
-        folds=_folds(scores, topics, pairs, question),
+        folds=_folds(scores, topics, pairs, question, results.policy.topic_set),
         risk=None if weight is None else risk(scores * measure.sign, int(pairs[0, 1]), alpha=weight),
     )
 
@@ -311,7 +312,9 @@ def _macro(panels: Sequence[Panel], pairs: Integers, test: SignificanceTest, que
     return Macro(panels[0].measure, means, difference, error, freedom, decision, p, p, p, np.nan)
 
 
-def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, question: Question) -> tuple[Folds, ...] | None:
+def _folds(
+    scores: Floats, topics: tuple[str, ...], pairs: Integers, question: Question, topic_set: TopicSet | None
+) -> tuple[Folds, ...] | None:
     if question.details.splits is None:
         return None
     place = {topic: number for number, topic in enumerate(topics)}
@@ -321,7 +324,9 @@ def _folds(scores: Floats, topics: tuple[str, ...], pairs: Integers, question: Q
     if not all(tested) or not all(tuned):
         raise DataError(
             "a fold has no topic to test on, or none to tune on, among those compared",
-            remedy="Are they of this collection?",
+            remedy="Are they of this collection?"
+            if topic_set is None
+            else f"Only the topics of {topic_set.name} are compared (--topic-set): compare without it.",
         )
     if len(parts) == 1:
         return _held_out(scores[:, tested[0]], pairs, question)

@@ -26,14 +26,16 @@ class TopicLine(NamedTuple):
     is_header: bool = False
 
 
-class Parts(NamedTuple):
+class JudgementParts(NamedTuple):
     """For each part its file, and the number of comments that are in none."""
 
     files: dict[str, bytes]
     comments: int = 0
 
 
-def parted(data: Buffer, format: str, parts: Mapping[str, Collection[str]], reading: Reading, source: str) -> Parts:
+def parted(
+    data: Buffer, format: str, parts: Mapping[str, Collection[str]], reading: Reading, source: str
+) -> JudgementParts:
     """For each part, topics under a name, the file that has its judgements and nothing else but a header.
 
     Comments are in no part: nobody knows which topics they tell of, and a judgement that was taken out by a # before
@@ -41,15 +43,15 @@ def parted(data: Buffer, format: str, parts: Mapping[str, Collection[str]], read
 
     >>> qrels = b"1 0 d1 2\\n# 1 0 d3 1\\n2 0 d2 1\\n"
     >>> parted(qrels, "trec", {"train": ["1"], "test": ["2"]}, Reading(), "qrels.txt")
-    Parts(files={'train': b'1 0 d1 2\\n', 'test': b'2 0 d2 1\\n'}, comments=1)
+    JudgementParts(files={'train': b'1 0 d1 2\\n', 'test': b'2 0 d2 1\\n'}, comments=1)
     """
     if format in _LINES:
         lines = list(_LINES[format](bytes(data), reading.told, source))
         known = {topic for topics in parts.values() for topic in topics}
         comments = sum(is_comment(text, fits=topic in known) for topic, text, is_header in lines if not is_header)
-        return Parts({name: _of_lines(lines, set(topics)) for name, topics in parts.items()}, comments)
+        return JudgementParts({name: _of_lines(lines, set(topics)) for name, topics in parts.items()}, comments)
     cut = _cutter(data, format, reading.told, source)
-    return Parts({name: cut(set(topics)) for name, topics in parts.items()})
+    return JudgementParts({name: cut(set(topics)) for name, topics in parts.items()})
 
 
 def _of_lines(lines: Sequence[TopicLine], topics: Collection[str]) -> bytes:

@@ -149,6 +149,23 @@ def open_source(where: Path | Readable, digest: str | None = None, *, is_input: 
     return Source(_text(_decompressed(stored, label), label), label, path, digested)
 
 
+class _OpenedFile(io.BytesIO):
+    """Bytes that were read from somewhere, under its name."""
+
+    name: str
+
+
+def as_file(opened: Source) -> _OpenedFile:
+    """What has been read as an open file, for those that read one: a pipe can be read only once.
+
+    >>> as_file(open_source(io.StringIO("1 0 d1 1"))).name
+    'open file'
+    """
+    file = _OpenedFile(opened.data)
+    file.name = opened.label
+    return file
+
+
 def _stored_bytes(path: str, is_input: bool) -> Buffer:
     with opened_file(path, is_input=is_input) as file:
         mode = os.fstat(file.fileno())

@@ -78,6 +78,14 @@ class Piece(NamedTuple):
     is_record: bool = True
 
 
+class Records(NamedTuple):
+    """How the records of a text are told apart: `cut` tells how much of it is whole records, `pieces` where each is."""
+
+    cut: Callable[[str], int] | None = None
+    pieces: Callable[[str], list[Piece]] | None = None
+
+
+NOT_APART = Records()
 Reads = Callable[[str, str, Kind], Found]
 Writes = Callable[[Texts, Losses], Iterator[str]]
 KINDS: tuple[Kind, ...] = ("documents", "topics")
@@ -132,8 +140,7 @@ def text_format(
     recognise: Callable[[str, Kind], bool] = lambda head, kind: False,
     suffixes: tuple[str, ...] = (),
     tried: int = 0,
-    cut: Callable[[str], int] | None = None,
-    pieces: Callable[[str], list[Piece]] | None = None,
+    records: Records = NOT_APART,
 ) -> TextFormat:
     """Registers a reader and a writer of documents, topics or both as a format."""
     format = TextFormat(
@@ -143,8 +150,8 @@ def text_format(
         recognise=recognise,
         suffixes=suffixes,
         tried=tried,
-        cut=cut,
-        pieces=pieces,
+        cut=records.cut,
+        pieces=records.pieces,
     )
     for kind in of:
         FORMATS[kind].add(format)

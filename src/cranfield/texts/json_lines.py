@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from cranfield.errors import DataError
 from cranfield.formats.json_text import parse
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, Texts, after_last_line, columns_of, line_pieces, text_format
+from cranfield.texts.forms import (
+    Found,
+    Kind,
+    Losses,
+    Records,
+    Texts,
+    after_last_line,
+    columns_of,
+    line_pieces,
+    text_format,
+)
 from cranfield.texts.texts import Topics
 
 if TYPE_CHECKING:
@@ -128,6 +138,7 @@ def recognise(head: str, kind: Kind) -> bool:
     return isinstance(entry, dict) and find_roles(tuple(entry), kind) is not None
 
 
+LINES = Records(cut=after_last_line, pieces=line_pieces)
 JSON_LINES = text_format(
     "jsonl",
     read,
@@ -135,7 +146,6 @@ JSON_LINES = text_format(
     recognise=recognise,
     suffixes=(".jsonl", ".ndjson", ".json"),
     tried=40,
-    cut=after_last_line,
-    pieces=line_pieces,
+    records=LINES,
 )
-BEIR = text_format("beir", read, write_beir, tried=50, cut=after_last_line, pieces=line_pieces)
+BEIR = text_format("beir", read, write_beir, tried=50, records=LINES)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.errors import DataError
 from cranfield.texts.columns import find_roles, held_names, require_roles
-from cranfield.texts.forms import Found, Kind, Losses, Piece, Texts, after_last_line, line_pieces, text_format
+from cranfield.texts.forms import Found, Kind, Losses, Piece, Records, Texts, after_last_line, line_pieces, text_format
 from cranfield.texts.texts import Topics
 
 _LONG_FORM = ("id", "url", "title", "text")
@@ -163,7 +163,7 @@ CSV = text_format(
     recognise=lambda head, kind: recognise_header(head, kind, ","),
     suffixes=(".csv",),
     tried=20,
-    pieces=csv_pieces,
+    records=Records(pieces=csv_pieces),
 )
 TSV = text_format(
     "tsv",
@@ -172,8 +172,7 @@ TSV = text_format(
     recognise=lambda head, kind: recognise_header(head, kind, "\t"),
     suffixes=(".tsv",),
     tried=30,
-    cut=after_last_line,
-    pieces=tsv_pieces,
+    records=Records(cut=after_last_line, pieces=tsv_pieces),
 )
 MSMARCO = text_format(
     "msmarco",
@@ -181,6 +180,5 @@ MSMARCO = text_format(
     write_msmarco,
     recognise=recognise_msmarco,
     tried=70,
-    cut=after_last_line,
-    pieces=line_pieces,
+    records=Records(cut=after_last_line, pieces=line_pieces),
 )

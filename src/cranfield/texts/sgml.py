@@ -12,7 +12,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.errors import DataError
-from cranfield.texts.forms import Found, Kind, Losses, Note, Texts, columns_of, fault_at, line_numbers, text_format
+from cranfield.texts.forms import (
+    Found,
+    Kind,
+    Losses,
+    Note,
+    Records,
+    Texts,
+    columns_of,
+    fault_at,
+    line_numbers,
+    text_format,
+)
 from cranfield.texts.markup import BLANKS, TAG, attributes, marked_up, plain, without_unseen
 
 _BOUNDARY = re.compile(r"<(/?)doc((?:\s[^<>]*)?)>", re.IGNORECASE)
@@ -197,5 +208,5 @@ TREC = text_format(
     recognise=recognise,
     suffixes=(".sgml", ".sgm", ".trec", ".xml"),
     tried=60,  # late: tags may stand in any text
-    cut=after_last_document,
+    records=Records(cut=after_last_document),
 )

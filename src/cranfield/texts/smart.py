@@ -13,6 +13,7 @@ from cranfield.texts.forms import (
     Losses,
     Note,
     Piece,
+    Records,
     Texts,
     columns_of,
     fault_at,
@@ -126,6 +127,5 @@ SMART = text_format(
     recognise=recognise,
     suffixes=(".qry", ".all", ".smart"),
     tried=10,
-    cut=before_last_record,
-    pieces=pieces,
+    records=Records(cut=before_last_record, pieces=pieces),
 )

@@ -13,6 +13,7 @@ from cranfield.texts.forms import (
     Losses,
     Note,
     Piece,
+    Records,
     Texts,
     columns_of,
     fault_at,
@@ -227,5 +228,5 @@ TREC = text_format(
     recognise=recognise,
     suffixes=(".topics", ".xml", ".txt"),
     tried=60,  # late: tags may stand in any text
-    pieces=pieces,
+    records=Records(pieces=pieces),
 )
