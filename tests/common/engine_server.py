@@ -10,11 +10,12 @@ import json
 import re
 import threading
 import time
+from base64 import b64encode
 from collections import Counter
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote_plus, urlsplit
 
 from cranfield.search import System, build_index, find_model
 from cranfield.texts import read_documents
@@ -23,6 +24,7 @@ from places import EXAMPLES
 Rows = list[tuple[Any, Any]]  # as the fault has it, which may be anything
 SLOW = 0.3  # seconds that the fault of that name takes longer
 HUGE = 200_000  # bytes
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 HOSTILE = "</td><img/src=x/onerror=window.pwned=1>\x1b[2J\u202e"
 USUAL = re.compile(r"//localhost(:9200|:8983|)/")  # where Elasticsearch, Solr and others are found
 
@@ -109,21 +111,22 @@ class Handler(BaseHTTPRequestHandler):
         segments = parts.path.strip("/").split("/")
         fault = next((part.partition("-")[2] for part in segments if "-" in part), "")
         if parts.path == "/":
-            self._send({"version": {"number": "8.1.0", "distribution": "pond"}})
+            number = self._heard(body) if "X-Repeat" in self.headers else "8.1.0"
+            self._send({"version": {"number": number, "distribution": "pond"}})
         elif parts.path == "/solr/admin/info/system":
             self._send({"lucene": {"solr-spec-version": "9.7.0"}})
         elif segments[-1] == "_search":
             asked = json.loads(body)
             match = asked["query"]["multi_match"]
             rows = self._rows(fault, match["query"], asked["size"], tuple(match.get("fields", ())))
-            self._reply(fault, rows, lambda ids: {"hits": {"hits": [{"_id": i, "_score": s} for i, s in ids]}})
+            self._reply(fault, rows, lambda ids: {"hits": {"hits": [{"_id": i, "_score": s} for i, s in ids]}}, body)
         elif segments[0] == "solr":
             rows = self._rows(fault, given["q"], int(given["rows"]), tuple(given.get("qf", "").split()))
             self._reply(fault, rows, lambda ids: {"response": {"docs": [{"id": i, "score": s} for i, s in ids]}})
         elif segments[0].startswith("find"):
             asked = json.loads(body) if body else given
             rows = self._rows(fault, asked["q"], int(asked.get("n", 10)))
-            self._reply(fault, rows, lambda ids: {"hits": [{"id": i, "score": s} for i, s in ids]})
+            self._reply(fault, rows, lambda ids: {"hits": [{"id": i, "score": s} for i, s in ids]}, body)
         else:
             self._send({"error": "no such index"}, 404)
 
@@ -137,7 +140,13 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(SLOW)
         if fault in ("busy", "unavailable") and again:
             return rows
-        if fault == "partial" and "ducks" not in query:
+        if (fault == "partial" or fault in REPEATED) and "ducks" not in query:
+            return rows
+        if fault in REPEATED:
+            return None
+        if fault == "fails" and self.server.times[f"{self.path.partition('?')[0]} {query}"] < 3:
+            return [*rows, rows[0]]
+        if fault == "fails" and "ducks" not in query:
             return rows
         if fault == "locked" and self.headers.get("X-Key") == "open":
             return rows
@@ -159,9 +168,29 @@ class Handler(BaseHTTPRequestHandler):
         }
         return changed.get(fault, rows)
 
-    def _reply(self, fault: str, rows: Rows | None, form: Any) -> None:
+    def _heard(self, body: str) -> str:
+        """All that could be a secret, as it was sent and otherwise."""
+        sent = [value for name, value in self.headers.items() if name in ("Authorization", "Cookie", "X-Key")]
+        words = [
+            self.path,
+            unquote_plus(self.path),
+            *sent,
+            body,
+            json.dumps(body),
+            *parse_qs(urlsplit(self.path).query),
+        ]
+        values = [value for values in parse_qs(urlsplit(self.path).query).values() for value in values]
+        return " ".join([*words, *values, *(b64encode(word.encode()).decode() for word in (*sent, *values))])
+
+    def _reply(self, fault: str, rows: Rows | None, form: Any, body: str = "") -> None:
+        if rows is None and fault in REPEATED:
+            REPEATED[fault](self, self._heard(body))
+            return
         if rows is None:
             FAILURES[fault](self)
+            return
+        if fault == "drops" and self.client_address[1] in [seen.connection for seen in self.server.seen[:-1]]:
+            self.close_connection = True  # though it was asked
             return
         if fault == "idle":  # as engines do with connections that nobody used for a while, without a word
             self._send(form(rows))
@@ -183,8 +212,8 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, document: Any, status: int = 200, **headers: str) -> None:
         self._raw(json.dumps(document).encode(), status, **headers)
 
-    def _raw(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.send_response(status)
+    def _raw(self, body: bytes, status: int = 200, reason: str | None = None, **headers: str) -> None:
+        self.send_response(status, reason)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         for name, value in headers.items():
@@ -220,6 +249,14 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b" ")
             time.sleep(0.05)
 
+    def _dripped(self, first: bytes, again: bytes | None) -> None:
+        """Something, and then the same now and then without end, or at once if it is the first."""
+        self.close_connection = True
+        self.wfile.write(first)
+        while again != b"":
+            self.wfile.write(first if again is None else again)
+            time.sleep(0 if again is None else 0.02)
+
     def _refused(self) -> None:
         self._send({"error": f"{self.headers.get('Authorization')} may not do this"}, 401)
 
@@ -249,6 +286,29 @@ FAILURES: dict[str, Any] = {
     "file": lambda handler: handler._elsewhere("file:///etc/passwd"),
     "other": lambda handler: handler._elsewhere(handler.path.replace("-other", ""), 303),
     "round": lambda handler: handler._elsewhere(handler.path),
+    "fails": lambda handler: handler._send({}, 500),
+    "accent": lambda handler: handler._elsewhere("/café"),
+    "bracket": lambda handler: handler._elsewhere("http://[::1"),
+    "never": lambda handler: handler._send({}, 503, Retry_After="Mon, 01 Jan 2030 00:00:00 +99999999999999999999"),
+    "dripped-head": lambda handler: handler._dripped(b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+    "lines": lambda handler: handler._dripped(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+    "continue": lambda handler: handler._dripped(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "digits": lambda handler: handler._dripped(CHUNKED, b"0"),
+    "chunk": lambda handler: handler._dripped(CHUNKED + b"zz\r\nabc\r\n0\r\n\r\n", b""),
+    "tall": lambda handler: handler._dripped(b"HTTP/1.1 100 Continue\r\nX: " + b"y" * 60_000 + b"\r\n\r\n", None),
+}
+
+# What repeats all that it heard.
+REPEATED: dict[str, Any] = {
+    "says-page": lambda handler, heard: handler._raw(heard.encode()),
+    "says-later": lambda handler, heard: handler._raw(b" " * 20 + heard.encode()),
+    "says-wrong": lambda handler, heard: handler._raw(heard.encode(), 400),
+    "says-reason": lambda handler, heard: handler._raw(b"", 400, heard),
+    "says-busy": lambda handler, heard: handler._raw(b"", 503, heard, Retry_After="0"),
+    "says-name": lambda handler, heard: handler._send(dict.fromkeys(heard.split(), 1)),
+    "says-id": lambda handler, heard: handler._send({"hits": [{"id": [heard], "score": 1}]}),
+    "says-score": lambda handler, heard: handler._send({"hits": [{"id": "d1", "score": heard}]}),
+    "says-where": lambda handler, heard: handler._elsewhere(f"http://127.0.0.2/{quote(heard)}"),
 }
 
 

@@ -24,14 +24,15 @@ from cranfield.errors import DataError, UsageError
 from cranfield.probing import ENGINES, Expectations, Limits, Probed, Target, probe, read_headers, read_items
 from cranfield.probing import client as clients
 from cranfield.probing.addresses import VARIABLE, Address, masked
-from cranfield.probing.answers import FAULTS, AnswerError, AnswerForm
-from cranfield.probing.client import TRIED_AGAIN
+from cranfield.probing.answers import FAULTS, Answer, AnswerError, AnswerForm
+from cranfield.probing.asking import _Record
+from cranfield.probing.client import TRIED_AGAIN, Reply
 from cranfield.probing.engines import Endpoint
 from cranfield.probing.paths import JsonPath, steps
-from cranfield.probing.templates import filled, read_template
+from cranfield.probing.templates import filled, read_template, without_secrets
 from cranfield.search import Asking, Timing
 from cranfield.texts import read_topics
-from engine_server import HUGE, SLOW, PondServer, ranked, started
+from engine_server import HUGE, REPEATED, SLOW, PondServer, ranked, started
 from places import EXAMPLES, ROOT
 
 TOPICS = EXAMPLES / "pond-topics.tsv"
@@ -156,6 +157,8 @@ def test_a_body_of_ones_own_takes_the_place_of_the_engine_s(server: PondServer, 
         ({"url": "http:///pond"}, "is no address of an engine"),
         ({"url": "http://ada:la/ce@localhost/pond"}, r"'http://\*\*\*@localhost/pond' is no address"),
         ({"url": "http://localhost:99999/pond"}, "is no address of an engine"),
+        ({"url": "http://a..b/pond"}, "has no name of a host: its parts are of 1 to 63 letters each"),
+        ({"url": f"http://{'a' * 70}/pond"}, "has no name of a host"),
         ({"url": "http://localhost/a pond"}, "has a blank in it: write %20"),
         ({"engine": "elastic"}, "no engine 'elastic'; there are elasticsearch, solr, json; did you mean elasticsearch"),
         (
@@ -289,6 +292,11 @@ def test_nothing_found_is_told_and_nothing_at_all_is_an_error(server: PondServer
         ("other", "the engine answers 303 and sends us to"),
         ("away", "the engine answers 307 and sends us to http://***@127.0.0.2:9/pond/_search?token=***, which is not"),
         ("file", "the engine answers 307 and sends us to file:///etc/passwd, which is not followed"),
+        ("accent", 'the engine answers 404 Not Found: {"error": "no such index"}'),
+        ("bracket", "the engine answers 307 and sends us to http://[::1, which is not followed"),
+        ("never", "the engine answers 503 Service Unavailable"),
+        ("chunk", "a chunk of the answer has no size that can be read"),
+        ("tall", "the head of the answer, or of a chunk in it, is too long"),
         ("round", "the engine sends from one address to the next, more than 5 times"),
     ],
 )
@@ -391,6 +399,12 @@ def test_an_answer_that_takes_too_long_is_given_up(server: PondServer) -> None:
     assert refusal(server, "drip", limits=quick) == "topic 1: no answer within 0.1 s"
 
 
+@pytest.mark.parametrize("fault", ["dripped-head", "lines", "continue", "digits"])
+def test_the_time_for_an_answer_is_that_for_all_of_it(fault: str, server: PondServer) -> None:
+    """What comes now and then, and would without end, is given up: in the head as in a body."""
+    assert refusal(server, fault, limits=Limits(rate=2000, retries=0, timeout=0.2)) == "topic 1: no answer within 0.2 s"
+
+
 @pytest.mark.parametrize("fault", ["huge", "endless"])
 def test_an_answer_that_is_too_large_is_given_up(fault: str, server: PondServer) -> None:
     told = refusal(server, fault, limits=Limits(rate=2000, retries=0, most_bytes=HUGE // 2))
@@ -401,6 +415,19 @@ def test_requests_keep_to_the_rate(server: PondServer) -> None:
     asked(server, limits=Limits(rate=20))
     moments = [seen.moment for seen in server.seen if "_search" in seen.path]
     assert moments[-1] - moments[0] >= 5 / 20 - 0.03
+
+
+@pytest.mark.parametrize("fault", ["moved", "drops"])
+def test_redirects_and_dropped_connections_are_requests_too(fault: str, server: PondServer) -> None:
+    probed = asked(server, fault, {"1": "ducks", "2": "frogs"}, limits=Limits(rate=20))
+    moments = [seen.moment for seen in server.seen if "_search" in seen.path]
+    assert probed.counts.requests == len(moments) == (4 if fault == "moved" else 3)
+    assert moments[-1] - moments[0] >= (len(moments) - 1) / 20 - 0.03
+    assert probed.sound
+
+
+def test_waiting_for_a_turn_is_no_part_of_a_latency(server: PondServer) -> None:
+    assert asked(server, "moved", DUCKS, limits=Limits(rate=2)).efficiency.latencies["1"] < 0.5
 
 
 def test_as_many_at_once_as_asked_for(server: PondServer) -> None:
@@ -420,7 +447,16 @@ def test_several_at_once_end_at_the_first_failure(server: PondServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rate": 0}, {"rate": float("inf")}, {"timeout": 0}, {"parallel": 0}, {"retries": -1}]
+    "wrong",
+    [
+        {"rate": 0},
+        {"rate": float("inf")},
+        {"rate": 1e-300},
+        {"timeout": 0},
+        {"timeout": 1e300},
+        {"parallel": 0},
+        {"retries": -1},
+    ],
 )
 def test_limits_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="must be"):
@@ -476,6 +512,79 @@ def test_nothing_shows_a_secret(server: PondServer) -> None:
     assert repr(engine) == f"<Target http://***@{server.address}/pond, elasticsearch>"
     assert "lace" not in repr(Address.of(engine.url))
     assert masked("http://h/?keyword=a&author=b&access_token=c") == "http://h/?keyword=a&author=b&access_token=***"
+
+
+SIGN = "zq7xk"  # in all that must not be seen
+BASIC = ("ada:zq7xk-of-ada", "zq7xk-of-ada")
+
+
+def _ways(folder: Path, server: PondServer, fault: str) -> dict[str, list[str]]:
+    """Command lines that send secrets, by all the ways there are."""
+    headers, body = folder / "headers", folder / "body.json"
+    headers.write_text(
+        f"\ufeffAuthorization: Bearer {SIGN}TOKEN\nCookie: id={SIGN}cookie; other=1\nX-Key: {SIGN} key\n", "utf-8"
+    )
+    body.write_text(
+        f'{{"q": {{query}}, "n": {{depth}}, "auth": {{"basic": "{SIGN}basic"}}, "token": ["{SIGN}é\\\\token"], '
+        f'"password": 12345678, "of": [{{"user_pwd": "{SIGN}/+pwd"}}]}}',
+        "utf-8",
+    )
+    page, paths = f"find-{fault}" if fault else "find", ["--engine", "json", "--ids", "hits[*].id"]
+    paths += ["--scores", "hits[*].score"]
+    names = "".join(f"&{name}={SIGN}{name}%2B%2Fx" for name in ("api_key", "pwd", "sig", "pass", "jwt", "s%69g"))
+    got = f"{page}?q={{query}}{names}"
+    return {
+        "header": [f"{server.url}/{page}?q={{query}}", *paths, "--header-file", str(headers)],
+        "address": [f"http://ada:{SIGN}-of-ada@{server.address}/{got}", *paths],
+        "token": [f"http://{SIGN}user@{server.address}/{got}", *paths],
+        "body": [f"{server.url}/{page}", *paths, "--body", str(body)],
+    }
+
+
+@pytest.mark.parametrize("fault", ["", *REPEATED])
+@pytest.mark.parametrize("way", ["header", "address", "token", "body"])
+def test_no_secret_comes_back(way: str, fault: str, server: PondServer, tmp_path: Path) -> None:
+    """By whatever way it was sent, and wherever an engine repeats it, whole or cut, as it was or encoded."""
+    from base64 import b64encode
+
+    (tmp_path / "given").mkdir()
+    (tmp_path / "made").mkdir()
+    line = _ways(tmp_path / "given", server, fault)[way]
+    common = ["--topics", str(TOPICS), "--rate", "5000", "--retries", "1", "--repeats", "1", "--allow-failures"]
+    run = tmp_path / "made" / "a.run"
+    done = command_line("probe", *line, *common, "-o", run, "-f", "json")
+    assert (done.exit, done.stderr.count("no answer to")) == (0, bool(fault)), done.stderr
+    sent = "".join(f"{seen.path}{seen.headers}{seen.body}" for seen in server.seen)
+    assert SIGN in sent or "emd3c" in sent
+    refused = command_line("probe", *line, *common[:-1], "-o", run)
+    assert refused.exit == (3 if fault else 0)
+    files = "".join(path.read_text() for path in (tmp_path / "made").iterdir())
+    shown = (done.stdout + done.stderr + refused.stdout + refused.stderr + files).lower()
+    assert "***" in shown or way == "header"
+    secrets = [SIGN, "12345678", *(b64encode(text.encode()).decode().rstrip("=") for text in BASIC)]
+    for secret in secrets:
+        assert secret.lower() not in shown
+
+
+def test_no_secret_is_in_the_version(server: PondServer) -> None:
+    headers = {"Authorization": f"Bearer {SIGN}", "X-Repeat": "1"}
+    probed = probe(target(server, headers=headers), DUCKS, asking=ONCE, limits=QUICK)
+    assert _retrieval(probed)["version"].startswith("pond / / ***")
+    assert SIGN not in str(probed.metadata)
+
+
+@pytest.mark.parametrize("name", ["passage", "design", "sigma", "signal", "keyword", "author", "insight", "passive"])
+def test_names_that_are_no_secrets_are_shown(name: str) -> None:
+    assert masked(f"http://h/?{name}=abcd") == f"http://h/?{name}=abcd"
+    assert without_secrets({name: "abcd"}) == {name: "abcd"}
+
+
+def test_a_body_that_is_no_json_is_told_without_its_secrets(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_text(f'{{"q": {{query}}, "token": "{SIGN}",}}')
+    with pytest.raises(DataError, match=r"body.json:1: not JSON") as caught:
+        read_template(str(body))
+    assert SIGN not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -549,6 +658,23 @@ def test_nothing_is_written_where_a_topic_has_no_answer(server: PondServer, tmp_
 def test_where_no_topic_is_answered_there_is_no_run(server: PondServer) -> None:
     with pytest.raises(DataError, match="no topic was answered; topic 1: the engine answers 400"):
         asked(server, "wrong", allow_failures=True)
+
+
+def test_a_topic_that_fails_late_leaves_nothing_behind(server: PondServer) -> None:
+    asking = Asking(timing=Timing(warm_up=6, repeats=3))
+    probed = asked(server, "fails", asking=asking, allow_failures=True)
+    assert set(probed.counts.failed) == {"1", "2"}
+    assert probed.counts.faults["duplicates"] == ("3", "4", "5", "6")
+    assert probed.efficiency.warm_up == 6  # all that were asked
+    assert list(probed.efficiency.latencies) == ["3", "4", "5", "6"]
+    record = _Record()
+    for start in (0.0, 10.0):
+        record.rounds.append({})
+        for place, topic in enumerate("ab"):
+            record.take(topic, Answer(("d1",), (1.0,)), Reply(b"", start + place, start + place + 1))
+    assert record.efficiency(0, 2).pass_seconds == 2.0
+    record.fail("b", AnswerError("late"))
+    assert record.efficiency(0, 2).queries_per_second == 1.0
 
 
 def test_what_was_measured_is_read_by_the_others(server: PondServer, tmp_path: Path) -> None:

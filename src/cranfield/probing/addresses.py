@@ -6,18 +6,23 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from cranfield.errors import DataError, UsageError
-from cranfield.formats.format import decode
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.sources import open_source
 
 PORTS = {"http": 80, "https": 443}
 VARIABLE = "CRANFIELD_PROBE_AUTHORIZATION"
 MASK = "***"
 # Names of parameters whose values let one in.
-SECRET = re.compile(r"key(?!word)|token|secret|passw|auth(?!or)|signature", re.IGNORECASE)
-_PARAMETER = re.compile(r"([?&])([^=&#]+)=([^&#]*)")
+SECRET = re.compile(
+    r"key(?!word)|token|secret|pass(?!age|enger|ion|ive)|pwd|auth(?!or)|sig(?!h|m|n)|signature|credential|session"
+    r"|bearer|jwt",
+    re.IGNORECASE,
+)
+SHORTEST = 4  # signs of a secret; what is shorter stands in too many other words
+_PARAMETER = re.compile(r"([?&#])([^=&#]+)=([^&#]*)")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OURS = ("content-length", "content-type", "host", "transfer-encoding", "connection", "accept-encoding")
 
@@ -49,6 +54,10 @@ class Address:
             raise UsageError(f"'{masked(url)}' is no address of an engine: give one as http://localhost:9200/index")
         if any(character <= " " or character == "\x7f" for character in url):
             raise UsageError(f"'{masked(url)}' has a blank in it: write %20")
+        try:
+            host.encode("idna")
+        except UnicodeError:
+            raise UsageError(f"'{masked(url)}' has no name of a host: its parts are of 1 to 63 letters each") from None
         login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}" if "@" in parts.netloc else None
         return cls(
             scheme=parts.scheme,
@@ -66,8 +75,11 @@ class Address:
 
     def secrets(self) -> list[str]:
         """What lets one in, as it may come back in an answer."""
-        words = [] if self.login is None else [self.login, self.login.partition(":")[2]]
-        words += [value for name, value in parse_qsl(self.query) if SECRET.search(name)]
+        user, _, password = (self.login or "").partition(":")
+        words = [self.login or "", password or user]  # a user without a password is a token
+        for _, name, value in _PARAMETER.findall(f"?{self.query}"):
+            if SECRET.search(unquote_plus(name)):
+                words += [value, unquote_plus(value)]
         return [word for word in words if word]
 
 
@@ -79,19 +91,62 @@ def masked(url: str) -> str:
     """
     shown = re.sub(r"//.*@", f"//{MASK}@", url)
     return _PARAMETER.sub(
-        lambda found: found[0] if not SECRET.search(found[2]) else f"{found[1]}{found[2]}={MASK}", shown
+        lambda found: f"{found[1]}{found[2]}={MASK}" if SECRET.search(unquote_plus(found[2])) else found[0], shown
     )
 
 
-def without(secrets: Iterable[str], text: str) -> str:
-    """A text of the engine's without our secrets, should it repeat them.
+class Secrets:
+    """What lets one in, in all the forms in which an engine may repeat it: its words are shown and kept through here.
 
-    >>> without(["lace"], "no user with lace")
-    'no user with ***'
+    >>> secrets = Secrets(["Bearer a+b-lace", "a+b-lace"])
+    >>> secrets.hidden("no user with a%2Bb-lace, nor with YStiLWxhY2U=, nor Bearer a+b-l…")
+    'no user with ***, nor with ***=, nor ***…'
     """
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+
+    def __init__(self, words: Iterable[str]) -> None:
+        forms = {form.lower() for word in words for form in _forms(word) if len(form) >= SHORTEST}
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, self._forms)) or "(?!)", re.IGNORECASE)
+
+    def hidden(self, text: str) -> str:
+        """A text without them, nor a piece of one on either side of where something is left out."""
+        first, *others = self._pattern.sub(MASK, text).split("…")
+        for other in others:
+            first = f"{self._without_piece(first, -1)}…{self._without_piece(other, 1)}"
+        return first
+
+    def _without_piece(self, text: str, step: int) -> str:
+        """Without the beginning of a secret at the end of a text (-1), or the end of one at its beginning (1)."""
+        signs, most = text.lower()[::step], 0
+        for form in self._forms:
+            for length in range(SHORTEST, min(len(form), len(signs)) + 1):
+                piece = form[:length] if step < 0 else form[-length:]
+                if signs.startswith(piece[::step]):
+                    most = max(most, length)
+        if not most:
+            return text
+        return f"{text[:-most]}{MASK}" if step < 0 else f"{MASK}{text[most:]}"
+
+
+def _forms(word: str) -> Iterable[str]:
+    """As it is, as in an address, in JSON, in HTML, in base64, on one line, and read in another encoding."""
+    import html
+    import json
+    from base64 import b64encode, urlsafe_b64encode
+
+    raw = word.encode("utf-8", "surrogateescape")
+    yield from (word, unquote(word), quote(raw, safe=""), quote(raw), quote_plus(raw))
+    yield from (html.escape(word), " ".join(word.split()), raw.decode("latin-1"))
+    for ascii_alone in (True, False):
+        quoted = json.dumps(word, ensure_ascii=ascii_alone)
+        yield from (quoted[1:-1], json.dumps(quoted, ensure_ascii=ascii_alone)[3:-3])  # and JSON in JSON
+    yield from (encoded(raw).decode().rstrip("=") for encoded in (b64encode, urlsafe_b64encode))
+
+
+def header_secrets(headers: Mapping[str, str]) -> Iterable[str]:
+    """Values of headers, what follows their first word, and what is set in them, as in a cookie."""
+    for value in headers.values():
+        yield from (value, value.partition(" ")[2], *re.findall(r'=\s*"?([^;,\s"]+)', value))
 
 
 def read_headers(path: str) -> dict[str, str]:
@@ -104,7 +159,8 @@ def read_headers(path: str) -> dict[str, str]:
     ['Authorization', 'X-Tenant']
     """
     headers: dict[str, str] = {}
-    for number, line in enumerate(decode(bytes(open_source(path).data)).splitlines(), start=1):
+    text = decode(bytes(open_source(path).data).removeprefix(BYTE_ORDER_MARK))
+    for number, line in enumerate(text.splitlines(), start=1):
         name, colon, value = line.partition(":")
         if not line.strip():
             continue

@@ -84,10 +84,20 @@ def _parsed(body: bytes) -> Json:
     try:
         document: Json = json.loads(body)
     except (ValueError, RecursionError):
-        text = body[:200].decode("utf-8", "replace")
+        text = beginning(body, 200)
         told = f"begins '{shorten(text, 60)}'" if body else "is empty"
         raise AnswerError(f"the answer is not JSON: it {told}") from None
     return document
+
+
+def beginning(body: bytes, most: int) -> str:
+    """The first bytes of an answer as text, with a sign where it goes on.
+
+    >>> beginning(b"no such index", 7)
+    'no such…'
+    """
+    text = body[:most].decode("utf-8", "replace")
+    return f"{text}…" if len(body) > most else text
 
 
 def _id(value: Json, number: int) -> str:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.efficiency.metadata import run_metadata, with_command, write_described
 from cranfield.efficiency.timing import Efficiency
-from cranfield.errors import DataError, UsageError, plural, some
+from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats import read_run
-from cranfield.probing.addresses import Address, credentials, masked
+from cranfield.probing.addresses import Address, Secrets, credentials, header_secrets, masked
 from cranfield.probing.answers import FAULTS, Answer, AnswerError, AnswerForm
 from cranfield.probing.client import Client, Limits, Reply
 from cranfield.probing.engines import ENGINES, Call, Endpoint, Engine
 from cranfield.probing.expectations import Expectations, Visibility
 from cranfield.probing.paths import JsonPath, steps, value_at
-from cranfield.probing.templates import filled, read_template, without_secrets
+from cranfield.probing.templates import body_secrets, filled, read_template, without_secrets
 from cranfield.render.json_form import Json
 from cranfield.search.collection_search import Asking, Watch, unwatched
 from cranfield.tables import Run
@@ -93,6 +93,10 @@ class Target:
     @cached_property
     def template(self) -> Json:
         return None if self.body is None else read_template(self.body)
+
+    def secrets(self, sent: Mapping[str, str]) -> Secrets:
+        """What lets one in: of the address, of the body, and of the headers that are sent."""
+        return Secrets([*self.address.secrets(), *body_secrets(self.template), *header_secrets(sent)])
 
     def call(self, query: str, depth: int) -> Call:
         """What is sent for a query."""
@@ -200,7 +204,8 @@ def probe(
     if expected is not None:
         expected.check(queries, asking.depth)
     calls = {topic: target.call(query, asking.depth) for topic, query in queries.items()}
-    with Client(target.address, credentials(target.address, target.headers), limits) as client:
+    sent = credentials(target.address, target.headers)
+    with Client(target.address, sent, limits, target.secrets(sent)) as client:
         record = _asked(client, target.form, calls, asking, _Way(limits.parallel, allow_failures, watch))
         counts = _counted(record, calls, client)
         version = _version(client, target.kind)
@@ -208,7 +213,7 @@ def probe(
     if not rows:
         raise DataError("no document was found for any topic", source=masked(target.url), remedy=_NOTHING)
     tag = asking.tag or target.engine
-    efficiency = record.efficiency(asking.timing.warm_up, asking.timing.repeats)
+    efficiency = record.efficiency(min(asking.timing.warm_up, len(calls)), asking.timing.repeats)
     return Probed(
         run=read_run(rows, name=tag),
         efficiency=efficiency,
@@ -258,19 +263,24 @@ class _Record:
     failed: dict[str, str] = field(default_factory=dict)
     faults: dict[str, set[str]] = field(default_factory=lambda: {code: set() for code in FAULTS})
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    rounds: list[float] = field(default_factory=list)
+    rounds: list[dict[str, tuple[float, float]]] = field(default_factory=list)  # when a topic's request was under way
 
     def take(self, topic: str, answer: Answer, reply: Reply) -> None:
         first = self.answers.setdefault(topic, answer)
         self.seconds.setdefault(topic, []).append(reply.end - reply.start)
+        self.rounds[-1][topic] = (reply.start, reply.end)
         codes = (*answer.faults, "unstable") if answer.ids != first.ids else answer.faults
         for code in codes:
             self.faults[code].add(topic)
 
     def fail(self, topic: str, error: AnswerError) -> None:
         self.failed[topic] = error.message
-        for kept in (self.answers, self.seconds):
-            kept.pop(topic, None)
+        self.answers.pop(topic, None)
+        self.seconds.pop(topic, None)
+        for spans in self.rounds:
+            spans.pop(topic, None)
+        for topics in self.faults.values():
+            topics.discard(topic)
 
     @property
     def rankings(self) -> dict[str, Sequence[str]]:
@@ -280,7 +290,7 @@ class _Record:
         from statistics import median
 
         latencies = {topic: median(seconds) for topic, seconds in self.seconds.items()}
-        return Efficiency(latencies, median(self.rounds), min(warm_up, len(latencies)), repeats)
+        return Efficiency(latencies, median(busy(spans.values()) for spans in self.rounds), warm_up, repeats)
 
 
 def _asked(client: Client, form: AnswerForm, calls: Mapping[str, Call], asking: Asking, way: _Way) -> _Record:
@@ -295,9 +305,10 @@ def _asked(client: Client, form: AnswerForm, calls: Mapping[str, Call], asking: 
             reply = client.ask(calls[topic])
             return _Outcome(topic, (form.read(reply.body, asking.depth), reply))
         except AnswerError as error:
+            failure = AnswerError(client.secrets.hidden(error.message), remedy=error.remedy)
             if not way.allow_failures:
-                raise _told(topic, error) from None
-            return _Outcome(topic, error)
+                raise _told(topic, failure) from None
+            return _Outcome(topic, failure)
 
     total = len(before) + timing.repeats * len(calls)
     with way.watch("asking", total) as counter, _mapping(way.parallel, client.stop) as each:
@@ -306,15 +317,13 @@ def _asked(client: Client, form: AnswerForm, calls: Mapping[str, Call], asking: 
                 record.fail(topic, came)
             counter.step()
         for _ in range(timing.repeats):
-            spans = []
+            record.rounds.append({})
             for topic, came in each(outcome, [topic for topic in calls if topic not in record.failed]):
                 if isinstance(came, AnswerError):
                     record.fail(topic, came)
                 else:
                     record.take(topic, *came)
-                    spans.append((came[1].start, came[1].end))
                 counter.step()
-            record.rounds.append(busy(spans))
     if len(record.failed) == len(calls):
         topic, reason = next(iter(record.failed.items()))
         raise DataError(f"no topic was answered; topic {topic}: {reason}")
@@ -374,7 +383,7 @@ def _version(client: Client, kind: Engine) -> str | None:
             words.append(value_at(document, steps(path)))
         except LookupError:
             continue
-    return " ".join(word for word in words if isinstance(word, str)) or None
+    return shorten(client.secrets.hidden(" ".join(word for word in words if isinstance(word, str))), 200) or None
 
 
 def _metadata(

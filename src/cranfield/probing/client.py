@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import io
+import selectors
 import socket
 import ssl
 import threading
@@ -13,22 +15,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import NamedTuple, Self
-from urllib.parse import urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import urljoin
 
 from cranfield.errors import UsageError, plural, shorten
-from cranfield.probing.addresses import VARIABLE, Address, masked, without
-from cranfield.probing.answers import AnswerError
+from cranfield.probing.addresses import VARIABLE, Address, Secrets, masked
+from cranfield.probing.answers import AnswerError, beginning
 from cranfield.probing.engines import Call
 from cranfield.probing.templates import as_body
 from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 TRIED_AGAIN = (429, 502, 503, 504)  # of these, servers say themselves that they will pass
 REDIRECTS = (301, 302, 303, 307, 308)
 HOPS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before trying again, each pause twice the one before
 LONGEST_WAIT = 120.0  # of what an engine may ask for with Retry-After
+LONGEST_LIMIT = 86_400.0  # seconds for an answer, or between two requests: a day
 BLOCK = 1 << 16
+HEAD = 1 << 20  # bytes of an answer before its body
 _CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
 
@@ -50,6 +57,10 @@ class Limits:
     def __post_init__(self) -> None:
         if not (0 < self.rate < float("inf") and 0 < self.timeout < float("inf")):
             raise UsageError(f"rate and timeout must be above 0, not {self.rate:g} and {self.timeout:g}")
+        if self.timeout > LONGEST_LIMIT:
+            raise UsageError(f"timeout must be at most {LONGEST_LIMIT:,.0f} seconds, a day, not {self.timeout:g}")
+        if self.rate < 1 / LONGEST_LIMIT:
+            raise UsageError(f"rate must be at least {1 / LONGEST_LIMIT:.2g}, a request a day, not {self.rate:g}")
         if self.parallel < 1 or self.retries < 0 or self.most_bytes < 1:
             raise UsageError("parallel and most_bytes must be 1 or more, and retries 0 or more")
 
@@ -85,17 +96,58 @@ class Pace:
         return turn - now
 
 
+class _Timely(io.RawIOBase):
+    """A connection that is read until a moment, which bytes that come one by one do not put off."""
+
+    def __init__(self, raw: io.RawIOBase, connected: socket.socket) -> None:
+        self._raw, self._connected = raw, connected
+        self._deadline = time.perf_counter() + (connected.gettimeout() or 0.0)
+        self.in_head, self.ended, self._size = True, False, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int | None:
+        left = self._deadline - time.perf_counter()
+        if left <= 0:
+            raise TimeoutError
+        self._connected.settimeout(left)
+        count = self._raw.readinto(buffer)
+        self.ended = count == 0
+        self._size += count or 0
+        if self.in_head and self._size > HEAD:
+            raise http.client.LineTooLong("head")
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer that is there, all of it, before the timeout that its connection has when it is made is over."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
+        super().__init__(sock, *arguments, **more)
+        self.timely = _Timely(self.fp.detach(), sock)
+        self.fp = io.BufferedReader(self.timely)
+
+    def begin(self) -> None:
+        super().begin()
+        self.timely.in_head = False
+
+
 class Client:
     """Connections to one engine, one a thread, kept open between requests.
 
-    `requests` counts all that were sent, `tried_again` why some were sent once more.
+    `requests` counts all that were sent, `tried_again` why some were sent once more. What an engine says is to be shown
+    without the `secrets`.
     """
 
-    def __init__(self, address: Address, headers: Mapping[str, str], limits: Limits) -> None:
-        self._address, self._limits = address, limits
+    def __init__(self, address: Address, headers: Mapping[str, str], limits: Limits, secrets: Secrets) -> None:
+        self._address, self._limits, self.secrets = address, limits, secrets
         self._headers = {"Accept": "application/json", "User-Agent": f"cranfield/{__version__}", **headers}
-        words = [part for value in headers.values() for part in (value, value.partition(" ")[2])]
-        self._secrets = [word for word in (*address.secrets(), *words) if len(word) > 3]
         self._pace, self._own, self._lock = Pace(limits.rate), threading.local(), threading.Lock()
         self._all: list[http.client.HTTPConnection] = []
         self._stopped = threading.Event()
@@ -115,19 +167,19 @@ class Client:
         """The answer to a call, tried again where that may help; an AnswerError says why there is none."""
         most = self._limits.retries if retries is None else retries
         for tried in range(most + 1):
-            self._sleep(self._pace.turn())
             try:
                 return self._exchanged(call)
             except PassingError as error:
+                reason = self.secrets.hidden(str(error))
                 if tried == most:
                     times = f", tried {plural(tried + 1, 'time')}" if tried else ""
-                    raise AnswerError(f"{error}{times}") from None
+                    raise AnswerError(f"{reason}{times}") from None
                 pause = min(FIRST_PAUSE * 2**tried, LONGEST_PAUSE) if error.wait is None else error.wait
                 if pause > LONGEST_WAIT:
                     told = f"asks to wait {pause:,.0f} s, and {LONGEST_WAIT:g} s is the longest that is waited"
-                    raise AnswerError(f"{error}: the engine {told}") from None
+                    raise AnswerError(f"{reason}: the engine {told}") from None
                 with self._lock:
-                    self.tried_again[str(error)] += 1
+                    self.tried_again[reason] += 1
                 self._sleep(pause)
         raise AssertionError("unreachable")
 
@@ -169,47 +221,54 @@ class Client:
 
     def _followed(self, call: Call) -> Reply:
         """The answer, from where the engine sends us, which must be the same host: credentials go nowhere else."""
-        path, start = call.path, None
+        path, taken = call.path, 0.0
         for _ in range(HOPS + 1):
-            response, asked = self._response(call, path)
-            start = asked if start is None else start
+            response, start = self._response(call, path)
             with response:
-                body = self._body(response, asked + self._limits.timeout)
+                body = self._body(response)
             end = time.perf_counter()
+            taken += end - start  # without waiting for a turn before each of them
             if response.status not in REDIRECTS:
                 self._check_status(response, body)
-                return Reply(body, start, end)
+                return Reply(body, end - taken, end)
             path = self._elsewhere(response, path)
         raise AnswerError(f"the engine sends from one address to the next, more than {HOPS} times")
 
-    def _response(self, call: Call, path: str) -> tuple[http.client.HTTPResponse, float]:
-        """What comes back, and when it was asked for; connecting is no part of that time."""
+    def _response(self, call: Call, path: str) -> tuple[_Response, float]:
+        """What comes back, and when it was asked for: after waiting for a turn, and after connecting."""
         headers = dict(self._headers)
         body = None
         if call.body is not None:
             headers["Content-Type"], body = "application/json", as_body(call.body)
-        connection, reused = self._connected()
-        with self._lock:
-            self.requests += 1
-        start = time.perf_counter()
-        try:
-            connection.request("GET" if body is None else "POST", path, body, headers)
-            return connection.getresponse(), start
-        except _CLOSED:
-            if not reused:
-                raise
-        # The engine had closed the connection while nothing was asked: that is its right, and no failure.
-        self._drop()
-        connection, _ = self._connected()
-        start = time.perf_counter()
-        connection.request("GET" if body is None else "POST", path, body, headers)
-        return connection.getresponse(), start
+        while True:
+            self._sleep(self._pace.turn())
+            connection, reused = self._connected()
+            with self._lock:
+                self.requests += 1
+            start = time.perf_counter()
+            try:
+                connection.sock.settimeout(self._limits.timeout)
+                connection.request("GET" if body is None else "POST", path, body, headers)
+                left = start + self._limits.timeout - time.perf_counter()
+                if left <= 0:
+                    raise TimeoutError
+                connection.sock.settimeout(left)
+                response = connection.getresponse()
+                assert isinstance(response, _Response)
+                return response, start
+            except _CLOSED:
+                if not reused:
+                    raise
+                # The engine closed the connection when nothing was asked, or just then: its right, and no failure.
+                self._drop()
 
     def _connected(self) -> tuple[http.client.HTTPConnection, bool]:
         """This thread's connection, and whether it was open before."""
         connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is not None and connection.sock is not None:
-            return connection, True
+            if not _is_over(connection.sock):
+                return connection, True
+            connection.close()
         if connection is None:
             host, port, timeout = self._address.host, self._address.port, self._limits.timeout
             connection = (
@@ -217,6 +276,7 @@ class Client:
                 if self._context
                 else http.client.HTTPConnection(host, port, timeout=timeout)
             )
+            connection.response_class = _Response
             self._own.connection = connection
             with self._lock:
                 self._all.append(connection)
@@ -228,8 +288,8 @@ class Client:
         if connection is not None:
             connection.close()
 
-    def _body(self, response: http.client.HTTPResponse, deadline: float) -> bytes:
-        """All of an answer, if it is not too long and comes in time, whole or not at all."""
+    def _body(self, response: _Response) -> bytes:
+        """All of an answer, if it is not too long, whole or not at all."""
         length, most = response.length, self._limits.most_bytes
         parts: list[bytes] = []
         size = 0
@@ -237,9 +297,12 @@ class Client:
             if max(size, length or 0) > most:
                 self._drop()
                 raise AnswerError(f"the answer is larger than {most:,} bytes: ask for less with --depth")
-            if time.perf_counter() > deadline:
-                raise TimeoutError
-            part = response.read1(BLOCK)
+            try:
+                part = response.read1(BLOCK)
+            except http.client.IncompleteRead:
+                if response.timely.ended:
+                    raise
+                raise ChunkError from None  # there is more, and no size of a chunk before it
             if not part:
                 break
             parts.append(part)
@@ -254,7 +317,7 @@ class Client:
         reason = shorten(f"{response.status} {response.reason}".strip(), 60)
         if response.status in TRIED_AGAIN:
             raise PassingError(f"the engine answers {reason}", _wait(response.headers.get("Retry-After")))
-        text = shorten(without(self._secrets, " ".join(body[:2000].decode("utf-8", "replace").split())), 200)
+        text = shorten(" ".join(beginning(body, 2000).split()), 200)
         remedy = None
         if response.status in (401, 403):
             remedy = f"Give credentials by --header-file FILE (headers= in Python) or in the variable {VARIABLE}."
@@ -266,19 +329,42 @@ class Client:
         address = self._address
         host = f"[{address.host}]" if ":" in address.host else address.host
         here = f"{address.scheme}://{host}:{address.port}{path}"
-        there = urljoin(here, response.headers.get("Location", ""))
+        there = _as_written(response.headers.get("Location", ""))
         try:
+            there = urljoin(here, there)
             target = Address.of(there)
-        except UsageError:
+        except ValueError:  # a UsageError is one
             target = None
         if target is None or target.origin != address.origin or response.status == 303:
-            shown = shorten(without(self._secrets, masked(there)), 100)
+            shown = shorten(masked(there), 100)
             raise AnswerError(
                 f"the engine answers {response.status} and sends us to {shown}, which is not followed",
                 remedy="Give that address, if it is the engine's.",
             )
-        parts = urlsplit(there)
-        return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        return f"{target.path}?{target.query}" if target.query else target.path
+
+
+class ChunkError(http.client.HTTPException):
+    """A chunk of an answer without a size."""
+
+
+def _is_over(connected: socket.socket) -> bool:
+    """Whether the engine has closed a connection on which nothing was asked: only then is there something to read."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connected, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def _as_written(text: str) -> str:
+    """A header as its bytes have it, which is UTF-8 where they are: it was read as Latin-1.
+
+    >>> _as_written("/caf\\xc3\\xa9"), _as_written("/caf\\xe9")
+    ('/café', '/café')
+    """
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
 
 
 def _wait(text: str | None) -> float | None:
@@ -286,6 +372,8 @@ def _wait(text: str | None) -> float | None:
 
     >>> _wait("3"), _wait("Thu, 01 Jan 1970 00:00:00 GMT"), _wait("soon"), _wait(None)
     (3.0, 0.0, None, None)
+    >>> _wait("Mon, 01 Jan 2030 00:00:00 +99999999999999999999") is None
+    True
     """
     if text is None:
         return None
@@ -293,7 +381,7 @@ def _wait(text: str | None) -> float | None:
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -302,4 +390,8 @@ def _words(error: http.client.HTTPException) -> str:
         return "the engine closed the connection without an answer"
     if isinstance(error, http.client.IncompleteRead):
         return "the engine closed the connection before the end of its answer"
+    if isinstance(error, ChunkError):
+        return "a chunk of the answer has no size that can be read"
+    if isinstance(error, http.client.LineTooLong) or type(error) is http.client.HTTPException:  # too many headers
+        return "the head of the answer, or of a chunk in it, is too long"
     return f"the answer is not HTTP ({type(error).__name__})"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from cranfield.errors import DataError
-from cranfield.formats.format import decode
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.json_text import parse
 from cranfield.formats.sources import open_source
 from cranfield.probing.addresses import MASK, SECRET
@@ -30,8 +31,13 @@ def read_template(path: str) -> Json:
     ...     read_template(f"{folder}/body.json")
     {'match': '{query}', 'size': '{depth}', 'as': '{depth}'}
     """
-    text = decode(bytes(open_source(path).data))
-    template = parse(_BARE.sub(lambda found: found[0] if found[0][0] == '"' else f'"{found[0]}"', text), path, None)
+    text = decode(bytes(open_source(path).data).removeprefix(BYTE_ORDER_MARK))
+    try:
+        template = parse(_BARE.sub(lambda found: found[0] if found[0][0] == '"' else f'"{found[0]}"', text), path, None)
+    except DataError as error:
+        if not SECRET.search(text):
+            raise
+        raise DataError(error.message, source=path, line=error.line) from None  # the line may hold a secret
     if "{query}" not in json.dumps(template):
         raise DataError("has no {query} in it", source=path, remedy='Write it where the query goes: "query": {query}.')
     return template
@@ -57,15 +63,40 @@ def filled(template: Json, query: str, depth: int) -> Json:
 def without_secrets(template: Json) -> Json:
     """The template as it may be kept: what lets one in is masked.
 
-    >>> without_secrets({"api_key": "x", "q": "{query}", "of": [{"token": "y"}]})
-    {'api_key': '***', 'q': '{query}', 'of': [{'token': '***'}]}
+    >>> without_secrets({"api_key": "x", "key": "{query}", "of": [{"token": ["y"]}]})
+    {'api_key': '***', 'key': '{query}', 'of': [{'token': '***'}]}
     """
     if isinstance(template, dict):
         return {
-            name: MASK if SECRET.search(name) and isinstance(value, str) else without_secrets(value)
+            name: MASK if SECRET.search(name) and any(_values(value)) else without_secrets(value)
             for name, value in template.items()
         }
     return [without_secrets(value) for value in template] if isinstance(template, list) else template
+
+
+def body_secrets(template: Json) -> Iterator[str]:
+    """The values of a template that let one in: those under names of secrets, however deep.
+
+    >>> list(body_secrets({"auth": {"basic": "x"}, "q": "{query}", "of": [{"password": 1234}]}))
+    ['x', '1234']
+    """
+    if isinstance(template, dict):
+        for name, value in template.items():
+            yield from _values(value) if SECRET.search(name) else body_secrets(value)
+    elif isinstance(template, list):
+        for value in template:
+            yield from body_secrets(value)
+
+
+def _values(template: Json) -> Iterator[str]:
+    """Texts and numbers, as texts; what is put in is neither, nor is what is set or not."""
+    if isinstance(template, dict | list):
+        for value in template.values() if isinstance(template, dict) else template:
+            yield from _values(value)
+    elif isinstance(template, str | int | float) and not isinstance(template, bool):
+        text = str(template)
+        if text and not _MARK.fullmatch(text):
+            yield text
 
 
 def as_body(document: Json) -> bytes:
