@@ -162,6 +162,8 @@ class Handler(BaseHTTPRequestHandler):
             "nan": [(id, float("nan")) for id, _ in rows],
             "nobody": [(None, score) for _, score in rows],
             "surrogate": [(id + "\ud800", score) for id, score in rows],
+            "blank": [(f"{id} x", score) for id, score in rows],
+            "newline": [(f"{id}\nx", score) for id, score in rows],
             "numbers": [(n, score) for n, (_, score) in enumerate(rows)],
             "nothing": [],
             "hostile": [(f"{HOSTILE}{n}", score) for n, (_, score) in enumerate(rows)],

@@ -811,6 +811,49 @@ def test_expectations_that_make_no_sense_are_refused(server: PondServer, tmp_pat
         read_items(str(path))
 
 
+def test_items_may_have_a_mark_and_comments(tmp_path: Path) -> None:
+    path = tmp_path / "items.txt"
+    path.write_text("\ufeff# ours\n1 d01\n\n#more\n# theirs\n2 d02\n", "utf-8")
+    assert read_items(str(path)) == [("1", "d01"), ("2", "d02")]
+    path.write_text("# three fields\n1 0 d01 L1\n1 0 d02 L0\n", "utf-8")
+    assert read_items(str(path)) == [("1", "d01")]
+
+
+def test_labels_are_refused_with_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "l.qrels"
+    path.write_text("1 0 d01 A\n1 0 d02 C\n")
+    done = command_line("probe", "http://localhost/pond", "--topics", TOPICS, "--expect", path)
+    assert done.exit == 3
+    assert "those from L0 to L99 are taken here. Make numbers of others first, with cranfield convert" in done.stderr
+    assert command_line("convert", path, "-o", tmp_path / "n.qrels", "--labels", "A=1,C=0").exit == 0
+    assert read_items(str(tmp_path / "n.qrels")) == [("1", "d01")]
+
+
+def test_a_body_may_have_a_mark(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_text('\ufeff{"q": {query}}', "utf-8")
+    assert read_template(str(body)) == {"q": "{query}"}
+
+
+@pytest.mark.parametrize(("fault", "id"), [("blank", '"d01 x"'), ("newline", '"d01\\nx"')])
+def test_an_id_that_the_run_cannot_hold_is_refused_when_it_comes(
+    fault: str, id: str, server: PondServer, tmp_path: Path
+) -> None:
+    line = ["probe", f"{server.url}/pond-{fault}", "--topics", str(TOPICS), "--rate", "2000", "-o"]
+    done = command_line(*line, tmp_path / "a.run")
+    assert (done.exit, len(server.seen), list(tmp_path.iterdir())) == (3, 1, [])
+    assert f"topic 1: the id of document 1 is {id}, which cannot be written as trec" in done.stderr
+    assert "-o RUN.jsonl" in done.stderr
+    assert command_line(*line, tmp_path / "a.jsonl").exit == 0
+    assert cranfield.read_run(tmp_path / "a.jsonl").of("1")[json.loads(id)]
+
+
+def test_a_topic_that_the_run_cannot_hold_is_refused_before_anything_is_sent(server: PondServer) -> None:
+    with pytest.raises(DataError, match="the id of topic 'a b' cannot be written as trec"):
+        asked(server, topics={"a b": "ducks"}, place="a.run")
+    assert server.seen == []
+
+
 def test_parameters_of_an_address_are_kept_and_those_for_fields_too() -> None:
     call = ENGINES["solr"].function(Endpoint("/solr/a", "fl=key"), "x", 2)
     assert call.path == "/solr/a/select?fl=key&q=x&rows=2&wt=json"

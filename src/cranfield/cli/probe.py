@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
-from cranfield.errors import UsageError
+from cranfield.errors import DataError, UsageError
 from cranfield.formats.reading import Reading
 from cranfield.probing.engines import ENGINES, engine_names
 from cranfield.search.search_tables import FORMATS
@@ -53,6 +53,12 @@ def _asking(query: str | None, depth: int, tag: str | None, warm_up: int, repeat
     return Asking(query=_fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats))
 
 
+_LABELS = (
+    "Of grades that are words, those from L0 to L99 are taken here. Make numbers of others first, with cranfield "
+    "convert --labels, or list the documents that are expected: a topic and a document on each line."
+)
+
+
 def _expected(expect: str | None, within: int | None, reading: Reading) -> Expectations | None:
     from cranfield.probing import Expectations, read_items
 
@@ -60,7 +66,13 @@ def _expected(expect: str | None, within: int | None, reading: Reading) -> Expec
         if within is not None:
             raise UsageError("--within is for documents that are expected: name them with --expect FILE")
         return None
-    items = read_items(expect, reading=reading)
+    try:
+        items = read_items(expect, reading=reading)
+    except DataError as error:
+        if "--labels" not in (error.option or ""):
+            raise
+        where = {"source": error.source, "text": error.text, "remedy": error.remedy, "option": _LABELS}
+        raise DataError(error.message, line=error.line, **where) from None
     return Expectations(items=items) if within is None else Expectations(items=items, within=within)
 
 
@@ -209,6 +221,7 @@ def command(
         limits=limits,
         expected=expected,
         allow_failures=allow_failures,
+        place=output,
         watch=counted,
     )
     options.warn(probed.warnings)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import DataError, shorten
+from cranfield.formats.format import NOTHING
 from cranfield.probing.paths import JsonPath, Step, value_at
 from cranfield.registry import is_number
 
@@ -23,6 +25,8 @@ FAULTS = {
     "`--scores none` keeps the engine's order",
     "unstable": "another ranking when asked again, for {topics}; the first one counts",
 }
+
+ANY_ID = "Ids are never changed. jsonl and json hold any id, csv and tsv hold blanks: -o RUN.jsonl."
 
 
 class AnswerError(DataError):
@@ -47,6 +51,8 @@ class AnswerForm(NamedTuple):
     ids: JsonPath
     scores: JsonPath | None
     partial: tuple[tuple[Step, ...], ...] = ()  # where an engine says that it has not searched everything
+    format: str = ""  # in which the run will be written
+    unfit: re.Pattern[str] = NOTHING  # what no id may have in it there
 
     def read(self, body: bytes, depth: int) -> Answer:
         """
@@ -57,6 +63,8 @@ class AnswerForm(NamedTuple):
         document = _parsed(body)
         partial = any(_is_set(document, way) for way in self.partial)
         ids = [_id(value, number) for number, value in enumerate(self._values(self.ids, document), start=1)]
+        if self.unfit.search("".join(ids)):
+            self._check_ids(ids)
         if self.scores is None:
             return _looked_at(ids, [float(len(ids) - place) for place in range(len(ids))], depth, partial)
         scores = [_score(value, number) for number, value in enumerate(self._values(self.scores, document), start=1)]
@@ -65,6 +73,15 @@ class AnswerForm(NamedTuple):
                 f"{len(ids)} documents at {self.ids.text}, but {len(scores)} scores at {self.scores.text}"
             )
         return _looked_at(ids, scores, depth, partial)
+
+    def _check_ids(self, ids: Sequence[str]) -> None:
+        for number, id in enumerate(ids, start=1):
+            if self.unfit.search(id):
+                raise AnswerError(
+                    f"the id of document {number} is {shorten(json.dumps(id), 60)}, which cannot be written as "
+                    f"{self.format}",
+                    remedy=ANY_ID,
+                )
 
     def _values(self, path: JsonPath, document: Json) -> list[Json]:
         try:

@@ -16,7 +16,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats import read_run
 from cranfield.probing.addresses import Address, Secrets, credentials, header_secrets, masked
-from cranfield.probing.answers import FAULTS, Answer, AnswerError, AnswerForm
+from cranfield.probing.answers import ANY_ID, FAULTS, Answer, AnswerError, AnswerForm
 from cranfield.probing.client import Client, Limits, Reply
 from cranfield.probing.engines import ENGINES, Call, Endpoint, Engine
 from cranfield.probing.expectations import Expectations, Visibility
@@ -94,9 +94,11 @@ class Target:
     def template(self) -> Json:
         return None if self.body is None else read_template(self.body)
 
-    def secrets(self, sent: Mapping[str, str]) -> Secrets:
-        """What lets one in: of the address, of the body, and of the headers that are sent."""
-        return Secrets([*self.address.secrets(), *body_secrets(self.template), *header_secrets(sent)])
+    def client(self, limits: Limits) -> Client:
+        """What asks it, and knows what lets one in: of the address, of the body, and of the headers that are sent."""
+        sent = credentials(self.address, self.headers)
+        secrets = Secrets([*self.address.secrets(), *body_secrets(self.template), *header_secrets(sent)])
+        return Client(self.address, sent, limits, secrets)
 
     def call(self, query: str, depth: int) -> Call:
         """What is sent for a query."""
@@ -169,16 +171,16 @@ def probe(
     limits: Limits | None = None,
     expected: Expectations | None = None,
     allow_failures: bool = False,
+    place: str | None = None,
     watch: Watch = unwatched,
 ) -> Probed:
     """Sends topics to a running engine, and makes a run of its answers; an address alone is one of Elasticsearch.
 
     `asking` says what is asked and how often, `limits` how hard, `expected` which documents must be found. A topic that
-    has no answer after all retries is an error, unless failures are allowed: then the run is without it, and says so.
+    has no answer after all retries is an error, unless failures are allowed; so is an id that `place` cannot hold.
 
-    >>> from http.server import BaseHTTPRequestHandler, HTTPServer
-    >>> from threading import Thread
-    >>> class Pond(BaseHTTPRequestHandler):
+    >>> import http.server, threading
+    >>> class Pond(http.server.BaseHTTPRequestHandler):
     ...     def do_GET(self):
     ...         body = b'{"found": [{"id": "d1", "score": 2.5}, {"id": "d2", "score": 1.0}]}'
     ...         self.send_response(200)
@@ -186,8 +188,8 @@ def probe(
     ...         self.end_headers()
     ...         self.wfile.write(body)
     ...     def log_message(self, *words): pass
-    >>> server = HTTPServer(("127.0.0.1", 0), Pond)
-    >>> Thread(target=server.serve_forever, daemon=True).start()
+    >>> server = http.server.HTTPServer(("127.0.0.1", 0), Pond)
+    >>> threading.Thread(target=server.serve_forever, daemon=True).start()
     >>> url = f"http://127.0.0.1:{server.server_port}/find?q={{query}}&n={{depth}}"
     >>> pond = Target(url=url, engine="json", ids="found[*].id", scores="found[*].score")
     >>> probed = probe(pond, {"1": "ducks", "2": "geese"}, limits=Limits(rate=1000))
@@ -203,28 +205,41 @@ def probe(
     queries = dict(zip(asked.ids, asked.queries(*asking.query), strict=True))
     if expected is not None:
         expected.check(queries, asking.depth)
+    form = _fit_for(place, target.form, queries, asked.name)
     calls = {topic: target.call(query, asking.depth) for topic, query in queries.items()}
-    sent = credentials(target.address, target.headers)
-    with Client(target.address, sent, limits, target.secrets(sent)) as client:
-        record = _asked(client, target.form, calls, asking, _Way(limits.parallel, allow_failures, watch))
+    with target.client(limits) as client:
+        record = _asked(client, form, calls, asking, _Way(limits.parallel, allow_failures, watch))
         counts = _counted(record, calls, client)
         version = _version(client, target.kind)
     rows = {topic: dict(zip(*answer[:2], strict=True)) for topic, answer in record.answers.items() if answer.ids}
     if not rows:
         raise DataError("no document was found for any topic", source=masked(target.url), remedy=_NOTHING)
-    tag = asking.tag or target.engine
     efficiency = record.efficiency(min(asking.timing.warm_up, len(calls)), asking.timing.repeats)
     return Probed(
-        run=read_run(rows, name=tag),
+        run=read_run(rows, name=asking.tag or target.engine),
         efficiency=efficiency,
         counts=counts,
         metadata=_metadata(target, asking, limits, efficiency, version, asked.name),
         visibility=None if expected is None else expected.seen_in(record.rankings),
-        warnings=tuple(_warnings(counts, tag)),
+        warnings=tuple(_warnings(counts, asking.tag or target.engine)),
     )
 
 
 _NOTHING = "Is this the index of these topics, and does it search the fields that hold the text?"
+
+
+def _fit_for(place: str | None, form: AnswerForm, topics: Iterable[str], source: str) -> AnswerForm:
+    """Where answers have documents, whose ids must be such as the file holds; those of topics are looked at now."""
+    from cranfield.formats.writers import format_of, writable
+
+    if place is None:
+        return form
+    name = format_of(place)
+    unfit = next(format.writer.unfit for format in writable() if format.name == name and format.writer)
+    for topic in topics:
+        if unfit.search(topic):
+            raise DataError(f"the id of topic {topic!r} cannot be written as {name}", source=source, remedy=ANY_ID)
+    return form._replace(format=name, unfit=unfit)
 
 
 class _Way(NamedTuple):
