@@ -57,8 +57,9 @@ def read_topic_set(source: str, reading: Reading = DEFAULT, *, part: str | None 
 
 
 def _topic_ids(opened: Source, reading: Reading) -> tuple[str, ...]:
-    """Topics of a list with one id a line, of judgements, or of what is neither and has topics with their texts; of what
-    has been read, as a pipe can be read only once.
+    """Topics of a list with one id a line, of judgements, or of what is neither and has topics with their texts.
+
+    The source has been opened before, as a pipe can be read only once.
     """
     text = decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)).replace("\r", "\n")
     lines = [line.strip() for line in text.split("\n") if line.strip()]
