@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 import cranfield
+from commands import command_line
 from cranfield import Measure
 from cranfield.judged import relstring
 from cranfield.measures import parse_measure
@@ -177,3 +180,59 @@ def test_bounds_of_interpolated_precision_on_longer_lists_are_those_of_the_searc
     by_trying = by_search(judged, measure.per_topic, 2)
     assert lowest.tolist() == pytest.approx(by_trying[0].tolist(), abs=1e-12)
     assert highest.tolist() == pytest.approx(by_trying[1].tolist(), abs=1e-12)
+
+
+# Documents that share a score, judged, unjudged and pooled ones; z and w nobody judged share one with no other.
+TIED = {
+    "1": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 2.0, "u": 2.0, "v": 2.0, "h": 1.0},
+    "2": {"u": 3.0, "v": 3.0, "b": 2.0, "a": 2.0, "w": 2.0},
+    "3": {"x": 2.0, "u": 2.0, "b": 1.0, "v": 1.0},
+}
+JUDGED: dict[str, float] = {"a": 0, "b": 1, "c": 1, "d": 1, "h": 1, "x": -1}
+UNJUDGED = "uvwx"
+
+
+def in_any_order(measure: Measure) -> bool:
+    """Whether the order of ties, whatever the policy says of it, is nothing to a measure that looks at order."""
+    policies = [cranfield.Policy(ties=ties) for ties in ("docid", "best", "worst")]
+    qrels = dict.fromkeys(TIED, JUDGED)
+    scores = [cranfield.evaluate(qrels, TIED, measure, policy=policy).scores for policy in policies]
+    if not all(np.array_equal(scores[0], other) for other in scores[1:]):
+        return False
+    best = {topic: sorted(ranking, key=lambda d: (-ranking[d], -JUDGED.get(d, 0))) for topic, ranking in TIED.items()}
+    return not np.array_equal(scores[0], cranfield.evaluate(qrels, best, measure).scores)
+
+
+LEVELLED = [measure for measure in FORMS if in_any_order(measure)]
+
+
+def test_measures_in_any_order_say_that_their_bounds_look_at_ties() -> None:
+    assert {measure.definition.name for measure in LEVELLED} == {"ESL"}
+    assert all(measure.traits.every_document for measure in LEVELLED)
+
+
+@pytest.mark.parametrize("ties", ["docid", "best", "worst"])
+@pytest.mark.parametrize("measure", LEVELLED, ids=str)
+def test_bounds_of_what_is_a_mean_over_orders_are_of_that_mean(measure: Measure, ties: str) -> None:
+    policy = cranfield.Policy(ties=ties)
+    results = cranfield.evaluate(dict.fromkeys(TIED, JUDGED), TIED, measure, policy=policy, bounds=True)
+    assert results.lower is not None
+    assert results.upper is not None
+    for t, topic in enumerate(results.topics):
+        open_here = [document for document in TIED[topic] if document in UNJUDGED]
+        guesses = product((0, 1), repeat=len(open_here))
+        closed = [JUDGED | dict(zip(open_here, guess, strict=True)) for guess in guesses]
+        values = [cranfield.evaluate({topic: g}, {topic: TIED[topic]}, measure).scores[0, 0, 0] for g in closed]
+        assert results.lower[0, 0, t] == pytest.approx(min(values))
+        assert results.upper[0, 0, t] == pytest.approx(max(values))
+
+
+def test_expected_search_length_of_ties_is_bounded_by_the_command_too(tmp_path: Path) -> None:
+    """A run alone is read early, without its rows: here they are needed."""
+    scores = {"a": 3, "b": 3, "c": 2, "d": 2, "e": 2, "f": 2, "g": 2, "h": 1}
+    (tmp_path / "run").write_text("".join(f"1 Q0 {d} 0 {score} r\n" for d, score in scores.items()))
+    (tmp_path / "qrels").write_text("1 0 a 0\n" + "".join(f"1 0 {document} 1\n" for document in "bcdh"))
+    asked = ("--bounds", "-m", "ESL(wanted=2)", "-f", "csv")
+    called = command_line("evaluate", tmp_path / "qrels", tmp_path / "run", *asked)
+    assert called.stdout.splitlines()[1] == "run,2.0,1.0,2.0"
+    assert called.stderr == "", "it is the mean over all orders already"

@@ -57,6 +57,12 @@ QRELS: Judgements = {"q": {"a": 2, "b": 1, "c": 1, "n": 0, "m": 0, "p": -1}}
         (("ab", "c"), "nDCG", Policy(ties="file"), True),
         (("ab", "c"), "nDCG", Policy(ties="expected"), False),
         (("ab", "c"), "nDCG", Policy(ties="worst"), False),
+        (("an", "c"), "ESL", Policy(), False),  # the mean over all orders already
+        (("an", "c"), "ESL,AP", Policy(), True),
+        (("an", "c"), "ESL", Policy(depth=1), True),  # the order decides who is left
+        (("an", "c"), "SetP,NumRel", Policy(), False),  # of the whole list
+        (("an", "c"), "SetP", Policy(depth=1), True),
+        (("na", "c"), "P@1,SetP", Policy(), True),
     ],
 )
 def test_ties_are_doubtful_where_their_order_may_matter(

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import cranfield
 from cranfield import DataError, Policy, UsageError, evaluate, measures
 from cranfield.cli import cli
+from cranfield.explanation.accounts import explain
 from generate import Collection, collections, ranking
 from places import EXAMPLES
 
@@ -74,22 +75,55 @@ def test_a_grade_of_nought_says_that_a_document_was_not_known() -> None:
     assert evaluate(qrels, run, "Novelty", known={"1": {"a": 0, "b": 1}}).mean() == {"run": {"Novelty": 1.0}}
 
 
-@pytest.mark.parametrize("name", ["Coverage", "Novelty", "Coverage@2", "Novelty@2"])
-def test_bounds_are_the_extremes_of_everything_possible(name: str) -> None:
-    """Each unjudged document might be relevant or not, and known or not."""
+BY_KNOWN = ["RelativeRecall(expected='known')", "RelativeRecall(expected='known')@2", "RecallEffort(expected='known')"]
+BY_KNOWN += ["RecallEffort(expected='known', over='retrieved')"]
+
+
+@pytest.mark.parametrize("known", ["ad", "adu", "w", "uvw", "z", "adw", "cuv"])
+@pytest.mark.parametrize("name", ["Coverage", "Novelty", "Coverage@2", "Novelty@2", "Coverage@4", *BY_KNOWN])
+def test_bounds_are_the_extremes_of_everything_possible(name: str, known: str) -> None:
+    """Each unjudged document might be relevant or not; which of them were known is known."""
     ranked = "aubvcw"  # u, v, w are not judged
-    grades, known = {"a": 1, "b": 1, "c": 0, "d": 1, "e": 1}, {"a": 1, "d": 1}
+    grades, before = {"a": 1, "b": 1, "c": 0, "d": 1, "e": 1}, dict.fromkeys(known, 1)
     run = {"1": {document: -float(i) for i, document in enumerate(ranked)}}
-    results = evaluate({"1": grades}, run, name, known={"1": known}, bounds=True)
+    results = evaluate({"1": grades}, run, name, known={"1": before}, bounds=True)
     values = []
-    for guess in product((None, 0, 1), (0, 1), (None, 0, 1), (0, 1), (None, 0, 1), (0, 1)):
-        more = {d: g for d, g in zip("uvw", guess[::2], strict=True) if g is not None}
-        also = dict(zip("uvw", guess[1::2], strict=True))
-        values.append(evaluate({"1": {**grades, **more}}, run, name, known={"1": {**known, **also}}).scores[0, 0, 0])
+    for guess in product((None, 0, 1), repeat=3):
+        more = {d: g for d, g in zip("uvw", guess, strict=True) if g is not None}
+        values.append(evaluate({"1": {**grades, **more}}, run, name, known={"1": before}).scores[0, 0, 0])
     assert results.lower is not None
     assert results.upper is not None
     assert results.lower[0, 0, 0] == pytest.approx(min(values))
     assert results.upper[0, 0, 0] == pytest.approx(max(values))
+    account = explain(cranfield.Experiment({"1": grades}, run, known={"1": before}), "1", name).accounts[0]
+    assert account.bounds == pytest.approx((min(values), max(values)))
+
+
+def test_what_was_not_known_cannot_become_known() -> None:
+    """The first query of the lecture notes: its bounds of coverage are its value."""
+    found = ["d123", "d84", "d56", "d6", "d8", "d9", "d511", "d129", "d187", "d25", "d38", "d48", "d250", "d113", "d3"]
+    relevant = ["d3", "d5", "d9", "d25", "d39", "d44", "d56", "d71", "d89", "d123"]
+    known = dict.fromkeys(["d123", "d56", "d44", "d999"], 1)
+    results = evaluate(
+        {"q1": dict.fromkeys(relevant, 1)}, {"q1": found}, ["Coverage", "Novelty"], known={"q1": known}, bounds=True
+    )
+    assert results.lower is not None
+    assert results.upper is not None
+    assert results.lower[0, :, 0].tolist() == pytest.approx([2 / 3, 3 / 5])
+    assert results.upper[0, :, 0].tolist() == pytest.approx([2 / 3, 13 / 15])
+
+
+def test_explain_shows_the_working_where_the_user_expects_what_was_known() -> None:
+    experiment = cranfield.Experiment(
+        {"1": dict.fromkeys("abc", 1)}, {"1": ["a", "x", "b", "y"]}, known={"1": dict.fromkeys("acy", 1)}
+    )
+    account = explain(experiment, "1", "RelativeRecall(expected='known')").accounts[0]
+    assert account.text == "RelativeRecall(expected='known') = 2 / 2 = 1.0000"
+    assert account.notes == ()
+    supposed = {line.document: line.if_relevant for line in account.lines}
+    assert supposed == {"a": None, "x": 3 / 2, "b": None}, "what was not known is one more that is found"
+    coverage = explain(experiment, "1", "Coverage", shown=4).accounts[0]
+    assert [line.if_relevant for line in coverage.lines] == [None, 1 / 2, None, 2 / 3], "y was known"
 
 
 def test_ties_are_averaged_over_all_orders() -> None:
@@ -142,8 +176,6 @@ def test_what_the_user_knew_may_be_what_the_user_expects() -> None:
     assert results.of(names[2]).tolist() == [2 / 3, 1 / 2, 0]
     with pytest.raises(UsageError, match="expected='known' needs the documents the user knew before"):
         evaluate(qrels, run, names)
-    with pytest.raises(UsageError, match="it has no bounds"):
-        evaluate(qrels, run, names, known=known, bounds=True)
 
 
 def test_without_known_documents_the_error_says_how_to_give_them() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from cranfield.efficiency.resources import check_figures
 from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import findings
-from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_lengths
+from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_retrieved
 from cranfield.evaluation.opinions import Opinions, Scored, opinions, scored, shown_pool, spread
 from cranfield.evaluation.restriction import told
 from cranfield.evaluation.results import Results
@@ -20,7 +20,7 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Judged, Mask, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
-from cranfield.tables import Run
+from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
     from cranfield.evaluation.experiment import GivenLengths
@@ -85,7 +85,7 @@ def evaluated(
     warnings += findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
     warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, qrels.name)
-    runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.timed))
+    runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.complete))
     if not runs:
         raise UsageError("no run given")
     names = distinct_names([(run.source.name, run.source.path) for run in runs])
@@ -137,16 +137,19 @@ class _ScoredRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Scoring:
-    """How every run is scored. Measures that read lengths see every document retrieved, the others those judged."""
+    """How every run is scored. Measures that read lengths see every document retrieved, and so do those whose bounds
+    hang on what unjudged documents are; the others see those judged.
+    """
 
     measures: tuple[Measure, ...]
     points: tuple[Measure, ...]  # under the curves of which some of the measures are the area
-    timed: list[bool]  # which of all of them read lengths
+    complete: list[bool]  # which of all of them see every document retrieved
     policy: Policy
     heard: Opinions | None
     bounds: bool
     ratios: bool
     judgements: Judgements
+    known: Qrels | None
     lengths: Mapping[str, float]
 
     @classmethod
@@ -166,15 +169,21 @@ class _Scoring:
             )
         if heard is not None and any(timed):
             raise UsageError(f"measures that read lengths take one judge: judges=grade, not {policy.judges}")
+        open_to_all = bounds and heard is None and "preferences" not in judgements.qrels.columns
+        complete = [
+            reads or (open_to_all and measure.traits.every_document)
+            for reads, measure in zip(timed, (*measures, *points), strict=True)
+        ]
         return cls(
             measures=measures,
             points=points,
-            timed=timed,
+            complete=complete,
             policy=policy,
             heard=heard,
             bounds=bounds,
             ratios=ratios,
             judgements=judgements,
+            known=experiment.known_documents,
             lengths=lengths,
         )
 
@@ -185,16 +194,17 @@ class _Scoring:
 
     def of_run(self, run: Run, whole: Judged) -> _ScoredRun:
         """A run's scores, and what is odd about it."""
-        judged, plain = self._seen(whole, [m for m, reads in zip(self.scored, self.timed, strict=True) if not reads])
+        judged, plain = self._seen(whole, [m for m, reads in zip(self.scored, self.complete, strict=True) if not reads])
         cubes, errors = plain.cubes, plain.errors
-        if any(self.timed):
-            every = with_lengths(self.judgements.qrels, run, self.lengths)
+        if any(self.complete):
+            lengths = self.lengths if any(measure.definition.needs == "lengths" for measure in self.scored) else None
+            every = with_retrieved(self.judgements.qrels, run, known=self.known, lengths=lengths)
             pooled = replace(pool(every), max_grade=self.judgements.pool.max_grade)
             of_all = joined(run, every, self.policy.ties, pooled=pooled)
-            _, timed = self._seen(of_all, [m for m, reads in zip(self.scored, self.timed, strict=True) if reads])
-            place = np.argsort(np.argsort(self.timed, kind="stable"))
-            cubes = [np.concatenate(pair)[place] for pair in zip(cubes, timed.cubes, strict=True)]
-            errors = np.concatenate((errors, timed.errors))[place]
+            _, complete = self._seen(of_all, [m for m, reads in zip(self.scored, self.complete, strict=True) if reads])
+            place = np.argsort(np.argsort(self.complete, kind="stable"))
+            cubes = [np.concatenate(pair)[place] for pair in zip(cubes, complete.cubes, strict=True)]
+            errors = np.concatenate((errors, complete.errors))[place]
         warnings = findings.of_run(run, whole, self.policy, self.measures)
         warnings += findings.of_sampling(run, self.measures, self._errors(errors), self.policy)
         warnings += spread(run.name, self.measures, plain.single)

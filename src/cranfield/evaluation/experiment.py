@@ -242,7 +242,8 @@ class Experiment:
         judging = None if rows else Judging(judgements.qrels.table, self.policy.ties)
 
         def read_and_work(source: NamedSource, threads: int) -> Made:
-            run = self._memory.ahead or self._read(source, judging, threads)
+            ahead = None if rows else self._memory.ahead  # which was read without its rows
+            run = ahead or self._read(source, judging, threads)
             whole = joined(run, judgements.qrels, self.policy.ties, pooled=judgements.pool, threads=threads)
             return work(run, whole)
 
@@ -265,7 +266,8 @@ class Experiment:
     def alone(self, run: Run) -> Experiment:
         """The same with one of its runs."""
         qrels = self.judgements().qrels
-        alone = replace(self, qrels=qrels, runs=[run], known=None, lengths=self.lengths_by_document or None, rows=True)
+        known, lengths = self.known_documents, self.lengths_by_document or None
+        alone = replace(self, qrels=qrels, runs=[run], known=known, lengths=lengths, rows=True)
         alone._memory.judgements.update(self._memory.judgements)
         return alone
 
@@ -379,11 +381,14 @@ def with_known(qrels: Qrels, known: Qrels) -> Qrels:
     return replace(qrels, columns={**qrels.columns, "known": aligned(known, qrels) > 0})
 
 
-def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
-    """The judgements with all that a run retrieved, unjudged documents with a negative grade, and a column of lengths.
+def with_retrieved(
+    qrels: Qrels, run: Run, *, known: Qrels | None = None, lengths: Mapping[str, float] | None = None
+) -> Qrels:
+    """The judgements with all that a run retrieved, unjudged documents with a negative grade, and of each document
+    whether the user knew it and how long it is, as far as that is given.
 
     >>> run = read_run({"q1": {"d1": 2.0, "d5": 1.0}})
-    >>> qrels = with_lengths(read_qrels({"q1": {"d1": 2, "d2": 1}}), run, {"d1": 80, "d5": 120})
+    >>> qrels = with_retrieved(read_qrels({"q1": {"d1": 2, "d2": 1}}), run, lengths={"d1": 80, "d5": 120})
     >>> qrels.of("q1"), qrels.columns["lengths"]
     ({'d1': 2.0, 'd2': 1.0, 'd5': -1000000.0}, array([ 80.,  nan, 120.]))
     """
@@ -391,7 +396,7 @@ def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
     missing: dict[str, None] = {}
     for topic, grades in qrels.to_dict().items():
         retrieved = run.table.documents(topic.encode("utf-8", "surrogateescape"))
-        missing |= {document: None for document in retrieved if document not in lengths}
+        missing |= {document: None for document in retrieved if lengths is not None and document not in lengths}
         every[topic] = dict.fromkeys(retrieved, UNJUDGED) | grades
     if missing:
         raise DataError(
@@ -400,5 +405,7 @@ def with_lengths(qrels: Qrels, run: Run, lengths: Mapping[str, float]) -> Qrels:
             remedy="Every retrieved document needs one, judged or not: those above it decide when another is reached.",
         )
     made = read_qrels(every)
-    column = [lengths.get(document, np.nan) for grades in made.to_dict().values() for document in grades]
-    return replace(made, columns={"lengths": np.array(column, dtype=np.float64)})
+    if lengths is not None:
+        column = [lengths.get(document, np.nan) for grades in made.to_dict().values() for document in grades]
+        made = replace(made, columns={"lengths": np.array(column, dtype=np.float64)})
+    return made if known is None else with_known(made, known)

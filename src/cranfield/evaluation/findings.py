@@ -231,7 +231,11 @@ def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure])
     """Ties whose order is a convention: doubtful where documents of different grades change places with it."""
     if policy.ties not in ("docid", "file") or not np.any(judged.tie_size > 1):  # otherwise every order is counted
         return []
-    topics = _tied_topics(judged, policy, measures)
+    from cranfield.measures.order_minded import minds_ties
+
+    # A depth keeps some of the tied documents: their order is then something to every measure.
+    minding = [measure for measure in measures if policy.depth is not None or minds_ties(measure)]
+    topics = _tied_topics(judged, policy, minding) if minding or not measures else 0
     if topics:
         message = (
             f"a convention orders tied documents of different grades in {plural(topics, 'topic')}: --ties expected "

@@ -10,7 +10,7 @@ import numpy as np
 from cranfield.comparison.diagnosis import Move
 from cranfield.errors import UsageError, some
 from cranfield.evaluation import findings
-from cranfield.evaluation.experiment import Experiment, with_lengths
+from cranfield.evaluation.experiment import Experiment, with_retrieved
 from cranfield.explanation.explanation import Account, Below, ExplainedRank, Explanation, Missed, Placed, SideBySide
 from cranfield.formats import read_qrels
 from cranfield.formats.runs import named_runs
@@ -85,8 +85,10 @@ def explain(
         warnings += odd
         for measure in wanted:
             ranking = plain
-            if measure.definition.needs == "lengths":
-                every = with_lengths(judgements, table, lengths)
+            timed = measure.definition.needs == "lengths"
+            if timed or (measure.traits.every_document and "preferences" not in judgements.columns):
+                known = experiment.known_documents
+                every = with_retrieved(judgements, table, known=known, lengths=lengths if timed else None)
                 ranking, _ = _ranking(table, every, joined(table, every, policy.ties), topic, policy)
             explained[measure].append(_account(table.name, measure, ranking, shown, policy))
     warnings += findings.unreachable_grade(wanted, plain.judged.pool, judgements.name)

@@ -129,12 +129,14 @@ class Traits(Record):
     `Judged.at_rank` and `Judged.levelled`, or has a formula for the mean over all orders of ties. `bounds` is a
     function like the measure's own that gives the lowest and the highest value if unjudged documents were relevant;
     without one they are searched for. `may_hurt` says that a more relevant document may lower it: its bounds are then
-    the widest that a search finds. `needs` names the column of the judgements, in NEEDS, without which it cannot be
-    computed. `denominator` is a function like its own that gives what its value is divided by, if that follows from the
-    judgements alone: such a measure can be averaged as the ratio of means, agg='ratio'. So can the area under a curve:
-    its `points` are a function of the parameters that gives the measures of which it is the mean. `linear` says that
-    under binary grades it is a sum, over the relevant documents, of weights that no document's relevance changes: its
-    mean under probabilities is then exact. `whole_list` says that a cutoff does not keep it from looking below.
+    the widest that a search finds. `every_document` says that its bounds hang on more of an unjudged document than its
+    rank: on those that share its score, or on whether the user knew it. `needs` names the column of the judgements, in
+    NEEDS, without which it cannot be computed. `denominator` is a function like its own that gives what its value is
+    divided by, if that follows from the judgements alone: such a measure can be averaged as the ratio of means,
+    agg='ratio'. So can the area under a curve: its `points` are a function of the parameters that gives the measures of
+    which it is the mean. `linear` says that under binary grades it is a sum, over the relevant documents, of weights
+    that no document's relevance changes: its mean under probabilities is then exact. `whole_list` says that a cutoff
+    does not keep it from looking below.
 
     A measure of which these depend on its parameters gives a function of them: `varied` of the decorator.
     """
@@ -144,6 +146,7 @@ class Traits(Record):
     exact_ties: bool = False
     bounds: Callable[..., tuple[Floats, Floats]] | None = None
     may_hurt: bool = False
+    every_document: bool = False
     needs: str | None = None
     denominator: Callable[..., Floats] | None = None
     points: Callable[..., Sequence[Measure]] | None = None

@@ -6,6 +6,10 @@ that the judgements do not have, or not as relevant, is not counted.
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
+
 from cranfield.judged import Floats, Judged, Mask
 from cranfield.measures import bounded, explained
 from cranfield.measures.arithmetic import ratio, within
@@ -17,6 +21,7 @@ from cranfield.measures.registry import measure
     Traits(
         exact_ties=True,
         needs="known",
+        every_document=True,
         bounds=lambda judged, **parameters: bounds_of_coverage(judged, **parameters),
         denominator=lambda judged, *, rel, cutoff: known_relevant(judged, rel),
     ),
@@ -45,7 +50,11 @@ def Coverage(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Fl
 
 
 @measure(
-    Traits(needs="known", bounds=lambda judged, **parameters: bounds_of_novelty(judged, **parameters)),
+    Traits(
+        needs="known",
+        every_document=True,
+        bounds=lambda judged, **parameters: bounds_of_novelty(judged, **parameters),
+    ),
     explain=lambda trace, *, rel, cutoff: explained.share(
         trace, trace.relevant(rel, cutoff) & ~_known(trace), float(trace.relevant(rel, cutoff).sum())
     ),
@@ -87,21 +96,36 @@ def _found_and_new(judged: Judged, rel: float, cutoff: int | None) -> tuple[Floa
     return judged.total(hit), judged.total(hit & ~known)
 
 
-def _open_within(judged: Judged, cutoff: int | None) -> Floats:
-    """How many unjudged documents stand at the cutoff or above."""
-    return judged.unjudged.total(within(judged.unjudged.rank, cutoff))
+def open_documents(judged: Judged, cutoff: int | None) -> tuple[Floats, Floats, Floats]:
+    """For each topic the unjudged documents retrieved: new ones down to the cutoff, known ones, known ones below it."""
+    open_ranks, known = judged.unjudged, bounded.open_known(judged)
+    above = within(open_ranks.rank, cutoff)
+    return open_ranks.total(above * (1 - known)), open_ranks.total(above * known), open_ranks.total((1 - above) * known)
 
 
 def bounds_of_coverage(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
-    """Whether an unjudged document was known is as open as whether it is relevant."""
+    """What was known is known; whether it is relevant is open."""
     hits, new = _found_and_new(judged, rel, cutoff)
-    above = _open_within(judged, cutoff)
-    below, known = judged.unjudged.counts - above, known_relevant(judged, rel)
+    _, above, below = open_documents(judged, cutoff)
+    known = known_relevant(judged, rel)
     return ratio(hits - new, known + below), ratio(hits - new + above, known + above)
 
 
 def bounds_of_novelty(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
-    """Lowest if all unjudged documents are relevant and known, highest if they are relevant and new."""
+    """Lowest if of the unjudged documents those known are relevant, highest if the new ones are."""
     hits, new = _found_and_new(judged, rel, cutoff)
-    above = _open_within(judged, cutoff)
-    return ratio(new, hits + above), ratio(new + above, hits + above)
+    open_new, open_known, _ = open_documents(judged, cutoff)
+    return ratio(new, hits + open_known), ratio(new + open_new, hits + open_new)
+
+
+def bounds_of_share_of_known(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
+    """Those of |R ∩ A| / |R ∩ K|, between the extremes of how many of each kind of unjudged documents are relevant.
+
+    Each more of a kind moves the ratio the same way as the last one, once something is divided by: so none, one and
+    all of them are tried.
+    """
+    hits, known = judged.total(judged.hits(rel, cutoff)), known_relevant(judged, rel)
+    kinds = open_documents(judged, cutoff)
+    numbers = [[np.minimum(number, most) for number in (0.0, 1.0, most)] for most in kinds]
+    values = [ratio(hits + new + above, known + above + below) for new, above, below in product(*numbers)]
+    return np.min(values, axis=0), np.max(values, axis=0)

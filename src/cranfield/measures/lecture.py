@@ -8,9 +8,11 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Judged, Mask
 from cranfield.measures import explained, explained_ranked
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.bounded import Bounds
 from cranfield.measures.definition import Traits, needed
-from cranfield.measures.known import known_relevant
+from cranfield.measures.known import bounds_of_share_of_known, known_relevant
 from cranfield.measures.registry import measure
+from cranfield.notation import Value
 from cranfield.registry import Parameter, is_number, is_whole
 
 EXPECTED = Parameter(
@@ -47,8 +49,19 @@ def PLast(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Float
     return judged.total(last * judged.running(hit) / judged.rank)
 
 
+def _share_of(*, expected: int | str | None, **_: Value) -> Traits:
+    """What is true of relative recall: what was known bounds it by a formula of its own."""
+    if expected != "known":
+        return Traits(exact_ties=True, range=(0, float("inf")))
+    return Traits(exact_ties=True, range=(0, float("inf")), every_document=True, bounds=_bounds_of_known)
+
+
+def _bounds_of_known(judged: Judged, *, expected: str, rel: float, cutoff: int | None) -> Bounds:
+    return bounds_of_share_of_known(judged, rel=rel, cutoff=cutoff)
+
+
 @measure(
-    Traits(exact_ties=True, range=(0, float("inf"))),
+    varied=_share_of,
     expected=EXPECTED,
     explain=lambda trace, **parameters: explained_ranked.share_of_expected(trace, _expected, **parameters),
 )
@@ -79,12 +92,18 @@ def _expected(judged: Judged, expected: int | str | None, rel: float) -> Floats:
     if isinstance(expected, int):
         return np.full(len(judged.topics), float(expected))
     if "known" not in judged.pool.columns:
-        raise UsageError(f"expected='known' needs {needed('known')}; and it has no bounds")
+        raise UsageError(f"expected='known' needs {needed('known')}")
     return known_relevant(judged, rel)
 
 
+def _effort_of(*, expected: int | str | None, **_: Value) -> Traits:
+    """What is true of recall effort: what is known and relevant is found late as well as early."""
+    by_known = expected == "known"
+    return Traits(range=(0, float("inf")), every_document=by_known, may_hurt=by_known)
+
+
 @measure(
-    Traits(range=(0, float("inf"))),
+    varied=_effort_of,
     expected=EXPECTED,
     explain=lambda trace, **parameters: explained_ranked.effort(trace, _expected, **parameters),
     over=Parameter(
@@ -121,7 +140,7 @@ def RecallEffort(
 
 
 @measure(
-    Traits(exact_ties=True, range=(0, float("inf"))),
+    Traits(exact_ties=True, range=(0, float("inf")), every_document=True),
     better="lower",
     explain=lambda trace, **parameters: explained_ranked.search(trace, _search, **parameters),
     wanted=Parameter("how many relevant documents the user wants", "a whole number from 1", is_whole),

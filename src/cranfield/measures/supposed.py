@@ -47,10 +47,12 @@ def if_relevant(measure: Measure, trace: Trace, rank: int, grade: float, tie: tu
     1.0
     """
     judged = trace.judged
-    if measure.definition.needs not in (None, "lengths") or "preferences" in judged.pool.columns:
+    if measure.definition.needs not in (None, "lengths", "known") or "preferences" in judged.pool.columns:
         return None
     highest = max(judged.pool.max_grade, grade)
     at = np.flatnonzero(judged.rank == rank)
+    if not len(at) and measure.definition.needs is not None:
+        return None
     if not len(at):
         return _value(measure, with_judgement(judged, rank, grade, tie), highest)
     grades = judged.pool.grades.copy()  # it is pooled, with a negative grade
