@@ -61,11 +61,20 @@ class Parameter(NamedTuple):
         return tuple(word for word in named if self.takes(word))
 
     def meant(self, value: Value) -> str:
-        """The word that was likely meant, to stand after what is said of one that it cannot be; or nothing."""
+        """The word that was likely meant, to stand after what is said of one that it cannot be; or nothing.
+
+        >>> Parameter("worth", "'linear' or 'exp'", lambda v: v in ("linear", "exp")).meant("exponential")
+        '; did you mean exp?'
+        """
         from difflib import get_close_matches
 
         words = {word.lower(): word for word in self.words}
-        near = get_close_matches(value.lower(), words, n=1) if isinstance(value, str) else []
+        if not isinstance(value, str):
+            return ""
+        meant = value.lower()
+        near = get_close_matches(meant, words, n=1) or [
+            word for word in words if len(word) > 2 and meant.startswith(word)
+        ]
         return f"; did you mean {words[near[0]]}?" if near else ""
 
     def takes(self, value: Value) -> bool:

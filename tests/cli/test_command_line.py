@@ -227,7 +227,7 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest(name: str, told:
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))
 def test_every_command_module_is_listed(module: str) -> None:
-    others = ("__init__", "measure_names", "options", "progress", "stopping", "streams")
+    others = ("__init__", "elsewhere", "measure_names", "options", "progress", "stopping", "streams")
     assert module in (*COMMANDS, *MODULES.values(), *others)
 
 
@@ -346,6 +346,56 @@ def test_measures_lists_all_and_explains_one() -> None:
             assert measure.definition.part("Formula") in explained.stdout
             assert measure.definition.part("Reference")[:40] in explained.stdout
     assert cranfield_command("measures", "nope").exit == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("kappa", "`cranfield agreement --help`"),
+        ("spearman", "`cranfield correlate --coefficient spearman`"),
+        ("kendall", "`cranfield correlate --coefficient kendall`"),
+        ("pooling", "`cranfield pool --help`"),
+        ("bonferroni", "`cranfield compare --correction bonferroni`"),
+        ("t-test", "`cranfield compare --test t`"),
+        ("Wilcoxon", "`cranfield compare --test wilcoxon`"),
+        ("CombSUM", "`cranfield fuse --method combsum`"),
+        ("bm25", "`cranfield search --model bm25`"),
+        ("gate", "`cranfield gate --help`"),
+    ],
+)
+def test_what_is_no_measure_but_something_else_is_shown_elsewhere(name: str, shown: str) -> None:
+    called = cranfield_command("measures", name)
+    assert (called.exit, called.stdout) == (2, "")
+    assert called.stderr == f"cranfield: no measure is called '{name}'; see {shown}\n"
+    *command, last = shown.strip("`").split()[1:]
+    if command[1:]:
+        assert command[1] in cranfield_command(command[0], "--help").stdout
+        assert last
+
+
+@pytest.mark.parametrize("name", ["nope", "recal", "R-Precision", "nDGC", "AP(foo=1)", "the", "-"])
+def test_what_is_nowhere_else_is_an_unknown_measure(name: str) -> None:
+    assert "see `" not in cranfield_command("measures", name).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("IDCG", "IdealDCG[@k]"),
+        ("mean reciprocal rank", "RR[@k]"),
+        ("ExpectedSearchLength", "ESL"),
+        ("F2", "F(beta=2)@k"),
+        ("GMAP", "GMAP[@k]"),
+    ],
+)
+def test_a_measure_is_shown_by_what_lectures_call_it(name: str, head: str) -> None:
+    assert cranfield_command("measures", name).stdout.splitlines()[0] == head
+
+
+def test_a_measure_with_an_average_of_its_own_says_how_topics_become_one_number() -> None:
+    for name, average in (("GMAP", "geometric mean: the n-th root of Π x"), ("HMAP", "harmonic mean: n / Σ (1 / x)")):
+        assert f"Average     over topics the {average}" in cranfield_command("measures", name).stdout
+    assert "Average " not in cranfield_command("measures", "AP").stdout
 
 
 @pytest.mark.parametrize(

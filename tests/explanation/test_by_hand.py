@@ -17,6 +17,7 @@ from cranfield import Experiment, Policy, UsageError, evaluate
 from cranfield.explanation import explain, explain_agreement, explain_correlation, explain_mean, typed
 from cranfield.explanation.averages import averages_of, means_of
 from cranfield.explanation.by_hand import correlate_typed, evaluate_typed, explain_typed
+from cranfield.explanation.workings_tables import render
 from cranfield.judged import relstring
 from cranfield.measures import parse_measure
 from cranfield.statistics.coefficients import find_coefficient
@@ -354,3 +355,32 @@ def test_the_file_of_the_notes_prints_their_table(tmp_path: Path) -> None:
     assert lines[11].split() == ["Σ", "24", "38", "7"]
     document = json.loads(printed("try", "--correlation", path, "-f", "json"))
     assert document["coefficients"][0]["value"] == pytest.approx(1 - 6 * 24 / 990)
+
+
+def test_a_mean_over_recall_levels_shows_every_level() -> None:
+    """Beside the sum, whose middle is left out."""
+    workings = explain_typed(["101001-1/11"], "InterpolatedAP(points=9)")
+    levels = [1.0, 2 / 3, 2 / 3, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0]
+    (account,) = workings.explanations[0].accounts
+    assert [level for level, _ in account.levels] == pytest.approx([i / 10 for i in range(1, 10)])
+    assert [precision for _, precision in account.levels] == pytest.approx(levels)
+    table = render(workings, "table")
+    assert "recall  precision\n0.1        1.0000\n0.2        0.6667\n" in table
+    assert "0.9        0.0000\n" in table
+    assert "<td>0.6667</td>" in render(workings, "html").replace(' class="number"', "")
+    document = json.loads(render(workings, "json"))["explanations"][0]["accounts"][0]
+    assert document["levels"][1] == {"recall": 0.2, "precision": pytest.approx(2 / 3)}
+    assert not explain_typed(["101"], "AP").explanations[0].accounts[0].levels
+
+
+@pytest.mark.parametrize("name", ["HMAP", "GMAP", "AP(agg='geometric')", "AP(agg='ratio')"])
+def test_a_topic_has_the_measure_and_the_mean_its_average(name: str) -> None:
+    table = render(explain_typed(["101;011"], name), "table")
+    for topic in ("1", "2"):
+        assert f"AP of run on topic {topic}: " in table
+    assert f"{name} of run: " in table
+    assert f"{name} of run on topic" not in table
+
+
+def test_the_harmonic_mean_of_one_value_has_brackets() -> None:
+    assert [average.text for average in means_of({"run": [0.1]}).averages][2] == "HMAP = 1 / (1/0.1) = 1 / 10 = 0.1000"

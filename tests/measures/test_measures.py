@@ -8,6 +8,7 @@ import math
 import pickle
 import subprocess
 import sys
+from ast import literal_eval
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ import cranfield
 import reference
 from cranfield import Measure, Policy, UsageError, _core, evaluate, measures
 from cranfield.judged import Floats, Judged, relstring
-from cranfield.measures import all_measures, parse_measure, parse_measures
+from cranfield.measures import all_measures, as_measures, parse_measure, parse_measures
 from cranfield.measures.definition import AGGREGATES, EVERYWHERE
 from cranfield.measures.registry import MEASURES as REGISTRY
 from generate import (
@@ -670,6 +671,80 @@ def test_notation_is_read_into_one_canonical_form(text: str, canonical: str) -> 
 @pytest.mark.parametrize(
     ("text", "names"),
     [
+        ("CG@1..3", ["CG@1", "CG@2", "CG@3"]),
+        ("NCG(agg=ratio)@1..2", ["NCG(agg='ratio')@1", "NCG(agg='ratio')@2"]),
+        ("nDCG(gain={1: 3, 2: 9})@4..5", ["nDCG(gain={1: 3, 2: 9})@4", "nDCG(gain={1: 3, 2: 9})@5"]),
+        ("P@2..3,AP,R@9..10", ["P@2", "P@3", "AP", "R@9", "R@10"]),
+        ("precision@1..2", ["P@1", "P@2"]),
+        ("F2@1..2", ["F(beta=2)@1", "F(beta=2)@2"]),
+        ("P @ 1 .. 2", ["P@1", "P@2"]),
+        ("P@2..2", ["P@2"]),
+        ("F1@15,F2@15,F0.5@15", ["F@15", "F(beta=2)@15", "F(beta=0.5)@15"]),
+        ("F.5@15", ["F(beta=0.5)@15"]),
+        ("F2(rel=2)@15", ["F(rel=2, beta=2)@15"]),
+        ("E(beta=2)@15,F(b=2)@15,SetF(b=2)", ["E(b=2)@15", "F(beta=2)@15", "SetF(beta=2)"]),
+        ("IDCG@5,ICG", ["IdealDCG@5", "IdealCG"]),
+    ],
+)
+def test_what_students_write(text: str, names: list[str]) -> None:
+    assert [str(measure) for measure in parse_measures(text)] == names
+
+
+def test_one_measure_is_no_range() -> None:
+    told = "^'CG@1..15' names 15 measures, and one is wanted: CG@1, CG@2, CG@3, CG@4, CG@5 and 10 more$"
+    with pytest.raises(UsageError, match=told):
+        parse_measure("CG@1..15")
+
+
+def test_the_weight_is_given_once() -> None:
+    with pytest.raises(UsageError, match="gives beta twice"):
+        parse_measure("F(b=2, beta=3)@5")
+
+
+def test_a_missing_recall_level_is_shown_as_one() -> None:
+    with pytest.raises(UsageError, match=r"^IPrec needs a recall: IPrec@0\.1$"):
+        as_measures("IPrec")
+    with pytest.raises(UsageError, match=r"^P needs a cutoff: P\(rel=2\)@10$"):
+        as_measures("P(rel=2)")
+
+
+@pytest.mark.parametrize("measure", list(all_measures()), ids=str)
+def test_every_formula_with_a_parameter_is_of_a_value_that_it_can_have(measure: Measure) -> None:
+    for label, formula in measure.definition.formulas.items():
+        assert formula
+        name, _, value = label.removeprefix("Formula").removeprefix(" with ").partition("=")
+        if name:
+            assert measure(**{name: literal_eval(value)}).formula == formula
+            assert measure.formula != formula
+    assert measure.formula == measure.definition.part("Formula")
+
+
+@pytest.mark.parametrize(
+    ("text", "has", "lacks"),
+    [
+        ("AP(over='seen')@5", "(1 / r_k) Σ", "(1 / R)"),
+        ("AP@5", "(1 / R) Σ", "r_k"),
+        ("nDCG(ideal='retrieved')@5", "of the documents of the list", "ideal ranking"),
+        ("NCG(ideal='retrieved')@5", "of the documents of the list", "ideal ranking"),
+        ("ESL(counting='all')", "+ (number wanted)", "with counting"),
+        ("ESL", "j + i s / (r + 1)", "wanted)"),
+        ("RecallEffort(over='retrieved')", "/ (number retrieved)", "rank"),
+        ("Satisfaction(of='returned')", "i ≤ min(k, n)", "min(k, R)"),
+        ("Frustration(of='returned')", "i ≤ min(k, n)", "all ranks"),
+        ("InterpolatedAP(points=9)", "r = 0.1, 0.2, … 0.9", "… 1"),
+        ("InterpolatedAP(points=10)", "r = 0.1, 0.2, … 1", "0, 0.1"),
+        ("NCG(agg='ratio')@5", "CG@k of the ideal ranking", "means"),
+    ],
+)
+def test_the_formula_is_that_of_the_parameters(text: str, has: str, lacks: str) -> None:
+    formula = parse_measure(text).formula
+    assert has in formula
+    assert lacks not in formula
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
         ("P.5,10", ["P@5", "P@10"]),
         ("recall_5,10", ["R@5", "R@10"]),
         ("success", ["Success@1", "Success@5", "Success@10"]),
@@ -724,6 +799,31 @@ def test_some_texts_of_trec_eval_name_several_measures(text: str, names: list[st
         ("nDCG(gain={a: 1})", "a parameter is a number"),
         ("nDCG(gain=exq)", "gain must be 'linear', 'exp' or {grade: gain}, not 'exq'; did you mean exp?"),
         ("nDCG(gain='Linear')", "not 'Linear'; did you mean linear?"),
+        ("nDCG(gain=exponential)@5", "{grade: gain}, not 'exponential'; did you mean exp?"),
+        ("nDCG@5(gain=exp)", "'nDCG@5(gain=exp)': the cutoff comes last: nDCG(gain=exp)@5"),
+        ("IPrec@20", "a number from 0 to 1, not 20; 20 % is written IPrec@0.2"),
+        ("IPrec(rel=2)@50", "50 % is written IPrec(rel=2)@0.5"),
+        ("iprec_at_recall_20", "20 % is written IPrec@0.2"),
+        ("IPrec@10%", "'IPrec@10%': recall is written as a share: IPrec@0.1"),
+        ("IPrec(rel=2)@10 %", "recall is written as a share: IPrec(rel=2)@0.1"),
+        ("P@10%", "'P@10%': a cutoff is a number of documents: P@10"),
+        ("SetP@10%", "unknown measure"),
+        ("P@1,2,3", "the measure is named again: write P@1,P@2,P@3, P@1..3 or P.1,2,3"),
+        ("R@1,5", "the measure is named again: write R@1,R@5 or recall.1,5"),
+        ("NCG(agg=ratio)@1,2", "write NCG(agg=ratio)@1,NCG(agg=ratio)@2 or NCG(agg=ratio)@1..2"),
+        ("P@1..3,7", "the measure is named again: write P@1..3,P@7"),
+        ("P@3..1", "'P@3..1': a range goes from the smaller cutoff to the larger: P@1..3"),
+        ("P@..5", "'P@..5': a range is from one cutoff to another, as in P@1..15"),
+        ("P@1..", "a range is from one cutoff to another, as in P@1..15"),
+        ("P@1..x", "a range is from one cutoff to another"),
+        ("P@0..3", "whole number from 1, not 0"),
+        ("P@1..2000", "'P@1..2000' would be 2,000 measures; a range has at most 1,000"),
+        ("SetP@1..3", "SetP takes no cutoff"),
+        ("IPrec@0.1..0.9", "recall levels are named each, as in iprec_at_recall.0.1,0.2,0.3"),
+        ("IPrec@0..1", "'IPrec@0..1': a range is of cutoffs, as in P@1..15"),
+        ("nonsuch@1..3", "unknown measure 'nonsuch'"),
+        ("spearman", "unknown measure 'spearman'; `cranfield measures` lists them"),
+        ("kappa", "unknown measure 'kappa'; `cranfield measures` lists them"),
         ("nDCG(gain=quadratic)", "{grade: gain}, not 'quadratic'"),
         ("AP(agg=geometrik)", "harmonic, sum, ratio, not 'geometrik'; did you mean geometric?"),
         ("nDCG(ideal=retrived)@5", "ideal must be 'judged' or 'retrieved', not 'retrived'; did you mean retrieved?"),

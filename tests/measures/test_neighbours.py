@@ -169,7 +169,7 @@ def test_commas_are_the_same_as_repeating_the_option(command: str) -> None:
 
 
 def test_one_measure_is_asked_for_where_one_is_taken() -> None:
-    with pytest.raises(UsageError, match="'nDCG@5,AP' names 2 measures: nDCG@5, AP"):
+    with pytest.raises(UsageError, match="'nDCG@5,AP' names 2 measures, and one is wanted: nDCG@5, AP"):
         parse_measure("nDCG@5,AP")
 
 

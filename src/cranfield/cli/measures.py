@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli.measure_names import MeasureName
+from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
@@ -26,7 +27,7 @@ def command(name: str | None, markdown: bool) -> None:
       $ cranfield measures
       $ cranfield measures nDCG
     """
-    from cranfield.measures import all_measures, parse_measures
+    from cranfield.measures import all_measures
     from cranfield.measures.notation import usage
 
     if markdown:
@@ -36,7 +37,7 @@ def command(name: str | None, markdown: bool) -> None:
         return
 
     if name is not None:
-        click.echo(explained(parse_measures(name)[0]))
+        click.echo(explained(_meant(name)))
         return
     width = max(len(usage(measure)) for measure in all_measures())
     family = ""
@@ -50,10 +51,36 @@ def command(name: str | None, markdown: bool) -> None:
     click.echo("\n↓ less is better, · neither more nor less is. `cranfield measures NAME` explains one.")
 
 
+def _meant(name: str) -> Measure:
+    """The measure that is called so, by us or, if it is the only one, by lectures; else what is called so, if anything
+    is."""
+    from cranfield.measures import parse_measures
+    from cranfield.measures.misnamed import known_as
+
+    try:
+        return parse_measures(name)[0]
+    except UsageError as error:
+        lectures = known_as(name)
+        if len(lectures) == 1:
+            return lectures[0]
+        from cranfield.cli.elsewhere import elsewhere
+
+        shown = "" if lectures or not str(error).startswith("unknown measure") else elsewhere(name, _all_commands())
+        if not shown:
+            raise
+        raise UsageError(f"no measure is called '{name}'; see {shown}") from None
+
+
+def _all_commands() -> click.Group:
+    group = click.get_current_context().find_root().command
+    assert isinstance(group, click.Group)
+    return group
+
+
 def explained(measure: Measure) -> str:
     """Everything the registry knows about a measure."""
     from cranfield.measures.definition import needed
-    from cranfield.measures.measures_page import better
+    from cranfield.measures.measures_page import average, better
     from cranfield.measures.notation import usage
 
     definition = measure.definition
@@ -63,8 +90,12 @@ def explained(measure: Measure) -> str:
         written = f"@{name}" if name == definition.at else name
         text = f"{written} = {default}: {parameter.help} ({parameter.accepts})"
         parameters.append(_labelled("" if parameters else "Parameters", text))
-    formula, reference = definition.part("Formula"), definition.part("Reference")
-    parts = [usage(measure), definition.description, *([_labelled("Formula", formula)] if formula else [])]
+    reference = definition.part("Reference")
+    parts = [usage(measure), definition.description]
+    for label, formula in definition.formulas.items():
+        condition = label.removeprefix("Formula").strip()
+        parts.append(_labelled("" if condition else "Formula", f"{condition}: {formula}" if condition else formula))
+    parts += [_labelled("Average", average(measure))] if measure.name in definition.averages else []
     parts.append(_labelled("Better", better(measure)))
     parts.append("\n".join(parameters))
     names = [*definition.aliases, *(f"{name} (agg='{agg}')" for name, (agg, _) in definition.averages.items())]

@@ -169,6 +169,7 @@ def _account(
         steps=working.steps,
         because=working.because,
         columns=tuple(working.columns),
+        levels=working.levels,
         lines=_lines(measure, trace, working, documents, places, grade, ranking.ties),
         below=Below(
             ranks=len(hidden),

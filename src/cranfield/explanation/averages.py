@@ -15,17 +15,9 @@ from cranfield.evaluation.results import Results
 from cranfield.explanation.workings import Average, Workings
 from cranfield.judged import Floats
 from cranfield.measures import Measure
-from cranfield.measures.definition import AGGREGATES, GEOMETRIC_FLOOR, RATIO
+from cranfield.measures.definition import AGGREGATES, FORMULAS, GEOMETRIC_FLOOR, RATIO
 from cranfield.measures.explained import bracketed, bracketed_sign, number, quotient, summed
 
-# What is said of each way to average, as measures' help has formulas.
-FORMULAS = {
-    "mean": "arithmetic mean: (1 / n) Σ x over n topics",
-    "geometric": "geometric mean: the n-th root of Π x, which is exp((1 / n) Σ ln x)",
-    "harmonic": "harmonic mean: n / Σ (1 / x)",
-    "sum": "sum: Σ x over topics",
-    RATIO: "ratio of means: Σ numerators / Σ denominators, where x = numerator / denominator",
-}
 AREA = "area under the curve of ratios of means: (1 / k) Σ over ranks i of Σ numerators / Σ denominators at i"
 LARGEST = 1e100  # of values whose means are asked for: far above every score
 MEANS = {"MAP": "mean", "GMAP": "geometric", "HMAP": "harmonic"}
@@ -165,7 +157,7 @@ def _harmonic(scores: Floats) -> _Working:
         return _Working((), because="a value is 0, and the harmonic mean is 0 if any is")
     inverse = 1 / scores
     terms = summed([f"1/{number(score)}" for score in scores.tolist()])
-    steps = (f"{len(scores)} / {bracketed(terms)}", f"{len(scores)} / {number(float(np.sum(inverse)))}")
+    steps = (f"{len(scores)} / ({terms})", f"{len(scores)} / {number(float(np.sum(inverse)))}")
     return _Working(steps, {"1/x": inverse})
 
 

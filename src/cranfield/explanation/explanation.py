@@ -65,11 +65,12 @@ class Account:
     supposed_grade: float  # that of an unjudged document in `if_relevant`
     bounds: tuple[float, float] | None
     notes: tuple[str, ...]
+    levels: tuple[tuple[float, float], ...] = ()  # of a mean over recall levels, each with its precision
 
     @property
     def formula(self) -> str:
         """As the measure's help has it."""
-        return self.measure.definition.part("Formula")
+        return self.measure.formula
 
     @property
     def adds_up(self) -> bool:
@@ -105,7 +106,7 @@ class Account:
     def parts(self) -> tuple[str, ...]:
         """What is written between the equals signs."""
         value = f"{self.value:.0f}" if self.measure.is_count else f"{self.value:.4f}"
-        return (str(self.measure), *self.steps, value)
+        return (str(self.measure.on_topic), *self.steps, value)
 
 
 class Placed(NamedTuple):

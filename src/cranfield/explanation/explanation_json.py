@@ -39,6 +39,7 @@ def _account_document(account: Account) -> dict[str, Json]:
         "text": account.text,
         "adds_up": account.adds_up,
         "lines": lines,
+        "levels": [{"recall": level, "precision": precision} for level, precision in account.levels],
         "below": account.below._asdict(),
         "retrieved": account.retrieved,
         "relevant": account.relevant,

@@ -71,6 +71,11 @@ def account_grid(account: Account) -> Grid:
     return Grid(header, rows, labels=2)
 
 
+def levels_grid(account: Account) -> Grid:
+    """The recall levels over which the score is a mean, and the precision at each."""
+    return Grid(["recall", "precision"], [[f"{level:g}", _decimal(value)] for level, value in account.levels])
+
+
 def board(account: Account) -> str:
     """The formula with the numbers put in, a step a line."""
     name, *parts = account.parts
@@ -131,8 +136,8 @@ def _bounds(account: Account, low: float, high: float) -> str:
         return f"Bounds that were searched for, {between}, do not hold: the last column has {beyond} outside of them."
     if account.measure.traits.bounds is None:
         supposition = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
-        return f"{supposition}, {account.measure} is {between}."
-    return f"Whatever unjudged documents retrieved may be, {account.measure} is {between}."
+        return f"{supposition}, {account.measure.on_topic} is {between}."
+    return f"Whatever unjudged documents retrieved may be, {account.measure.on_topic} is {between}."
 
 
 def pair_grid(pair: SideBySide) -> Grid:
@@ -169,12 +174,12 @@ def change(placed: Placed) -> str:
 
 
 def _title(account: Account, topic: str) -> str:
-    return f"{account.measure} of {account.run} on topic {topic}: {account.parts[-1]}"
+    return f"{account.measure.on_topic} of {account.run} on topic {topic}: {account.parts[-1]}"
 
 
 def _pair_title(pair: SideBySide) -> str:
     scores = f"{pair.value:.4f} − {pair.other_value:.4f} = {pair.difference:+.4f}"
-    return f"{pair.measure}: {pair.run} − {pair.other} = {scores}"
+    return f"{pair.measure.on_topic}: {pair.run} − {pair.other} = {scores}"
 
 
 def _pair_note(pair: SideBySide) -> str:
@@ -186,6 +191,8 @@ def _blocks(explanation: Explanation) -> Iterator[Block]:
         yield Title(_title(account, explanation.topic), level=2)
         yield Paragraph(account.formula, quiet=True)
         yield account_grid(account)
+        if account.levels:
+            yield levels_grid(account)
         yield Code(board(account), language="text")
         yield from map(Bullet, sentences(account))
     for pair in explanation.pairs:
@@ -219,7 +226,7 @@ def _html_board(account: Account) -> Markup:
     """Steps that hang under their equals signs, however narrow the page is."""
     lines = (re.sub(r"(log[\d.]*) ", "\\1\N{NO-BREAK SPACE}", line.strip()) for line in board(account).split("\n"))
     steps = [Markup.element("div", line) for line in lines]
-    return Markup.element("div", *steps, class_="board", style=f"--name: {len(str(account.measure))}ch")
+    return Markup.element("div", *steps, class_="board", style=f"--name: {len(account.parts[0])}ch")
 
 
 def _html(explanation: Explanation) -> str:
@@ -229,6 +236,7 @@ def _html(explanation: Explanation) -> str:
             Markup.element("h3", _title(account, explanation.topic)),
             Markup.element("p", account.formula, class_="formula"),
             Markup.element("div", html_table(account_grid(account)), class_="scroll"),
+            *([html_table(levels_grid(account))] if account.levels else []),
             _html_board(account),
             Markup.element("p", " ".join(sentences(account))),
         ]

@@ -27,14 +27,19 @@ from cranfield.measures.registry import Measure, measure
 from cranfield.notation import Value
 
 
-@measure(Traits(range=(0, float("inf")), exact_ties=True), better="neither", explain=explained_gains.ideal)
+@measure(
+    Traits(range=(0, float("inf")), exact_ties=True),
+    aliases=("ICG",),
+    better="neither",
+    explain=explained_gains.ideal,
+)
 def IdealCG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """The highest CG that any ranking of the judged documents can have.
 
     The mean of CG divided by the mean of this one is NCG(agg='ratio'); so with DCG, IdealDCG and nDCG.
 
     Formula: Σ g_i over the first k judged documents, best first
-    Known as: ideal CG; ICG; ideal cumulated gain
+    Known as: ideal CG; ideal cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> (IdealCG @ 2).per_topic(relstring("12/3"))
@@ -51,6 +56,7 @@ def NCG(judged: Judged, *, gain: Gain = "linear", ideal: str = "judged", cutoff:
     ideal ranking has all judged documents, with ideal='retrieved' those of the list: sorted, and then cut.
 
     Formula: CG@k / CG@k of the ideal ranking
+    Formula with ideal='retrieved': CG@k / CG@k of the documents of the list, best first
     Known as: normalized cumulated gain; normalised cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 

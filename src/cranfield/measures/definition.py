@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -49,6 +50,15 @@ AGGREGATES: Mapping[str, Callable[[Floats], float]] = {
 }
 # And one that looks at more than the scores: the mean of a measure's numerators over the mean of its denominators.
 RATIO = "ratio"
+
+# What is said of each way to average, as measures' help has formulas.
+FORMULAS = {
+    "mean": "arithmetic mean: (1 / n) Σ x over n topics",
+    "geometric": "geometric mean: the n-th root of Π x, which is exp((1 / n) Σ ln x)",
+    "harmonic": "harmonic mean: n / Σ (1 / x)",
+    "sum": "sum: Σ x over topics",
+    RATIO: "ratio of means: Σ numerators / Σ denominators, where x = numerator / denominator",
+}
 
 
 def _is_gain(value: Value) -> bool:
@@ -208,9 +218,26 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
         return ""
 
     @property
+    def formulas(self) -> dict[str, str]:
+        """Its formulas as the docstring labels them: the one of the defaults, and those with other parameters.
+
+        >>> from cranfield.measures import AP
+        >>> list(AP.definition.formulas)
+        ['Formula', "Formula with over='seen'"]
+        """
+        labels = re.findall(r"^(Formula(?: with \w+=[^:\n]+)?): ", self.help, re.MULTILINE)
+        return {label: self.part(label) for label in labels}
+
+    @property
     def known_as(self) -> tuple[str, ...]:
         """What lectures and books call it, in their words; it is not found by them, but suggested."""
         return tuple(part.partition(" (")[0] for part in self.part("Known as").split("; ") if part)
+
+    @property
+    def remarks_on_names(self) -> tuple[str, ...]:
+        """What stands in brackets after each of them: parameters with which it is meant, or words."""
+        remarks = (part.partition(" (")[2] for part in self.part("Known as").split("; ") if part)
+        return tuple(remark.removesuffix(")") for remark in remarks)
 
     @property
     def description(self) -> str:

@@ -77,7 +77,7 @@ class Working(NamedTuple):
 
     `steps` are the formula with the numbers put in, each step equal to the next and the last to the value; `because`
     is said after it where that needs words. `contribution` adds up to the value; it is None for a value that is no
-    sum over documents.
+    sum over documents. `levels` are recall levels over which it is a mean, each with its precision.
     """
 
     counts: Mask
@@ -85,6 +85,7 @@ class Working(NamedTuple):
     contribution: Floats | None = None
     columns: Mapping[str, Floats] = MappingProxyType({})
     because: str = ""
+    levels: tuple[tuple[float, float], ...] = ()
 
 
 def number(x: float) -> str:

@@ -74,13 +74,17 @@ def DCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cut
 
 
 @measure(
-    Traits(range=(0, float("inf")), exact_ties=True), trec="ideal_dcg", better="neither", explain=explained_gains.ideal
+    Traits(range=(0, float("inf")), exact_ties=True),
+    aliases=("IDCG",),
+    trec="ideal_dcg",
+    better="neither",
+    explain=explained_gains.ideal,
 )
 def IdealDCG(judged: Judged, *, gain: Gain = "linear", base: float | None = None, cutoff: int | None = None) -> Floats:
     """The highest DCG that any ranking of the judged documents can have.
 
     Formula: Σ g_i / log2(i + 1) over all judged documents, best first; with base b: Σ g_i / max(1, log_b(i))
-    Known as: ideal DCG; IDCG; ideal discounted cumulated gain
+    Known as: ideal DCG; ideal discounted cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 
     >>> IdealDCG.per_topic(relstring("1/3"))
@@ -122,6 +126,7 @@ def nDCG(
     1 1 1 scores as well as 1 1 1 1 1.
 
     Formula: DCG@k / DCG@k of the ideal ranking
+    Formula with ideal='retrieved': DCG@k / DCG@k of the documents of the list, best first
     Known as: normalized discounted cumulative gain; normalised discounted cumulated gain
     Reference: Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
 

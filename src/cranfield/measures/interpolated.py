@@ -49,7 +49,9 @@ def IPrec(judged: Judged, *, rel: float = 1, recall: float) -> Floats:
 def InterpolatedAP(judged: Judged, *, rel: float = 1, points: int = 11) -> Floats:
     """Interpolated precision averaged over the standard recall levels.
 
-    Formula: mean of IPrec@r over r = 0, 0.1, … 1 (11 points), r = 0.1, … 1 (10 points) or r = 0.1, … 0.9 (9 points)
+    Formula: mean of IPrec@r over r = 0, 0.1, … 1
+    Formula with points=10: mean of IPrec@r over r = 0.1, 0.2, … 1
+    Formula with points=9: mean of IPrec@r over r = 0.1, 0.2, … 0.9
     Known as: 11-point average precision; interpolated average precision
     Reference: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4; averages over 10
       and 9 points are common in lecture notes.
@@ -78,7 +80,8 @@ def explained_levels(trace: explained.Trace, rel: float, levels: Sequence[float]
     if len(levels) > 1:
         written, total = explained.summed([explained.number(value) for value in values]), float(values.sum())
         steps = explained.quotient(written, len(levels)), explained.quotient(explained.number(total), len(levels))
-        return explained.Working(counts, steps, columns=columns)
+        pairs = tuple(zip(levels, values.tolist(), strict=True))
+        return explained.Working(counts, steps, columns=columns, levels=pairs)
     reached = counts & (np.cumsum(counts) >= _fewest(levels[0], trace.judged.n_relevant(rel)))
     texts = [f"{n}/{i}" for n, i in zip(np.cumsum(counts)[reached], trace.rank[reached], strict=True)]
     if not texts:

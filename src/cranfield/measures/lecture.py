@@ -121,7 +121,8 @@ def RecallEffort(
     By the first definition a list that does not have the expected number scores 0: no reading is enough. The second
     looks at the length of the answer alone, and is above 1 where it is shorter than the number expected.
 
-    Formula: (number expected) / (rank at which the last of them is found), or / (number retrieved)
+    Formula: (number expected) / (rank at which the last of them is found)
+    Formula with over='retrieved': (number expected) / (number retrieved)
     Known as: recall effort
     Reference: Korfhage, Information Storage and Retrieval, 1997; Baeza-Yates and Ribeiro-Neto, Modern
       Information Retrieval, 1999, chapter 3.
@@ -163,9 +164,11 @@ def ESL(judged: Judged, *, wanted: int = 1, counting: str = "others", unfound: f
     relevant documents, and the length that is given to such a search is ours. Lectures also count all documents that a
     user goes through, which are as many more as are wanted: counting='all'.
 
-    Formula: j + i s / (r + 1), with counting='all' plus the number wanted: j documents that are not relevant stand in
-      the levels above the one that satisfies the user; it has r relevant documents and i others, and s are still
-      wanted from it
+    Formula: j + i s / (r + 1): j documents that are not relevant stand in the levels above the one that satisfies the
+      user; it has r relevant documents and i others, and s are still wanted from it
+    Formula with counting='all': j + i s / (r + 1) + (number wanted): j documents that are not relevant stand in the
+      levels above the one that satisfies the user; it has r relevant documents and i others, and s are still wanted
+      from it
     Known as: expected search length
     Reference: Cooper, "Expected search length: a single measure of retrieval effectiveness based on the weak ordering
       action of retrieval systems", American Documentation 19(1), 1968.
@@ -213,8 +216,10 @@ def Satisfaction(
     the documents returned that is relevant. The share of the best possible, and the linear weights, are ours. Without
     a cutoff k is the length of the list.
 
-    Formula: Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, R), with of='returned'
-      i ≤ min(k, n); w_i = 1, or k + 1 - i
+    Formula: Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, R); w_i = 1, with
+      weight='linear' k + 1 - i
+    Formula with of='returned': Σ w_i over the ranks i ≤ k of relevant documents / Σ w_i over the ranks i ≤ min(k, n);
+      w_i = 1, with weight='linear' k + 1 - i
     Known as: share of relevant documents returned (of='returned')
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990.
@@ -254,8 +259,10 @@ def Frustration(
     frustrate with what it does not show; of='returned' is the share of the documents returned that is not relevant, as
     in lectures. Without a cutoff k is the length of the list, and the two are the same.
 
-    Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k, with
-      of='returned' i ≤ min(k, n); w_i = 1, or k + 1 - i
+    Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k;
+      w_i = 1, with weight='linear' k + 1 - i
+    Formula with of='returned': Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over the
+      ranks i ≤ min(k, n); w_i = 1, with weight='linear' k + 1 - i
     Known as: share of non-relevant documents returned (of='returned')
     Reference: Myaeng and Korfhage, "Integration of user profiles: models and experiments in information retrieval",
       Information Processing and Management 26(6), 1990; the linear weights are ours.

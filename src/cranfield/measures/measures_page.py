@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from cranfield.measures.definition import EVERYWHERE, Definition, needed
+from cranfield.measures.definition import EVERYWHERE, FORMULAS, Definition, needed
 from cranfield.measures.registry import Measure, all_measures
 
 INTRODUCTION = """# Measures
@@ -34,8 +34,9 @@ def page() -> str:
 def entry(measure: Measure) -> str:
     """One measure."""
     definition = measure.definition
-    formula, reference = definition.part("Formula"), definition.part("Reference")
-    lines = [f"### {definition.name}", "", definition.description, "", *([f"- Formula: {formula}"] if formula else [])]
+    reference = definition.part("Reference")
+    lines = [f"### {definition.name}", "", definition.description, ""]
+    lines += [f"- {label}: {formula}" for label, formula in definition.formulas.items()]
     own = {name: parameter for name, parameter in definition.parameters.items() if name not in EVERYWHERE}
     for name, parameter in own.items():
         default = f"`{definition.defaults[name]!r}`" if name in definition.defaults else "required"
@@ -65,6 +66,16 @@ def better(measure: Measure) -> str:
     words = {"higher": "higher", "lower": "lower: a loss", "neither": "neither: it says nothing of quality"}
     more = "; with other parameters perhaps neither" if callable(measure.definition.better) else ""
     return words[measure.better] + more
+
+
+def average(measure: Measure) -> str:
+    """How topics become one number, in words.
+
+    >>> from cranfield.measures import parse_measure
+    >>> average(parse_measure("HMAP"))
+    'over topics the harmonic mean: n / Σ (1 / x)'
+    """
+    return f"over topics the {FORMULAS[str(measure.parameters['agg'])]}"
 
 
 def ties(measure: Measure) -> str:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from cranfield.errors import ArgumentError, UsageError
+from cranfield.errors import ArgumentError, UsageError, either, some
 from cranfield.measures.registry import MEASURES, Measure, called
 from cranfield.notation import NotationError, Value, Written, check_no_reference, parse
-from cranfield.registry import squeezed
+
+LONGEST_RANGE = 1000  # cutoffs, of P@1..1000
 
 # Measures as a caller gives them.
 Wanted: TypeAlias = "str | Measure | Iterable[str | Measure]"
@@ -20,6 +21,8 @@ def parse_measures(text: str) -> list[Measure]:
 
     >>> parse_measures("nDCG@10,AP"), parse_measures("P.5,10"), parse_measures("map@100,mrr")
     ([nDCG@10, AP], [P@5, P@10], [AP@100, RR])
+    >>> parse_measures("CG@1..3"), parse_measures("F2@15")
+    ([CG@1, CG@2, CG@3], [F(beta=2)@15])
     """
     return [measure for part in listed(text) for measure in _parse_part(part)]
 
@@ -49,15 +52,43 @@ def listed(text: str) -> list[str]:
 
 
 def _parse_part(text: str) -> list[Measure]:
+    ranged = re.fullmatch(r"([^,]+|.*\).*)@\s*([^@,()]*?)\s*\.\.\s*([^@,()]*)", text)
+    if ranged:
+        return [measure for name in _ranged(text, *ranged.groups()) for measure in _parse_part(name)]
     text = _in_our_notation(text)
     check_no_reference(text)
-    for _ in _loaded(_word(text)):
+    for _ in _loaded(word_of(text)):
         trec = _parse_trec(text)
         if trec:
             return trec
-        if _base(_word(text)) is not None:
+        if base_of(word_of(text)) is not None:
             break
     return [_parse_notation(text)]
+
+
+def _ranged(text: str, head: str, first: str, last: str) -> list[str]:
+    """The names that a range of cutoffs stands for.
+
+    >>> _ranged("P@4..5", "P", "4", "5")
+    ['P@4', 'P@5']
+    """
+    for _ in _loaded(word_of(head)):
+        base = base_of(word_of(head))
+        if base is not None:
+            break
+    if base is not None and base.definition.at == "recall":
+        raise UsageError(
+            f"'{text}': a range is of cutoffs, as in P@1..15; recall levels are named each, as in "
+            f"{base.definition.trec_at}.0.1,0.2,0.3"
+        )
+    if not all(re.fullmatch("[0-9]+", end) for end in (first, last)):
+        raise UsageError(f"'{text}': a range is from one cutoff to another, as in {head}@1..15")
+    least, most = int(first), int(last)
+    if least > most:
+        raise UsageError(f"'{text}': a range goes from the smaller cutoff to the larger: {head}@{most}..{least}")
+    if most - least >= LONGEST_RANGE:
+        raise UsageError(f"'{text}' would be {most - least + 1:,} measures; a range has at most {LONGEST_RANGE:,}")
+    return [f"{head}@{cutoff}" for cutoff in range(least, most + 1)]
 
 
 def _loaded(name: str) -> Iterator[str]:
@@ -81,11 +112,18 @@ RANX: Mapping[str, tuple[str, str]] = {
 
 
 def _in_our_notation(text: str) -> str:
-    """A measure as ranx writes it, NAME@CUTOFF-lLEVEL, as we do; anything else as it is.
+    """A measure as ranx writes it, NAME@CUTOFF-lLEVEL, or F with its weight as lectures do, as we do; anything else as
+    it is.
 
     >>> _in_our_notation("precision@5"), _in_our_notation("hits@5-l2"), _in_our_notation("P@5")
     ('P@5', "NumRelRet(agg='mean', rel=2)@5", 'P@5')
+    >>> _in_our_notation("F0.5@15")
+    'F(beta=0.5)@15'
     """
+    by_beta = re.fullmatch(r"F([0-9]*\.?[0-9]+)(?:\((.*)\))?(@.*)", text)
+    if by_beta:  # of lectures; without a cutoff two measures are called so
+        beta, more, at = by_beta.groups()
+        return f"F(beta={float(beta)}{f', {more}' if more else ''}){at}"
     if re.fullmatch(r"rbp[.@][0-9]+", text):
         p = f"p=0.{text[4:]}"
         raise UsageError(
@@ -110,7 +148,9 @@ def parse_measure(text: str) -> Measure:
     """
     measures = parse_measures(text)
     if len(measures) != 1:
-        raise UsageError(f"'{text}' names {len(measures)} measures: {', '.join(map(str, measures))}")
+        raise UsageError(
+            f"'{text}' names {len(measures)} measures, and one is wanted: {some(list(map(str, measures)))}"
+        )
     return measures[0]
 
 
@@ -125,8 +165,7 @@ def as_measures(wanted: Wanted) -> tuple[Measure, ...]:
         if not isinstance(item, str | Measure):
             item = str(item)  # ir_measures' objects print in the same notation
         for measure in [item] if isinstance(item, Measure) else parse_measures(item):
-            if not measure.is_complete:
-                raise UsageError(f"{measure.name} needs a {measure.definition.at}: {measure.name}@10")
+            measure.check_complete()
             measures[measure] = None
     if not measures:
         raise UsageError("no measure given")
@@ -156,7 +195,7 @@ def _parse_trec(text: str) -> list[Measure]:
     return []
 
 
-def _base(name: str) -> Measure | None:
+def base_of(name: str) -> Measure | None:
     """The measure of a name without a cutoff, ours or trec_eval's, if a family that is loaded has it."""
     definition = MEASURES.get_registered(name)
     if definition is not None:
@@ -173,9 +212,9 @@ def _base(name: str) -> Measure | None:
 def _parse_notation(text: str) -> Measure:
     written = _written(text)
     if "-" in written.name:  # no measure has one
-        raise UsageError(unknown(text))
-    if _base(written.name) is None:
-        raise UsageError(unknown(written.name))
+        raise _unknown(text)
+    if base_of(written.name) is None:
+        raise _unknown(written.name, at=f"@{written.at}" if written.has_at else "")
     measure, pairs = _our_measure(written.name, list(written.given))
     parameters: dict[str, Value] = {}
     for name, value in pairs:
@@ -188,18 +227,56 @@ def _parse_notation(text: str) -> Measure:
     return made @ at if written.has_at else made
 
 
+def _unknown(text: str, at: str = "") -> UsageError:
+    """What is said of a measure that there is not; with what stands after its name where that can be kept."""
+    from cranfield.measures.misnamed import known_as, unknown
+
+    return UsageError(unknown(text + at if known_as(text) else text))
+
+
 def _written(text: str) -> Written:
     """What a text says, or why it says nothing."""
     try:
         return parse(text)
     except NotationError as error:
-        again = text.replace(",", f",{_word(text)}@")
         messages = {
             "position": f"'{text}': parameters are given by name, as in RBP(p=0.8)",
-            "several": f"'{text}': after a comma the measure is named again, as in {again}",
             "value": f"'{text}': a parameter is a number, a word, or a {{grade: gain}} table",
         }
-        raise UsageError(messages.get(error.reason) or unknown(text)) from None
+        remedy = _order(text) or _several(text) or _percent(text) or messages.get(error.reason)
+        raise UsageError(remedy) if remedy else _unknown(text) from None
+
+
+def _order(text: str) -> str:
+    """What is said of parameters that stand after the cutoff."""
+    swapped = re.fullmatch(r"(\w+)\s*@\s*([0-9.]+)\s*(\(.*\))", text)
+    return f"'{text}': the cutoff comes last: {swapped[1]}{swapped[3]}@{swapped[2]}" if swapped else ""
+
+
+def _several(text: str) -> str:
+    """What is said of several cutoffs with commas between them."""
+    read = re.fullmatch(r"(.+)@\s*([0-9.]+(?:\s*,\s*[0-9.]+)+)", text)
+    if read is None:
+        return ""
+    head, cutoffs = read[1], [part.strip() for part in read[2].split(",")]
+    forms = [",".join(f"{head}@{cutoff}" for cutoff in cutoffs)]
+    if all(part.isdigit() for part in cutoffs):
+        whole = list(map(int, cutoffs))
+        forms += [f"{head}@{whole[0]}..{whole[-1]}"] if whole == [*range(whole[0], whole[-1] + 1)] else []
+        base = base_of(head)
+        forms += [f"{base.definition.trec_at}.{','.join(cutoffs)}"] if base and base.definition.trec_at else []
+    return f"'{text}': after a comma the measure is named again: write {either(forms)}"
+
+
+def _percent(text: str) -> str:
+    """What is said of a number after @ with a percent sign."""
+    read = re.fullmatch(r"(.+)@\s*([0-9]+(?:\.[0-9]+)?)\s*%", text)
+    base = base_of(word_of(text)) if read else None
+    if read is None or base is None or base.definition.at is None:
+        return ""
+    if base.definition.at == "recall":
+        return f"'{text}': recall is written as a share: {read[1]}@{float(read[2]) / 100:g}"
+    return f"'{text}': a cutoff is a number of documents: {read[1]}@{read[2]}"
 
 
 def _our_measure(name: str, pairs: list[tuple[str, Value]]) -> tuple[Measure, list[tuple[str, Value]]]:
@@ -208,13 +285,16 @@ def _our_measure(name: str, pairs: list[tuple[str, Value]]) -> tuple[Measure, li
         name = "NumRelRet"
     if name == "SetP" and ("relative", True) in pairs:
         name = "SetRelP"
-    measure = _base(name)
+    measure = base_of(name)
     assert measure is not None, name
     return measure, [pair for pair in pairs if name != "SetRelP" or pair != ("relative", True)]
 
 
 def _our_parameter(name: str, value: Value, measure: Measure) -> tuple[str, Value]:
-    """A parameter as we spell it, where ir_measures spells it otherwise."""
+    """A parameter as we spell it, where ir_measures or another measure spells it otherwise."""
+    weight = {"b": "beta", "beta": "b"}.get(name, "")  # of E and of F, which are one in lectures
+    if name not in measure.definition.parameters and weight in measure.definition.parameters:
+        return weight, value
     graded = {"min_rel": "min_grade", "max_rel": "max_grade"}.get(name, "")
     if graded in measure.definition.parameters:
         return graded, value
@@ -229,63 +309,15 @@ def _our_parameter(name: str, value: Value, measure: Measure) -> tuple[str, Valu
     return name, value
 
 
-def unknown(text: str) -> str:
-    """What is said of a measure that there is not."""
-    import difflib
-
-    MEASURES.all()  # the nearest names are those of all families
-    word = _word(text)
-    called_so = known_as(text)
-    if called_so:
-        shown = _either([usage(measure) for measure in called_so])
-        return f"unknown measure '{text}'; that is {shown}: `cranfield measures {called_so[0].name}` tells more"
-    first, *others = re.split(r"[\s;|+]+", re.sub(r"\(.*?\)", "", text))
-    if others and _base(_word(first)) is not None:
-        return f"unknown measure '{text}'; between several measures there are commas, as in nDCG@10,AP"
-    definitions = MEASURES.registered()
-    names = [name for definition in definitions for name in definition.names]
-    ours = {name.lower(): name for name in reversed(names)}
-    at = re.fullmatch(r"(\w*?[A-Za-z])[_-]?(\d+)", text.strip())
-    base = at and _base(ours.get(at[1].lower(), at[1]))
-    if at and base and base.definition.at == "cutoff":
-        return f"unknown measure '{text}'; did you mean {base.name}@{at[2]}?"
-    trec = {name: name for definition in definitions for name in (definition.trec, definition.trec_at) if name}
-    close = difflib.get_close_matches
-    exact = ours.get(word.lower()) or trec.get(word)
-    near = [exact] if exact else [ours[name] for name in close(word.lower(), ours, n=2, cutoff=0.5)]
-    near += [name for name in close(word, trec, n=1, cutoff=0.8) if name not in near and name != word]
-    if not near:
-        return f"unknown measure '{text}'; `cranfield measures` lists them"
-    return f"unknown measure '{text}'; did you mean {_either(near)}?"
-
-
-def known_as(text: str) -> list[Measure]:
-    """The measures that lectures and books call so, however it is spelt and whatever cutoff stands after it.
-
-    >>> known_as("R-Precision"), known_as("f-measure@10"), known_as("novelty ratio")
-    ([Rprec, PLast], [F, SetF], [Novelty])
-    """
-    meant = squeezed(text.partition("@")[0])
-    called_so = [d for d in MEASURES.all() if meant in map(squeezed, d.known_as)]
-    return [called(definition, definition.name) for definition in called_so]
-
-
 def usage(measure: Measure) -> str:
     """How the measure is written: P@k where it needs a cutoff, AP[@k] where it may have one."""
     definition = measure.definition
     letter = "k" if definition.at == "cutoff" else "r"
     if definition.at is None:
-        return measure.name
-    return f"{measure.name}@{letter}" if definition.required else f"{measure.name}[@{letter}]"
+        return str(measure)
+    return f"{measure}@{letter}" if definition.required else f"{measure}[@{letter}]"
 
 
-def _either(names: list[str]) -> str:
-    """
-    >>> _either(["AP"]), _either(["AP", "P", "RR"])
-    ('AP', 'AP, P or RR')
-    """
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _word(text: str) -> str:
+def word_of(text: str) -> str:
+    """The name that a text starts with."""
     return re.split(r"[(@.]", text, maxsplit=1)[0].strip()

@@ -141,6 +141,8 @@ def AP(judged: Judged, *, rel: float = 1, over: str = "all", cutoff: int | None 
     is divided by r_k: the average of the precisions at the relevant documents of the list, whatever the list lacks.
 
     Formula: (1 / R) Σ r_i / i over the ranks i of relevant documents
+    Formula with over='seen': (1 / r_k) Σ r_i / i over the ranks i ≤ k of relevant documents, k the cutoff or the length
+      of the list
     Known as: average precision; mean average precision (over topics); AveP; average precision at seen relevant
       documents (over='seen')
     Reference: Harman, "Overview of the second Text REtrieval Conference", 1993; GMAP: Robertson, "On GMAP and other

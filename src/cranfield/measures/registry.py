@@ -77,6 +77,13 @@ def _thawed(value: Any) -> Value:
     return dict(value) if isinstance(value, tuple) else value
 
 
+def _as_share(measure: Measure, parameter: str, value: Value) -> str:
+    """How recall that was given in percent is written; nothing for another value."""
+    if parameter != "recall" or not is_number(value) or not 2 <= value <= 100:
+        return ""
+    return f"; {value:g} % is written {measure(recall=value / 100)}"
+
+
 @dataclass(frozen=True, repr=False)
 class Measure:
     """A measure with its parameters: call it to set some, `@` for the cutoff.
@@ -102,7 +109,7 @@ class Measure:
             # P@5.0 is refused although 5.0 would do: a cutoff is a rank
             if not known.check(value.item() if isinstance(value, np.generic) else value):
                 message = f"{definition.name}: {key} must be {known.accepts}, not {value!r}"
-                raise UsageError(message + known.meant(value))
+                raise UsageError(message + (_as_share(self, key, value) or known.meant(value)))
             values[key] = float(value) if key == "recall" else _frozen(_plain(value))
         kept = tuple(
             (key, values[key])
@@ -157,6 +164,31 @@ class Measure:
         return self.definition if varied is None else varied(**self._arguments())
 
     @property
+    def formula(self) -> str:
+        """As its help has it, for these parameters.
+
+        >>> from cranfield.measures import RecallEffort
+        >>> RecallEffort(over="retrieved").formula
+        '(number expected) / (number retrieved)'
+        """
+        formulas = self.definition.formulas
+        labels = [f"Formula with {name}={value!r}" for name, value in self.parameters.items()]
+        return next((formulas[label] for label in labels if label in formulas), formulas.get("Formula", ""))
+
+    @property
+    def on_topic(self) -> Measure:
+        """The measure of one topic: without how topics become one number.
+
+        >>> from cranfield.measures import parse_measure
+        >>> parse_measure("HMAP@10").on_topic, parse_measure("nDCG(agg='ratio')@5").on_topic
+        (AP@10, nDCG@5)
+        """
+        definition = MEASURES.look_up(self.definition.name)
+        if definition is None:  # it is not registered
+            return self
+        return Measure(definition, definition.name, tuple(pair for pair in self.given if pair[0] != "agg"))
+
+    @property
     def reach(self) -> int | None:
         """The last rank that it looks at; None if that is the end of the list."""
         return None if self.traits.whole_list else self.parameters.get("cutoff")
@@ -180,10 +212,15 @@ class Measure:
     def is_complete(self) -> bool:
         return not self.definition.required or self.definition.at in dict(self.given)
 
+    def check_complete(self) -> None:
+        """An error where what is written after @ is missing."""
+        at = self.definition.at
+        if not self.is_complete:
+            raise UsageError(f"{self.name} needs a {at}: {self @ (0.1 if at == 'recall' else 10)}")
+
     def per_topic(self, judged: Judged) -> Floats:
         """The measure's value for each topic."""
-        if not self.is_complete:
-            raise UsageError(f"{self.name} needs a {self.definition.at}: {self.name}@10")
+        self.check_complete()
         self.check_needs(judged.pool.columns)
         if judged.expected and not self.traits.exact_ties and np.any(judged.tie_size > 1):
             raise UsageError(
@@ -420,7 +457,7 @@ def named(name: str) -> Measure:
     """
     definition = MEASURES.look_up(name)
     if definition is None:
-        from cranfield.measures.notation import unknown
+        from cranfield.measures.misnamed import unknown
 
         raise UsageError(unknown(name))
     return called(definition, name)
