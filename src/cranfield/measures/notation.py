@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from cranfield.errors import ArgumentError, UsageError, either, some
@@ -313,9 +314,10 @@ def usage(measure: Measure) -> str:
     """How the measure is written: P@k where it needs a cutoff, AP[@k] where it may have one."""
     definition = measure.definition
     letter = "k" if definition.at == "cutoff" else "r"
+    bare = replace(measure, given=tuple(pair for pair in measure.given if pair[0] != definition.at))
     if definition.at is None:
-        return str(measure)
-    return f"{measure}@{letter}" if definition.required else f"{measure}[@{letter}]"
+        return str(bare)
+    return f"{bare}@{letter}" if definition.required else f"{bare}[@{letter}]"
 
 
 def word_of(text: str) -> str:
