@@ -136,7 +136,47 @@ def test_a_difference_that_is_the_same_for_everybody_has_no_p() -> None:
     (pair,) = found.pairs
     assert np.isnan([pair.p, pair.low]).all()
     assert pair.better is None
-    assert codes(found)["no-residual"] == "A and B differ by the same for every participant: p is undefined"
+    assert codes(found)["no-residual"] == "A and B: they differ by the same for every participant: p is undefined"
+
+
+def test_what_has_no_p_is_undecided_and_not_called_chance() -> None:
+    rows = [(p, s, None, p + (s == "B")) for p in range(12) for s in "AB"]
+    text = str(compare_answers(answers(rows)))
+    assert (
+        "A and B: undecided, there is no p (Wilcoxon's is 0.0005), as they differ by the same for every participant"
+        in text
+    )
+    assert "chance would have it" not in text
+    assert "tests-apart" not in codes(compare_answers(answers(rows)))
+    same = [(p, s, None, float(p)) for p in range(12) for s in "AB"]
+    assert "as they have the same score from every participant" in str(compare_answers(answers(same)))
+    third = [(p, "C", None, p * 2.0 % 7) for p in range(12)]
+    mixed = compare_answers(answers(rows + third))
+    assert [pair.undecided is None for pair in mixed.pairs] == [False, True, True]
+    model = str(compare_answers(answers([(p, s, t, p + s + t) for p, s, t in product(range(6), range(2), range(5))])))
+    assert "0 and 1: undecided, there is no p (Wilcoxon's is 0.0312), as beside participants and topics" in model
+    assert "F(" not in model
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_one_participant_is_not_generalised_from(apart: bool) -> None:
+    rows = [("p1", s, f"t{t}{s if apart else ''}", t % 5 + 3.0 * (s == "B")) for t in range(20) for s in "AB"]
+    with pytest.raises(DataError, match="one participant: nothing tells how others would find the systems"):
+        compare_answers(answers(rows))
+    own = [(s, s, t, x) for _, s, t, x in rows]
+    with pytest.raises(DataError, match="one participant for each system: nothing tells whether systems differ"):
+        compare_answers(answers(own))
+
+
+def test_one_topic_is_not_generalised_from_in_silence() -> None:
+    draw = np.random.default_rng(3)
+    rows = [(p, s, t, draw.normal()) for p in range(8) for s in "AB" for t in "xy"]
+    assert "one-topic" not in codes(compare_answers(answers(rows)))
+    alone = compare_answers(answers([row for row in rows if row[2] == "x"]))
+    assert codes(alone)["one-topic"] == "one topic: nothing tells whether it is the same on others"
+    apart = compare_answers(answers([row for row in rows if row[2] == ("x" if row[1] == "A" else "y")]))
+    assert codes(apart)["one-topic"] == "one topic for each system: nothing tells whether systems differ or topics do"
+    assert all(finding.doubtful for finding in (*alone.warnings, *apart.warnings) if finding.code == "one-topic")
 
 
 def test_scores_without_chance_are_told_of_the_mixed_model_too() -> None:
@@ -151,14 +191,39 @@ def test_different_people_for_each_system_are_compared_without_pairs() -> None:
         (f"{s}{p}", s, None, float(x)) for s, of in (("A", (1, 2, 3, 2)), ("B", (4, 5, 6, 4))) for p, x in enumerate(of)
     ]
     found = compare_answers(answers(rows))
-    assert found.method == "mixed"
-    wanted = stats.f_oneway((1, 2, 3, 2), (4, 5, 6, 4))
-    assert found.overall is not None
-    assert found.overall.p == pytest.approx(wanted.pvalue)
-    assert np.isnan(found.pairs[0].wilcoxon)
-    assert "no random effect of participant, topic" in codes(found)["no-effect"]
+    assert (found.method, found.overall, found.variances) == ("welch", None, {})
+    wanted = stats.ttest_ind((1, 2, 3, 2), (4, 5, 6, 4), equal_var=False)
+    (pair,) = found.pairs
+    assert (pair.p, pair.freedom) == pytest.approx((wanted.pvalue, wanted.df))
+    assert (pair.low, pair.high) == pytest.approx(wanted.confidence_interval(0.95))
+    assert np.isnan(pair.wilcoxon)
+    assert "p: by Welch's t tests, as every participant gave a single score; corrected" in str(found)
+    assert "no-effect" not in codes(found)
     with pytest.raises(DataError, match="no pairs to test"):
         compare_answers(answers(rows), StudyQuestion(model="paired"))
+
+
+def test_samples_of_other_sizes_and_variances_raise_no_false_alarms() -> None:
+    """A pooled variance has 33 of 100 where the smaller sample varies more."""
+    draw = np.random.default_rng(4)
+    alarms = 0
+    for _ in range(100):
+        given = {"A": draw.normal(50, 12, 6), "B": draw.normal(50, 3, 24)}
+        rows = [(f"{s}{p}", s, None, float(x)) for s, of in given.items() for p, x in enumerate(of)]
+        alarms += compare_answers(answers(rows)).pairs[0].better is not None
+    assert alarms <= 12
+
+
+def test_independent_samples_that_have_no_variance_are_undecided() -> None:
+    lone = compare_answers(answers([("a", "A", None, 3.0), ("b", "B", None, 1.0), ("c", "B", None, 2.0)]))
+    assert lone.pairs[0].undecided == "one participant has a score for A"
+    constant = compare_answers(
+        answers([(f"{s}{p}", s, None, x) for s, x in (("A", 0.1), ("B", 0.3)) for p in range(6)])
+    )
+    assert constant.pairs[0].undecided == "neither varies from participant to participant"
+    assert np.isnan(constant.pairs[0].p)
+    half = [("a", "A", None, 1.0), ("b", "A", None, 1.0), ("c", "B", None, 2.0), ("d", "B", None, 3.0)]
+    assert compare_answers(answers(half)).pairs[0].freedom == pytest.approx(1)
 
 
 def test_a_singular_fit_and_few_levels_are_told_and_only_then() -> None:
@@ -173,7 +238,33 @@ def test_a_singular_fit_and_few_levels_are_told_and_only_then() -> None:
 def test_steps_between_answers_are_an_assumption() -> None:
     likert = Scale(name="mood", items=("score",), whole=True)
     rows = [(p, s, None, float(1 + (p * 3 + (s == "B")) % 5)) for p in range(8) for s in "AB"]
-    assert "which is an assumption" in codes(compare_answers(answers(rows, likert)))["interval-scale"]
+    assert codes(compare_answers(answers(rows, likert)))["interval-scale"].endswith("of participants, assumes less")
+    apart = [(f"{p}{s}", s, None, x) for p, s, _, x in rows]
+    assert codes(compare_answers(answers(apart, likert)))["interval-scale"].endswith("which is an assumption")
+    topics = [(p, s, t, x) for p, s, _, x in rows for t in range(3)]
+    assert codes(compare_answers(answers(topics, likert)))["interval-scale"].endswith(
+        "does without, but takes the topics as given: it says nothing of others"
+    )
+
+
+@pytest.mark.parametrize("model", ["mixed", "paired"])
+def test_tests_that_know_nothing_of_other_topics_say_so(model: str) -> None:
+    """Systems that suit topics differently: on these topics one is better, whoever is asked."""
+    draw = np.random.default_rng(5)
+    suits = {("A", 0): 1.5, ("B", 0): 0.0, ("A", 1): -0.2, ("B", 1): 0.0, ("A", 2): 0.3, ("B", 2): 0.0}
+    rows = [(p, s, t, x + draw.normal(0, 0.2)) for p in range(12) for (s, t), x in suits.items()]
+    found = compare_answers(answers(rows), StudyQuestion(model=model))
+    text = str(found)
+    assert "Wilcoxon's test on the means of participants, which takes the topics as given" in text
+    assert ("on the means of participants, which take the topics as given; corrected" in text) == (model == "paired")
+    if model == "mixed":
+        assert found.pairs[0].better is None
+        assert codes(found)["tests-apart"].endswith(
+            ": Wilcoxon's takes the topics as given, and says nothing of others"
+        )
+    assert "report both" not in text
+    without = compare_answers(answers([(p, s, None, x) for p, s, t, x in rows if t == 0]))
+    assert "as given" not in str(without)
 
 
 def test_tests_that_decide_differently_are_told() -> None:
@@ -181,7 +272,7 @@ def test_tests_that_decide_differently_are_told() -> None:
     found = compare_answers(answers(far))
     assert found.pairs[0].better == "A"
     assert found.pairs[0].wilcoxon == 0.0625  # the least that five can give
-    assert codes(found)["tests-apart"] == "the model and Wilcoxon's test decide differently on A and B: report both"
+    assert codes(found)["tests-apart"] == "the t test and Wilcoxon's test decide differently on A and B: report both"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.statistics.corrections import DEFAULT, Correction, find_correction
 from cranfield.statistics.effects import detectable
 from cranfield.statistics.friedman import friedman
-from cranfield.statistics.intervals import Ends, agreeing, of_t
+from cranfield.statistics.intervals import Ends, agreeing, of_t, pooled_freedom
 from cranfield.statistics.mixed_effects import MixedFit, OverallTest, fit_mixed
 from cranfield.statistics.significance import Floats, Integers, Sampling, find_test
 from cranfield.studies.answers import Answers
@@ -26,6 +26,8 @@ MODELS = ("auto", "mixed", "paired")
 FEW = 5  # levels of a random effect below which its variance is hardly known
 ONE = np.array([[0, 1]])
 POWER = 0.8  # the usual chance that a study should have of finding what is there
+ROUNDING = 1e-12  # share of a score below which a spread is none
+NO_CHANCE = "beside participants and topics the scores do not vary by chance at all"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,8 @@ class StudyPair(NamedTuple):
     """The difference of two systems: its interval, p and corrected p; and Wilcoxon's p on means of participants.
 
     `better` names the system that is significantly better, or is None. `detectable` is the least true difference that a
-    study with such a standard error finds, after correction, with the chance `power`.
+    study with such a standard error finds, after correction, with the chance `power`. `undecided` says why
+    there is no p where there is none.
     """
 
     first: str
@@ -72,6 +75,7 @@ class StudyPair(NamedTuple):
     wilcoxon: float
     wilcoxon_corrected: float
     detectable: float
+    undecided: str | None
 
 
 class RankTest(NamedTuple):
@@ -84,7 +88,7 @@ class RankTest(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StudyComparison(PrintedInNotebooks):
-    """What was found, by which method: "mixed" or "paired".
+    """What was found, by which method: "mixed", "paired" or "welch".
 
     `variances` are those of the random effects of a mixed model and of its residual.
     """
@@ -113,12 +117,14 @@ class StudyComparison(PrintedInNotebooks):
 
 
 class _Found(NamedTuple):
-    """What a model says: means, and of each pair the difference, its error and degrees of freedom."""
+    """What a model says: means, and of each pair the difference, its error and degrees of freedom, and why it has no
+    error where it has none."""
 
     means: tuple[SystemMean, ...]
     difference: Floats
     error: Floats
     freedom: Floats
+    undecided: Sequence[str | None]
     variances: Mapping[str, float]
     overall: OverallTest | None
 
@@ -138,8 +144,9 @@ def compare_answers(answers: Answers, question: StudyQuestion | None = None) -> 
 
     With topics, by a mixed-effects model: systems are fixed, participants and topics are random and crossed, and so is
     what a participant or a topic adds to one system (unless `additive`), as far as answers are repeated so that it can
-    be told from chance. Without topics, by paired t tests on the means of participants. Wilcoxon's and Friedman's tests
-    stand beside either: the others take the steps between answers for equally wide.
+    be told from chance. Without topics, by paired t tests on the means of participants; where everybody gave a single
+    score, by Welch's t tests. Wilcoxon's and Friedman's tests stand beside: the others take the steps between answers
+    for equally wide; but these take the topics as given.
 
     References: Baayen, Davidson and Bates, "Mixed-effects modeling with crossed random effects for subjects and items",
     2008; Barr, Levy, Scheepers and Tily, "Random effects structure for confirmatory hypothesis testing", 2013.
@@ -161,10 +168,12 @@ def compare_answers(answers: Answers, question: StudyQuestion | None = None) -> 
     model = _model(question, sheets, by_participant, answers.source)
     if model == "mixed":
         found = _mixed(sheets, pairs, question, answers.source, findings)
+    elif model == "welch":
+        found = _welch(by_participant, names, pairs, findings, answers.source)
     else:
         found = _paired(by_participant, names, pairs, findings, answers.source)
     of_pairs, level = _pairs(found, by_participant, sheets, pairs, answers.scale, correction, question.alpha)
-    findings += _cautions(answers, of_pairs, question.alpha)
+    findings += _cautions(answers, sheets, model, of_pairs, question.alpha)
     return StudyComparison(
         scale=answers.scale,
         method=model,
@@ -221,27 +230,50 @@ def _repeats(level: Integers) -> bool:
     return len(np.unique(level)) < len(level)
 
 
+def _vary(level: Integers, system: Integers) -> bool:
+    """Whether there is more than one participant (or topic), and not just one for each system: otherwise what these do
+    cannot be told from what systems do."""
+    systems: dict[int, set[int]] = {}
+    for number, own in zip(level.tolist(), system.tolist(), strict=True):
+        systems.setdefault(number, set()).add(own)
+    parts: list[set[int]] = []  # systems that hang together by somebody who used them
+    for used in systems.values():
+        touching = [part for part in parts if part & used]
+        parts = [part for part in parts if not part & used] + [used.union(*touching)]
+    return len(systems) > len(parts)
+
+
 def _model(question: StudyQuestion, sheets: _Sheets, table: Floats, source: str) -> str:
+    if not _vary(sheets.participant, sheets.system):
+        alone = table.shape[1] == 1
+        raise DataError(
+            "one participant: nothing tells how others would find the systems"
+            if alone
+            else "one participant for each system: nothing tells whether systems differ or participants do",
+            source=source,
+            remedy="Comparing takes two participants or more; means are shown by `cranfield study score`.",
+        )
     given = ~np.isnan(table)
     shared = min(int((given[a] & given[b]).sum()) for a, b in combinations(range(len(table)), 2))
     if question.model == "auto":
         with_topics = sheets.topic is not None and _repeats(sheets.topic)
-        return "mixed" if with_topics or shared < 2 else "paired"
+        if not with_topics and shared > 1:
+            return "paired"
     if question.model == "paired" and shared < 2:
         raise DataError(
             "fewer than two participants have scores for both of two systems: there are no pairs to test",
             source=source,
             remedy="Take the model mixed, which compares systems that different participants used.",
         )
-    return question.model
+    if question.model == "paired":
+        return "paired"
+    return "mixed" if _random_effects(sheets, question.additive) else "welch"
 
 
 def _mixed(
     sheets: _Sheets, pairs: list[tuple[int, int]], question: StudyQuestion, source: str, findings: list[Finding]
 ) -> _Found:
     random = _random_effects(sheets, question.additive)
-    if len(sheets.scores) <= len(sheets.systems):
-        raise DataError("one score a system leaves nothing to judge differences by", source=source)
     fit = fit_mixed(sheets.scores, sheets.system, random)
     findings += _fit_findings(fit, random, source)
     weights = np.eye(len(sheets.systems))
@@ -253,6 +285,7 @@ def _mixed(
         difference,
         np.where(fit.residual > 0, error, np.nan),
         freedom,
+        [None if fit.residual > 0 else NO_CHANCE] * len(pairs),
         {**fit.variances, "residual": fit.residual},
         fit.overall(),
     )
@@ -273,7 +306,7 @@ def _random_effects(sheets: _Sheets, additive: bool) -> dict[str, Integers]:
 
 def _fit_findings(fit: MixedFit, random: Mapping[str, Integers], source: str) -> list[Finding]:
     if fit.residual == 0:
-        message = "beside participants and topics the scores do not vary by chance at all: p is undefined"
+        message = f"{NO_CHANCE}: p is undefined"
         return [Finding("no-residual", source, message)]
     findings = []
     if not fit.converged:
@@ -306,23 +339,63 @@ def _paired(
             "systems is compared by those who have both"
         )
         findings.append(Finding("incomplete-participants", source, message))
-    columns = []
+    columns, undecided = [], list[str | None]()
     for a, b in pairs:
         both = given[a] & given[b]
         own = table[a, both] - table[b, both]
-        spread = float(own.std(ddof=1) / np.sqrt(len(own)))
-        constant = spread <= 1e-12 * max(abs(float(own.mean())), 1.0)
-        if constant:
-            message = f"{names[a]} and {names[b]} differ by the same for every participant: p is undefined"
-            findings.append(Finding("no-residual", source, message))
-        columns.append((float(own.mean()), np.nan if constant else spread, len(own) - 1.0))
+        mean, spread = float(own.mean()), float(own.std(ddof=1) / np.sqrt(len(own)))
+        constant = spread <= ROUNDING * max(abs(mean), 1.0)
+        same = "have the same score from" if abs(mean) <= ROUNDING else "differ by the same for"
+        undecided.append(f"they {same} every participant" if constant else None)
+        columns.append((mean, np.nan if constant else spread, len(own) - 1.0))
+    findings += _without_p(undecided, names, pairs, source)
     difference, error, freedom = (np.array(column) for column in zip(*columns, strict=True))
+    return _Found(_own_means(table, names), difference, error, freedom, undecided, {}, None)
+
+
+def _welch(
+    table: Floats, names: tuple[str, ...], pairs: list[tuple[int, int]], findings: list[Finding], source: str
+) -> _Found:
+    """Everybody gave a single score: systems are compared as independent samples, each with its own variance."""
+    means = _own_means(table, names)
+    size = (~np.isnan(table)).sum(axis=1)
+    largest = np.nanmax(np.abs(table))
+    columns, undecided = [], list[str | None]()
+    for a, b in pairs:
+        errors = np.array([means[a].error, means[b].error])
+        alone = [names[system] for system in (a, b) if size[system] < 2]
+        reason = None
+        if alone:
+            reason = f"one participant has a score for {some(alone)}"
+        elif errors.max() <= ROUNDING * max(largest, 1.0):
+            reason = "neither varies from participant to participant"
+        undecided.append(reason)
+        freedom = pooled_freedom(errors[None] ** 2, size[None, [a, b]] - 1.0)[0] if reason is None else np.nan
+        error = float(np.hypot(*errors)) if reason is None else np.nan
+        columns.append((means[a].mean - means[b].mean, error, float(freedom)))
+    findings += _without_p(undecided, names, pairs, source)
+    difference, error, freedom = (np.array(column) for column in zip(*columns, strict=True))
+    return _Found(means, difference, error, freedom, undecided, {}, None)
+
+
+def _own_means(table: Floats, names: tuple[str, ...]) -> tuple[SystemMean, ...]:
+    """Means over the participants of each system, with their standard errors."""
     means = []
     for name, row in zip(names, table, strict=True):
-        of_system = row[~np.isnan(row)]
-        spread = float(of_system.std(ddof=1) / np.sqrt(len(of_system))) if len(of_system) > 1 else np.nan
-        means.append(SystemMean(name, float(of_system.mean()), spread))
-    return _Found(tuple(means), difference, error, freedom, {}, None)
+        given = row[~np.isnan(row)]
+        error = float(given.std(ddof=1) / np.sqrt(len(given))) if len(given) > 1 else np.nan
+        means.append(SystemMean(name, float(given.mean()), error))
+    return tuple(means)
+
+
+def _without_p(
+    undecided: Sequence[str | None], names: tuple[str, ...], pairs: list[tuple[int, int]], source: str
+) -> list[Finding]:
+    return [
+        Finding("no-residual", source, f"{names[a]} and {names[b]}: {reason}: p is undefined")
+        for reason, (a, b) in zip(undecided, pairs, strict=True)
+        if reason is not None
+    ]
 
 
 def _pairs(
@@ -368,6 +441,7 @@ def _pairs(
                 wilcoxon=float(ranked[number]),
                 wilcoxon_corrected=float(ranked_corrected[number]),
                 detectable=float(findable[number]),
+                undecided=found.undecided[number] or (None if known[number] else "its degrees of freedom are unknown"),
             )
         )
     return tuple(rows), level
@@ -387,20 +461,39 @@ def _friedman(table: Floats) -> RankTest | None:
     return RankTest(complete.shape[1], outcome.chi_square, outcome.chi_square_p)
 
 
-def _cautions(answers: Answers, pairs: Sequence[StudyPair], alpha: float) -> list[Finding]:
+def _cautions(answers: Answers, sheets: _Sheets, model: str, pairs: Sequence[StudyPair], alpha: float) -> list[Finding]:
     source, findings = answers.source, []
-    message = (
-        "means take the steps between answers for equally wide, which is an assumption; Wilcoxon's p, on the means of "
-        "participants, assumes less"
-    )
+    topics = sheets.topic is not None and _repeats(sheets.topic)
+    if sheets.topic is not None and not _vary(sheets.topic, sheets.system):
+        message = (
+            "one topic: nothing tells whether it is the same on others"
+            if sheets.topic.max() == 0
+            else "one topic for each system: nothing tells whether systems differ or topics do"
+        )
+        findings.append(Finding("one-topic", source, message))
+    ranked = any(pair.wilcoxon == pair.wilcoxon for pair in pairs)
+    message = "means take the steps between answers for equally wide, which is an assumption"
+    if ranked and topics:
+        message += (
+            "; Wilcoxon's p, on the means of participants, does without, but takes the topics as given: it says "
+            "nothing of others"
+        )
+    elif ranked:
+        message += "; Wilcoxon's p, on the means of participants, assumes less"
     if answers.scale.whole:
         findings.append(Finding("interval-scale", source, message, doubtful=False))
     apart = [
         f"{pair.first} and {pair.second}"
         for pair in pairs
-        if (pair.corrected < alpha) != (pair.wilcoxon_corrected < alpha) and pair.wilcoxon == pair.wilcoxon
+        if pair.undecided is None
+        and (pair.corrected < alpha) != (pair.wilcoxon_corrected < alpha)
+        and pair.wilcoxon == pair.wilcoxon
     ]
     if apart:
-        message = f"the model and Wilcoxon's test decide differently on {some(apart)}: report both"
+        who = "the model" if model == "mixed" else "the t test"
+        mixed = "Wilcoxon's takes the topics as given, and says nothing of others"
+        paired = "both take the topics as given, and say nothing of others"
+        advice = (mixed if model == "mixed" else paired) if topics else "report both"
+        message = f"{who} and Wilcoxon's test decide differently on {some(apart)}: {advice}"
         findings.append(Finding("tests-apart", source, message))
     return findings

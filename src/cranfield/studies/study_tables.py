@@ -43,6 +43,17 @@ def _known(value: Field) -> Field:
     return None if isinstance(value, float) and isnan(value) else value
 
 
+HOW = {
+    "mixed": "a mixed-effects model",
+    "paired": "paired t tests on the means of participants",
+    "welch": "Welch's t tests, as every participant gave a single score",
+}
+
+
+def _equation(p: float) -> str:
+    return f"p < {_p(p)[1:]}" if _p(p).startswith("<") else f"p = {_p(p)}"
+
+
 def _p(value: float) -> str:
     return "–" if isnan(value) else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
@@ -148,18 +159,18 @@ def render_comparison(comparison: StudyComparison, format: str) -> str:
     """Means, pairs and variances; CSV and TSV have the pairs."""
 
     def rows() -> list[Sequence[Field]]:
-        return [[*pair[:9], pair.better or "", *pair[10:]] for pair in comparison.pairs]
+        return [[*pair[:9], pair.better or "", *pair[10:13]] for pair in comparison.pairs]
 
     header = [
         *("first", "second", "participants", "difference", "low", "high", "df", "p", "corrected", "better"),
         *("wilcoxon", "wilcoxon_corrected", "detectable"),
     ]
     return _render(
-        comparison, format, "cranfield.study-compare/1", header, rows, lambda: _comparison_blocks(comparison)
+        comparison, format, "cranfield.study-compare/1", header, rows, lambda: _comparison_blocks(comparison, format)
     )
 
 
-def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
+def _comparison_blocks(comparison: StudyComparison, format: str) -> list[Block]:
     means = [[mean.system, number(mean.mean, ".2f"), number(mean.error, ".2f")] for mean in comparison.means]
     topics = f" on {plural(comparison.topics, 'topic')}" if comparison.topics else ""
     sheets = f"{plural(comparison.sheets, 'score')} of {plural(comparison.participants, 'participant')}{topics}"
@@ -177,26 +188,7 @@ def _comparison_blocks(comparison: StudyComparison) -> list[Block]:
                 _p(pair.wilcoxon_corrected),
             ]
         )
-    how = "a mixed-effects model" if comparison.method == "mixed" else "paired t tests on the means of participants"
-    correction = comparison.correction
-    notes = [
-        f"p: by {how}; corrected ({correction}) for {plural(len(pairs), 'pair')}, a star is below {comparison.alpha:g}",
-        f"low and high: {percent(comparison.level)} interval, which goes with the corrected p; wilcoxon: corrected p "
-        "of Wilcoxon's test on the means of participants",
-    ]
-    if comparison.overall is not None:
-        f = comparison.overall
-        notes.append(
-            f"all systems the same: F({f.freedom:g}, {number(f.residual_freedom, '.1f')}) = {number(f.f, '.2f')}, "
-            f"p = {_p(f.p)}"
-        )
-    if comparison.friedman is not None:
-        ranks = comparison.friedman
-        notes.append(
-            f"Friedman's test on the means of {plural(ranks.participants, 'participant')}: chi-square "
-            f"{ranks.chi_square:.2f}, p = {_p(ranks.p)}"
-        )
-    notes += [*_detectable(comparison), *_verdicts(comparison)]
+    notes = [*_comparison_notes(comparison, format), *_detectable(comparison), *_verdicts(comparison)]
     header = ["pair", "difference", "low", "high", "df", "p", "corrected", "wilcoxon"]
     blocks += titled("Differences", Grid(header, pairs), notes)
     if comparison.variances:
@@ -220,6 +212,32 @@ def _detectable(comparison: StudyComparison) -> list[str]:
     return [f"a true difference of {differences} would be found{corrected} {chance}"]
 
 
+def _comparison_notes(comparison: StudyComparison, format: str) -> list[str]:
+    """What the columns are, and the tests of all systems at once."""
+    mark = "a star is" if format == "table" else "bold is"
+    given = ", which takes the topics as given" if 0 < comparison.topics < comparison.sheets else ""
+    own = given.replace("takes", "take") if comparison.method == "paired" else ""
+    notes = [
+        f"p: by {HOW[comparison.method]}{own}; corrected ({comparison.correction}) for "
+        f"{plural(len(comparison.pairs), 'pair')}, {mark} below {comparison.alpha:g}",
+        f"low and high: {percent(comparison.level)} interval, which goes with the corrected p; wilcoxon: corrected p "
+        f"of Wilcoxon's test on the means of participants{given}",
+    ]
+    f = comparison.overall
+    if f is not None and not isnan(f.p):
+        notes.append(
+            f"all systems the same: F({f.freedom:g}, {number(f.residual_freedom, '.1f')}) = {number(f.f, '.2f')}, "
+            f"{_equation(f.p)}"
+        )
+    ranks = comparison.friedman
+    if ranks is not None and not isnan(ranks.p):
+        notes.append(
+            f"Friedman's test on the means of {plural(ranks.participants, 'participant')}{given}: chi-square "
+            f"{ranks.chi_square:.2f}, {_equation(ranks.p)}"
+        )
+    return notes
+
+
 def _verdicts(comparison: StudyComparison) -> list[str]:
     """What was found, in words."""
     found = [
@@ -227,6 +245,10 @@ def _verdicts(comparison: StudyComparison) -> list[str]:
         for pair in comparison.pairs
         if pair.better is not None
     ]
+    for pair in comparison.pairs:
+        if pair.undecided is not None:
+            ranked = "" if isnan(pair.wilcoxon_corrected) else f" (Wilcoxon's is {_p(pair.wilcoxon_corrected)})"
+            found.append(f"{pair.first} and {pair.second}: undecided, there is no p{ranked}, as {pair.undecided}")
     if found:
         return found
     return ["no pair differs by more than chance would have it: that is no proof that they are the same"]
