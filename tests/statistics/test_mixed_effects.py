@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cranfield.errors import UsageError
-from cranfield.statistics.mixed_effects import fit_mixed
+from cranfield.statistics.mixed_effects import _products, fit_mixed
 from cranfield.statistics.significance import Floats, Integers
 
 
@@ -100,6 +100,53 @@ def test_unbalanced_data_are_fitted_as_statsmodels_does(seed: int) -> None:
     assert fit.criterion == pytest.approx(-2 * other.llf, abs=1e-3)
     assert fit.means == pytest.approx(other.fe_params, abs=2e-3)
     assert [*fit.variances.values(), fit.residual] == pytest.approx([*other.vcomp, other.scale], rel=0.02)
+
+
+def numbered(levels: Integers) -> Integers:
+    return np.unique(levels, return_inverse=True)[1].astype(np.int64)
+
+
+def with_interactions(participants: int, topics: int, kept: float, seed: int) -> tuple[Integers, dict[str, Integers]]:
+    draw = np.random.default_rng(seed)
+    columns = crossed(3, participants, topics)
+    rows = draw.random(len(columns[0])) < kept
+    system, participant, topic = (numbered(column[rows]) for column in columns)
+    own, others = numbered(participant * 3 + system), numbered(topic * 3 + system)
+    return system, {"participant": participant, "participant × system": own, "topic": topic, "topic × system": others}
+
+
+@pytest.mark.parametrize(("participants", "topics"), [(12, 5), (4, 14)])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_solved_in_blocks_is_what_whole_matrices_give(participants: int, topics: int, seed: int) -> None:
+    system, random = with_interactions(participants, topics, 0.6, seed)
+    draw = np.random.default_rng(seed)
+    values = draw.normal(0, 1, len(system)) + 0.3 * system
+    for level in random.values():
+        values += draw.normal(0, 0.8, level.max() + 1)[level]
+    fit = fit_mixed(values, system, random)
+    spreads = [np.equal.outer(level, level) * 1.0 for name, level in random.items() if fit.variances[name] > 0]
+    spreads.append(np.eye(len(values)))
+    variances = [*(v for v in fit.variances.values() if v > 0), fit.residual]
+    whole = np.linalg.inv(sum(v * spread for v, spread in zip(variances, spreads, strict=True)))
+    groups = np.eye(3)[system]
+    covariance = np.linalg.inv(groups.T @ whole @ groups)
+    assert fit.covariance == pytest.approx(covariance, rel=1e-8, abs=1e-10)
+    assert fit.means == pytest.approx(covariance @ groups.T @ whole @ values, rel=1e-8)
+    rest = whole - whole @ groups @ covariance @ groups.T @ whole
+    information = [[np.trace(rest @ one @ rest @ other) / 2 for other in spreads] for one in spreads]
+    assert fit.uncertainty == pytest.approx(np.linalg.inv(information), rel=1e-7, abs=1e-10)
+    for slope, spread in zip(fit.slopes, spreads, strict=True):
+        weights = covariance @ groups.T @ whole
+        assert slope == pytest.approx(weights @ spread @ weights.T, rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize(("participants", "topics"), [(500, 12), (12, 500)])
+def test_whoever_is_many_is_solved_one_by_one(participants: int, topics: int) -> None:
+    """Matrices of all participants, or topics, at once took minutes."""
+    system, random = with_interactions(participants, topics, 1.0, 0)
+    products = _products(np.zeros(len(system)), system, random)
+    assert products.blocks.shape == (500, 4, 4)
+    assert products.plain.shape == (51, 51)  # 3 systems, 12 of the others, 36 of these with a system
 
 
 def test_two_groups_with_pairs_are_the_paired_t_test() -> None:

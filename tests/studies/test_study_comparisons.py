@@ -75,9 +75,12 @@ def test_a_balanced_study_is_the_analysis_of_variance() -> None:
 
 
 def test_interactions_are_there_unless_left_out() -> None:
-    found = compare_answers(crossed())
+    draw = np.random.default_rng(6)
+    suits = draw.normal(0, 1, (6, 3))
+    given = answers([(p, s, t, suits[t, s] + draw.normal()) for p, t, s in product(range(10), range(6), range(3))])
+    found = compare_answers(given)
     assert list(found.variances) == ["participant", "participant × system", "topic", "topic × system", "residual"]
-    assert found.pairs[0].freedom < compare_answers(crossed(), StudyQuestion(additive=True)).pairs[0].freedom
+    assert found.pairs[0].freedom < compare_answers(given, StudyQuestion(additive=True)).pairs[0].freedom / 2
 
 
 def test_an_interaction_without_repeats_is_not_asked_for() -> None:
