@@ -252,6 +252,8 @@ def test_scales_of_a_file(tmp_path: Path) -> None:
         ('[trust]\nitems = ["a"]\nlow = "x"', "'low' must be a number, not 'x'"),
         ('[trust]\nitems = ["a"]\nwhole = 1', "'whole' must be true or false, not 1"),
         ('[trust]\nitems = "a"', "'items' must be a list of texts"),
+        ('[trust]\nitems = ["a"]\nhigh = inf', "scale trust: high is a finite number, not inf"),
+        ('[trust]\nitems = ["a"]\nscore_low = nan', "scale trust: score_low is a finite number, not nan"),
         ('[trust]\nitems = ["a"]\nlow = 5\nhigh = 5', "the lowest answer, 5, must be below 5"),
         ('[trust]\nitems = ["a"]\nreversed = ["b"]', "'b' is reversed but is not among its items"),
         ('[trust]\nitems = ["a"]\nbetter = "higher"', "better is more or less, not 'higher'"),
@@ -305,6 +307,28 @@ def test_alpha_is_one_for_the_same_item_twice_and_undefined_for_one() -> None:
     both = (both - both.mean(axis=0)) / both.std(axis=0)
     r = float(np.corrcoef(both.T)[0, 1])
     assert cronbach_alpha(both) == pytest.approx(2 * r / (1 + r))
+
+
+def test_sums_that_vary_by_rounding_alone_have_no_alpha() -> None:
+    first = np.random.default_rng(0).random(30)
+    assert np.isnan(cronbach_alpha(np.array([first, 0.7 - first]).T))
+    assert cronbach_alpha(np.array([first, 0.7 - first * 0.999]).T) < -1000
+
+
+def test_what_systems_differ_by_is_no_agreement_of_items() -> None:
+    draw = np.random.default_rng(0)
+    scale = Scale(name="load", items=tuple("abcd"), low=0, high=100)
+    rows = [
+        {"user": n, "system": s, **{item: float(draw.normal(mean, 5)) for item in "abcd"}}
+        for s, mean in (("A", 60), ("B", 30))
+        for n in range(30)
+    ]
+    scores = score_answers(read(rows, scale))
+    assert scores.alpha < 0.4  # 0.98 with the difference of systems in it
+    assert [w.code for w in scores.warnings] == ["weak-scale"]
+    assert f"of all sheets, within systems, it is {scores.alpha:.2f}" in str(scores)
+    alone = score_answers(read(rows[:30], scale))
+    assert alone.alpha == pytest.approx(alone.systems[0].alpha)
 
 
 def test_items_that_contradict_each_other_are_told() -> None:

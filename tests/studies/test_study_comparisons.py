@@ -428,6 +428,25 @@ def test_what_a_study_could_find_is_found_with_a_chance_of_80_percent(systems: i
     assert "a true difference" not in str(compare_answers(answers(constant)))
 
 
+def test_a_system_alone_on_its_topic_tells_nothing_within_topics() -> None:
+    rows = felt(0.3)
+    lone = [row for row in rows if row[1] == "A" or row[2] in ("t0", "t1", "t2")]
+    found = correlate_answers(answers(lone), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100))
+    assert [(row.over, row.pairs, row.topics) for row in found.rows] == [("all", 15, 12), ("within topics", 6, 3)]
+    both = [row for row in rows if row[2] in ("t0", "t1", "t2")]
+    few = correlate_answers(answers(both), experiment(RANKS), "RR", ["kendall"], sampling=Sampling(0, 100))
+    all_lone = correlate_answers(answers(lone), experiment(RANKS), "RR", ["kendall"], sampling=Sampling(0, 100))
+    assert all_lone.rows[1].estimate == few.rows[1].estimate
+    (doubt,) = [w.message for w in found.warnings if w.code == "few-topics"]
+    assert (
+        doubt == "3 topics with several systems, which tell within topics: intervals over fewer than 10 are too narrow"
+    )
+    apart = [row for row in rows if (row[1] == "A") == (row[2] in ("t0", "t1", "t2"))]
+    none = correlate_answers(answers(apart), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100))
+    assert (none.rows[1].pairs, none.rows[1].topics) == (0, 0)
+    assert np.isnan(none.rows[1].estimate.value)
+
+
 def test_few_topics_no_topics_and_unknown_coefficients() -> None:
     few = {name: of[:3] for name, of in RANKS.items()}
     rows = [row for row in felt() if row[2] in ("t0", "t1", "t2")]

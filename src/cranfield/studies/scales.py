@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from math import isfinite
 from typing import Any
 
 from cranfield.errors import DataError, UsageError, either
@@ -57,6 +58,10 @@ class Scale:
     def __post_init__(self) -> None:
         if not self.items or len(set(map(plain_name, self.items))) < len(self.items):
             raise UsageError(f"scale {self.name}: needs items, each once, not {', '.join(self.items) or 'none'}")
+        ends = {"low": self.low, "high": self.high, "score_low": self.score_low, "score_high": self.score_high}
+        for name, end in ends.items():
+            if end is not None and not isfinite(end):
+                raise UsageError(f"scale {self.name}: {name} is a finite number, not {end:g}")
         if not self.low < self.high:
             raise UsageError(f"scale {self.name}: the lowest answer, {self.low:g}, must be below {self.high:g}")
         if not self.bottom < self.top:

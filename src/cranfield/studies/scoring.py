@@ -16,6 +16,7 @@ from cranfield.studies.scales import Scale
 
 FEW_SHEETS = 10  # below, the agreement of items says little
 WEAK = 0.7  # Cronbach's alpha below which items hardly measure one thing (Nunnally, "Psychometric theory", 1978)
+ROUNDING = 1e-10  # share of the answers' sum below which a spread of sums is none
 
 
 class SystemScore(NamedTuple):
@@ -43,7 +44,8 @@ class ParticipantScore(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StudyScores(PrintedInNotebooks):
-    """Scores by system and participant; `level` is the chance that an interval misses, `alpha` that of all sheets."""
+    """Scores by system and participant; `level` is the chance that an interval misses, `alpha` that of all sheets,
+    within systems."""
 
     scale: Scale
     level: float
@@ -62,7 +64,7 @@ def score_answers(answers: Answers, *, level: float = 0.05) -> StudyScores:
     """Mean, standard deviation, t interval and median of each system, over participants.
 
     Whoever answered several times about a system counts once, with the mean: answers of one person are no independent
-    ones. Cronbach's alpha is over all complete sheets.
+    ones. Cronbach's alpha is over all complete sheets, without what systems differ by.
 
     Reference: Cronbach, "Coefficient alpha and the internal structure of tests", 1951.
 
@@ -81,7 +83,6 @@ def score_answers(answers: Answers, *, level: float = 0.05) -> StudyScores:
     if not 0 < level < 1:
         raise UsageError(f"the level of intervals is between 0 and 1, not {level:g}")
     names = list(dict.fromkeys(answers.systems))
-    scored = np.isfinite(answers.scores)
     of_participants = participant_scores(answers)
     of_systems = [_system_score(name, answers, of_participants, level) for name in names]
     systems = tuple(sorted(of_systems, key=lambda score: answers.scale.best_first(score.mean)))
@@ -91,7 +92,7 @@ def score_answers(answers: Answers, *, level: float = 0.05) -> StudyScores:
         level=level,
         systems=systems,
         participants=of_participants,
-        alpha=cronbach_alpha(turned(answers)[scored]),
+        alpha=pooled_alpha(answers),
         warnings=tuple(warnings),
     )
 
@@ -123,8 +124,24 @@ def cronbach_alpha(values: Floats) -> float:
     items = complete.shape[1]
     if items < 2 or len(complete) < 2:
         return float("nan")
-    total = complete.sum(axis=1).var(ddof=1)
-    return float(items / (items - 1) * (1 - complete.var(axis=0, ddof=1).sum() / total)) if total > 0 else float("nan")
+    sums = complete.sum(axis=1)
+    total, parts = float(sums.var(ddof=1)), float(complete.var(axis=0, ddof=1).sum())
+    rounding = (ROUNDING * float(np.abs(complete).sum(axis=1).max())) ** 2
+    return items / (items - 1) * (1 - parts / total) if total > rounding else float("nan")
+
+
+def pooled_alpha(answers: Answers) -> float:
+    """Cronbach's alpha of all sheets, the mean of each system taken off every item: what systems differ by is no sign
+    that items go together."""
+    values = turned(answers)[np.isfinite(answers.scores)]
+    systems = np.array(answers.systems)[np.isfinite(answers.scores)]
+    complete = ~np.isnan(values).any(axis=1)
+    values, systems = values[complete], systems[complete]
+    centred = values.copy()
+    for name in set(systems.tolist()):
+        centred[systems == name] -= values[systems == name].mean(axis=0)
+    # Around the mean of all, so that what is rounding is told by the size of the answers.
+    return cronbach_alpha(centred + values.mean(axis=0)) if len(values) else float("nan")
 
 
 def _system_score(
@@ -159,7 +176,7 @@ def _doubts(answers: Answers, systems: tuple[SystemScore, ...], level: float) ->
         )
         findings.append(Finding("interval-beyond", source, message))
     sheets = int(np.isfinite(answers.scores).sum())
-    alpha = cronbach_alpha(turned(answers)[np.isfinite(answers.scores)])
+    alpha = pooled_alpha(answers)
     if len(scale.items) > 1 and sheets < FEW_SHEETS:
         message = f"Cronbach's alpha is that of {plural(sheets, 'sheet')}: too few to say whether items go together"
         findings.append(Finding("few-sheets", source, message, doubtful=False))

@@ -15,7 +15,8 @@ from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.statistics.corrections import DEFAULT, Correction, find_correction
 from cranfield.statistics.effects import detectable
 from cranfield.statistics.friedman import friedman
-from cranfield.statistics.intervals import Ends, agreeing, of_t, pooled_freedom
+from cranfield.statistics.independent import pooled_freedom
+from cranfield.statistics.intervals import Ends, agreeing, of_t
 from cranfield.statistics.mixed_effects import MixedFit, OverallTest, fit_mixed
 from cranfield.statistics.significance import Floats, Integers, Sampling, find_test
 from cranfield.studies.answers import Answers

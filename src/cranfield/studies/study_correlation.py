@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -28,12 +29,14 @@ ROUNDING = 10  # digits to which scores are taken for the same
 
 
 class MeasureFelt(NamedTuple):
-    """A coefficient between a measure and the scores: over all (system, topic), within topics, or over systems."""
+    """A coefficient between a measure and the scores: over all (system, topic), within topics that have several
+    systems, or over systems."""
 
     measure: str
     coefficient: str
     over: str
     pairs: int
+    topics: int
     estimate: Estimate
 
 
@@ -103,14 +106,7 @@ def correlate_answers(
     if neither:
         message = f"{some(neither)} says nothing of quality: neither more nor less of it is better"
         findings.append(Finding("no-direction", answers.source, message))
-    if answers.topics is None:
-        message = f"{plural(len(systems), 'system')}, a point each, as answers to {answers.scale.name} have no topics: "
-        message += "any coefficient of two is 1 or -1" if len(systems) == 2 else "so few say little"
-        if len(systems) < FEW_SYSTEMS:
-            findings.append(Finding("few-systems", answers.source, message))
-    elif len(topics) < FEW_TOPICS:
-        message = f"{plural(len(topics), 'topic')}: intervals over fewer than {FEW_TOPICS} are too narrow"
-        findings.append(Finding("few-topics", answers.source, message))
+    findings += _few(answers, systems, points)
     return StudyCorrelation(
         scale=answers.scale,
         measures=tuple(map(str, results.measures)),
@@ -122,6 +118,22 @@ def correlate_answers(
         points=tuple(points),
         warnings=(*answers.warnings, *results.warnings, *findings),
     )
+
+
+def _few(answers: Answers, systems: Sequence[str], points: Sequence[FeltPoint]) -> list[Finding]:
+    """That there are few systems, or few topics, to go by: those with several systems, for the rest is of no use within
+    topics."""
+    if answers.topics is None:
+        message = f"{plural(len(systems), 'system')}, a point each, as answers to {answers.scale.name} have no topics: "
+        message += "any coefficient of two is 1 or -1" if len(systems) == 2 else "so few say little"
+        return [Finding("few-systems", answers.source, message)] if len(systems) < FEW_SYSTEMS else []
+    counts = Counter(point.topic for point in points)
+    several = sum(count > 1 for count in counts.values())
+    if several >= FEW_TOPICS:
+        return []
+    which = "" if several == len(counts) else " with several systems, which tell within topics"
+    message = f"{plural(several, 'topic')}{which}: intervals over fewer than {FEW_TOPICS} are too narrow"
+    return [Finding("few-topics", answers.source, message)]
 
 
 def _rows(
@@ -140,15 +152,17 @@ def _rows(
     for number, measure in enumerate(results.measures):
         values = _cube(points, *names, [point.measures[number] for point in points])
         values = -values if measure.better == "lower" else values
-        sides = {"all": (scores, values), "within topics": (_within(scores), _within(values))}
+        several = (~np.isnan(scores)).sum(axis=1) > 1  # a system alone on its topic is its topic's mean
+        sides = {"all": (scores, values), "within topics": (_within(scores[several]), _within(values[several]))}
         if names[1] == ("",):
             sides = {"systems": (scores, values)}
         for over, (first, second) in sides.items():
+            pairs, topics = int((~np.isnan(first)).sum()), 0 if over == "systems" else len(first)
             for name, function in functions.items():
                 estimate = _estimate(first, second, function, sampling)
                 if over == "systems":  # no topics to draw anew
                     estimate = Estimate(estimate.value, nan, nan)
-                yield MeasureFelt(str(measure), name, over, len(points), estimate)
+                yield MeasureFelt(str(measure), name, over, pairs, topics, estimate)
 
 
 def _function(name: str) -> Callable[[Floats, Floats], float]:
@@ -263,5 +277,7 @@ def _estimate(
         known = ~np.isnan(first)
         return function(first[known], second[known])
 
+    if not len(scores):
+        return percentile_estimate(float("nan"), np.full(sampling.resamples, np.nan))
     replicates = np.array([of(draw) for draw in topic_draws(len(scores), sampling)])
     return percentile_estimate(of(slice(None)), replicates)

@@ -100,7 +100,8 @@ def render_scores(scores: StudyScores, format: str, *, per_participant: bool = F
             )
         notes = [f"low and high: {percent(scores.level)} interval of the mean over participants (t)"]
         if items:
-            notes.append(f"alpha: Cronbach's; of all sheets it is {number(scores.alpha, '.2f')}")
+            within = ", within systems," if len(scores.systems) > 1 else ""
+            notes.append(f"alpha: Cronbach's; of all sheets{within} it is {number(scores.alpha, '.2f')}")
         if any(score.sheets > score.participants for score in scores.systems):
             notes.append("who answered several times about a system counts once, with the mean")
         shown = titled(scale_line(scores.scale), Grid(header, rows), notes)
@@ -265,14 +266,14 @@ def render_correlation(correlation: StudyCorrelation, format: str, *, points: bo
         return separated(header, lines, DELIMITERS[format])
 
     def rows() -> list[Sequence[Field]]:
-        return [[*row[:4], *row.estimate[:3]] for row in correlation.rows]
+        return [[*row[:5], *row.estimate[:3]] for row in correlation.rows]
 
     def blocks() -> list[Block]:
         lines = [
-            [row.measure, row.coefficient, row.over, f"{row.pairs:,}", *(number(x, ".3f") for x in row.estimate[:3])]
+            [*row[:3], f"{row.pairs:,}", f"{row.topics:,}", *(number(x, ".3f") for x in row.estimate[:3])]
             for row in correlation.rows
         ]
-        header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
+        header = ["measure", "coefficient", "over", "pairs", "topics", "value", "low", "high"]
         on_topics = f" on {plural(len(correlation.topics), 'topic')}" if correlation.topics else ""
         title = f"{scale_line(correlation.scale)}: {plural(len(correlation.systems), 'system')}{on_topics}"
         notes = [
@@ -298,5 +299,5 @@ def render_correlation(correlation: StudyCorrelation, format: str, *, points: bo
             shown += titled("By system and topic" if correlation.topics else "By system", Grid(head, own, labels=2))
         return shown
 
-    header = ["measure", "coefficient", "over", "pairs", "value", "low", "high"]
+    header = ["measure", "coefficient", "over", "pairs", "topics", "value", "low", "high"]
     return _render(correlation, format, "cranfield.study-correlate/1", header, rows, blocks)
