@@ -239,6 +239,8 @@ def test_a_label_that_the_table_lacks_is_named(tmp_path: Path, text: str) -> Non
     assert done.stderr.startswith("cranfield: q:2: grade 'B' is not a number\n")
     assert "The table of labels lacks B. Say which number each is: --labels 'S=3,A=2,C=0,B=NUMBER'" in done.stderr
     assert command_line("evaluate", "q", "r", "--labels", "S=3,B=2,C=0", folder=tmp_path).exit == 0
+    small = command_line("evaluate", "q", "r", "--labels", "s=3,b=2,c=0", folder=tmp_path)  # no other reading of it
+    assert (small.exit, "The table of labels lacks B, C, S" in small.stderr) == (3, True)
 
 
 def test_letters_without_a_table_are_told_with_all_they_need(tmp_path: Path) -> None:

@@ -59,8 +59,10 @@ def recognise(head: bytes, request: Request) -> bool:
 
 def _known(fields: list[str], request: Request, told: bool) -> bool:
     """Whether all are labels with a number, or, where a table was given, some and the others may be."""
-    known = [field in request.labels for field in fields]
-    return all(known) or (told and any(known) and all(is_label(field) for field in fields))
+    if all(field in request.labels for field in fields):
+        return True
+    written = {label.casefold() for label in request.labels}  # s for S is told as lacking, not read as something else
+    return told and any(field.casefold() in written for field in fields) and all(map(is_label, fields))
 
 
 def _rows(head: bytes) -> Iterator[list[str]]:
