@@ -30,7 +30,7 @@ def read_known(source: Given, reading: Reading) -> Qrels:
     ...     path = pathlib.Path(folder, "known.txt")
     ...     _ = path.write_text("q1 d3\\nq1 d8\\n")
     ...     read_known(path, DEFAULT).to_dict()
-    {'q1': {'d8': 1.0, 'd3': 1.0}}
+    {'q1': {'d3': 1.0, 'd8': 1.0}}
     """
     if reading.says_nothing and isinstance(source, str | os.PathLike) and not is_dataset(source):
         looked_at = os.fspath(source) != "-"  # which can be read once
