@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -81,12 +82,7 @@ def command(
     from cranfield.plot.subject import Subject, all_pictures, find_picture
 
     if kind == "list":
-        width = max(len(picture.name) for picture in all_pictures())
-        for picture in all_pictures():
-            click.echo(f"{picture.name:<{width}}  {picture.shows}")
-            for line in [f"{'':<{width}}  {_taken(picture)}".rstrip(), *options.parameter_lines(picture)]:
-                if line:
-                    click.echo(line)
+        _list(all_pictures())
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
@@ -114,6 +110,16 @@ def command(
     )
     save(picture.draw(subject), output)
     click.echo(output)
+
+
+def _list(pictures: Sequence[Picture]) -> None:
+    """Every kind of picture with what it shows and the options that it takes."""
+    width = max(len(picture.name) for picture in pictures)
+    for picture in pictures:
+        click.echo(f"{picture.name:<{width}}  {picture.shows}")
+        for line in [f"{'':<{width}}  {_taken(picture)}".rstrip(), *options.parameter_lines(picture)]:
+            if line:
+                click.echo(line)
 
 
 def _taken(picture: Picture) -> str:
