@@ -76,7 +76,7 @@ def describe(
     `source` is whatever `read_collection` takes, or judgements, topics or documents on their own; `kind` says which
     where content and name do not. `reading` says how a file is read, `run_reading` how the runs are.
 
-    >>> described = describe({"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1, "d4": 0}})
+    >>> described = describe({"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}})
     >>> described.judgements.shape, described.judgements.relevant_per_topic.mean
     ('sparse', 1.0)
     >>> [advice.measure for advice in described.advice if advice.fits]
