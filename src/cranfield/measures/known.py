@@ -14,6 +14,7 @@ from cranfield.judged import Floats, Judged, Mask
 from cranfield.measures import bounded, explained
 from cranfield.measures.arithmetic import ratio, within
 from cranfield.measures.definition import Traits
+from cranfield.measures.filled import open_known
 from cranfield.measures.registry import measure
 
 
@@ -98,7 +99,7 @@ def _found_and_new(judged: Judged, rel: float, cutoff: int | None) -> tuple[Floa
 
 def open_documents(judged: Judged, cutoff: int | None) -> tuple[Floats, Floats, Floats]:
     """For each topic the unjudged documents retrieved: new ones down to the cutoff, known ones, known ones below it."""
-    open_ranks, known = judged.unjudged, bounded.open_known(judged)
+    open_ranks, known = judged.unjudged, open_known(judged)
     above = within(open_ranks.rank, cutoff)
     return open_ranks.total(above * (1 - known)), open_ranks.total(above * known), open_ranks.total((1 - above) * known)
 
@@ -114,8 +115,8 @@ def bounds_of_coverage(judged: Judged, *, rel: float, cutoff: int | None) -> bou
 def bounds_of_novelty(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:
     """Lowest if of the unjudged documents those known are relevant, highest if the new ones are."""
     hits, new = _found_and_new(judged, rel, cutoff)
-    open_new, open_known, _ = open_documents(judged, cutoff)
-    return ratio(new, hits + open_known), ratio(new + open_new, hits + open_new)
+    open_new, already_known, _ = open_documents(judged, cutoff)
+    return ratio(new, hits + already_known), ratio(new + open_new, hits + open_new)
 
 
 def bounds_of_share_of_known(judged: Judged, *, rel: float, cutoff: int | None) -> bounded.Bounds:

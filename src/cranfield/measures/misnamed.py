@@ -1,4 +1,5 @@
-"""What is said of a measure that there is not: what lectures and others call so, or what is spelt nearly so."""
+"""What is said of a measure that there is not: what lectures and others call so, what is spelt nearly so, or how it is
+written."""
 
 from __future__ import annotations
 
@@ -74,3 +75,44 @@ def _usage_at(measure: Measure, cutoff: str | None) -> str:
     if cutoff is None or measure.definition.at != "cutoff":
         return usage(measure)
     return str(measure @ int(cutoff)) if int(cutoff) else usage(measure)
+
+
+def miswritten(text: str) -> str:
+    """How something is written that is meant well: the cutoff last, several cutoffs, no percent; or nothing.
+
+    >>> miswritten("nDCG@5(gain=exp)")
+    "'nDCG@5(gain=exp)': the cutoff comes last: nDCG(gain=exp)@5"
+    """
+    return _order(text) or _several(text) or _percent(text)
+
+
+def _order(text: str) -> str:
+    """What is said of parameters that stand after the cutoff."""
+    swapped = re.fullmatch(r"(\w+)\s*@\s*([0-9.]+)\s*(\(.*\))", text)
+    return f"'{text}': the cutoff comes last: {swapped[1]}{swapped[3]}@{swapped[2]}" if swapped else ""
+
+
+def _several(text: str) -> str:
+    """What is said of several cutoffs with commas between them."""
+    read = re.fullmatch(r"(.+)@\s*([0-9.]+(?:\s*,\s*[0-9.]+)+)", text)
+    if read is None:
+        return ""
+    head, cutoffs = read[1], [part.strip() for part in read[2].split(",")]
+    forms = [",".join(f"{head}@{cutoff}" for cutoff in cutoffs)]
+    if all(part.isdigit() for part in cutoffs):
+        whole = list(map(int, cutoffs))
+        forms += [f"{head}@{whole[0]}..{whole[-1]}"] if whole == [*range(whole[0], whole[-1] + 1)] else []
+        base = base_of(head)
+        forms += [f"{base.definition.trec_at}.{','.join(cutoffs)}"] if base and base.definition.trec_at else []
+    return f"'{text}': after a comma the measure is named again: write {either(forms)}"
+
+
+def _percent(text: str) -> str:
+    """What is said of a number after @ with a percent sign."""
+    read = re.fullmatch(r"(.+)@\s*([0-9]+(?:\.[0-9]+)?)\s*%", text)
+    base = base_of(word_of(text)) if read else None
+    if read is None or base is None or base.definition.at is None:
+        return ""
+    if base.definition.at == "recall":
+        return f"'{text}': recall is written as a share: {read[1]}@{float(read[2]) / 100:g}"
+    return f"'{text}': a cutoff is a number of documents: {read[1]}@{read[2]}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from cranfield.errors import ArgumentError, UsageError, either, some
+from cranfield.errors import ArgumentError, UsageError, some
 from cranfield.measures.registry import MEASURES, Measure, called
 from cranfield.notation import NotationError, Value, Written, check_no_reference, parse
 
@@ -244,40 +244,10 @@ def _written(text: str) -> Written:
             "position": f"'{text}': parameters are given by name, as in RBP(p=0.8)",
             "value": f"'{text}': a parameter is a number, a word, or a {{grade: gain}} table",
         }
-        remedy = _order(text) or _several(text) or _percent(text) or messages.get(error.reason)
+        from cranfield.measures.misnamed import miswritten
+
+        remedy = miswritten(text) or messages.get(error.reason)
         raise UsageError(remedy) if remedy else _unknown(text) from None
-
-
-def _order(text: str) -> str:
-    """What is said of parameters that stand after the cutoff."""
-    swapped = re.fullmatch(r"(\w+)\s*@\s*([0-9.]+)\s*(\(.*\))", text)
-    return f"'{text}': the cutoff comes last: {swapped[1]}{swapped[3]}@{swapped[2]}" if swapped else ""
-
-
-def _several(text: str) -> str:
-    """What is said of several cutoffs with commas between them."""
-    read = re.fullmatch(r"(.+)@\s*([0-9.]+(?:\s*,\s*[0-9.]+)+)", text)
-    if read is None:
-        return ""
-    head, cutoffs = read[1], [part.strip() for part in read[2].split(",")]
-    forms = [",".join(f"{head}@{cutoff}" for cutoff in cutoffs)]
-    if all(part.isdigit() for part in cutoffs):
-        whole = list(map(int, cutoffs))
-        forms += [f"{head}@{whole[0]}..{whole[-1]}"] if whole == [*range(whole[0], whole[-1] + 1)] else []
-        base = base_of(head)
-        forms += [f"{base.definition.trec_at}.{','.join(cutoffs)}"] if base and base.definition.trec_at else []
-    return f"'{text}': after a comma the measure is named again: write {either(forms)}"
-
-
-def _percent(text: str) -> str:
-    """What is said of a number after @ with a percent sign."""
-    read = re.fullmatch(r"(.+)@\s*([0-9]+(?:\.[0-9]+)?)\s*%", text)
-    base = base_of(word_of(text)) if read else None
-    if read is None or base is None or base.definition.at is None:
-        return ""
-    if base.definition.at == "recall":
-        return f"'{text}': recall is written as a share: {read[1]}@{float(read[2]) / 100:g}"
-    return f"'{text}': a cutoff is a number of documents: {read[1]}@{read[2]}"
 
 
 def _our_measure(name: str, pairs: list[tuple[str, Value]]) -> tuple[Measure, list[tuple[str, Value]]]:

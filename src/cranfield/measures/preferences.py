@@ -19,8 +19,9 @@ from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Judged, Mask, Pool
 from cranfield.measures import explained
 from cranfield.measures.arithmetic import ratio, within
-from cranfield.measures.bounded import MOST_WORK, Bounds, filled
+from cranfield.measures.bounded import MOST_WORK, Bounds
 from cranfield.measures.definition import Traits
+from cranfield.measures.filled import filled
 from cranfield.measures.notation import parse_measure
 from cranfield.measures.registry import measure
 from cranfield.measures.tied import chance_above
