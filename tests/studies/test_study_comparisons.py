@@ -143,7 +143,7 @@ def test_a_difference_that_is_the_same_for_everybody_has_no_p() -> None:
 
 
 def test_what_has_no_p_is_undecided_and_not_called_chance() -> None:
-    rows = [(p, s, None, p + (s == "B")) for p in range(12) for s in "AB"]
+    rows = [(p, s, None, p + 1.0 * (s == "B")) for p in range(12) for s in "AB"]
     text = str(compare_answers(answers(rows)))
     assert (
         "A and B: undecided, there is no p (Wilcoxon's is 0.0005), as they differ by the same for every participant"

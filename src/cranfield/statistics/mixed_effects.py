@@ -167,7 +167,7 @@ def _products(values: Floats, group: Integers, random: Mapping[str, Integers]) -
             places.append((False, slice(end, end + size)))
             in_plain.append(end + level)
             end += size
-    levels = 0 if root is None else int(root.max()) + 1
+    levels = int(root.max(initial=-1)) + 1
     blocks, across = np.zeros((levels, width, width)), np.zeros((levels, width, end))
     plain, block_values, plain_values = np.zeros((end, end)), np.zeros((levels, width)), np.zeros(end)
     for column in in_plain:
@@ -184,10 +184,10 @@ def _products(values: Floats, group: Integers, random: Mapping[str, Integers]) -
     return _Products(len(values), groups, square, blocks, across, plain, block_values, plain_values, tuple(places))
 
 
-def _arrangement(random: Mapping[str, Integers]) -> tuple[Integers | None, dict[str, Integers]]:
+def _arrangement(random: Mapping[str, Integers]) -> tuple[Integers, dict[str, Integers]]:
     """The root that leaves the fewest columns to be solved at once, and of the effects within it, for each value, the
     place of its level among those of the same level of the root."""
-    best: tuple[Integers | None, dict[str, Integers]] = (None, {})
+    best: tuple[Integers, dict[str, Integers]] = (np.empty(0, dtype=np.int64), {})
     fewest = np.inf
     for root in random.values():
         inner = {}

@@ -371,9 +371,11 @@ def _welch(
         elif errors.max() <= ROUNDING * max(largest, 1.0):
             reason = "neither varies from participant to participant"
         undecided.append(reason)
-        freedom = pooled_freedom(errors[None] ** 2, size[None, [a, b]] - 1.0)[0] if reason is None else np.nan
-        error = float(np.hypot(*errors)) if reason is None else np.nan
-        columns.append((means[a].mean - means[b].mean, error, float(freedom)))
+        own = (np.nan, np.nan)
+        if reason is None:
+            freedoms = pooled_freedom(errors[None] ** 2, size[None, [a, b]] - 1.0)
+            own = (float(np.hypot(*errors)), float(freedoms[0]))
+        columns.append((means[a].mean - means[b].mean, *own))
     findings += _without_p(undecided, names, pairs, source)
     difference, error, freedom = (np.array(column) for column in zip(*columns, strict=True))
     return _Found(means, difference, error, freedom, undecided, {}, None)
