@@ -259,7 +259,11 @@ def test_no_interval_contradicts_a_test_that_was_asked_for(test: str) -> None:
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("name", [test.name for test in all_tests() if test.half_width is not None])
+# Those of independent samples need topics of their own: test_independent holds theirs against SciPy's.
+WITH_INTERVALS = [test.name for test in all_tests() if test.half_width is not None and test.kind != "independent"]
+
+
+@pytest.mark.parametrize("name", WITH_INTERVALS)
 def test_intervals_agree_with_their_test_before_anything_is_put_right(name: str) -> None:
     """The last step moves an end that rounding put on the wrong side of zero; it must have nothing else to do."""
     test, sampling, seen = find_test(name), Sampling(seed=2, resamples=499), set()

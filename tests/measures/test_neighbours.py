@@ -129,7 +129,7 @@ def test_commas_inside_brackets_belong_to_the_measure() -> None:
     [
         ("nDCG@10,", "'nDCG@10,' has a comma with no measure beside it"),
         (",AP", "',AP' has a comma with no measure beside it"),
-        ("P@5,10", "after a comma the measure is named again, as in P@5,P@10"),
+        ("P@5,10", "after a comma the measure is named again: write P@5,P@10 or P.5,10"),
         ("nDCG@10,APP", "unknown measure 'APP'; did you mean AP"),
         ("nDCG@10 AP", "between several measures there are commas, as in nDCG@10,AP"),
         ("nDCG@10;AP", "between several measures there are commas"),

@@ -22,7 +22,7 @@ from commands import of_a_process
 from places import EXAMPLES, ROOT
 
 EXAMPLES, PAGE = EXAMPLES, ROOT / "docs" / "gallery.md"
-SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+SCRIPTS = sorted(set(EXAMPLES.glob("*.py")) - {EXAMPLES / "engine.py"})  # which serves until it is stopped
 NOTEBOOK = EXAMPLES / "tour.ipynb"
 LECTURE = [script for script in SCRIPTS if script.name.startswith("lecture")]
 
