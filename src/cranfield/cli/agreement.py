@@ -21,14 +21,7 @@ from cranfield.pooling.pool_tables import FORMATS
 @click.option("-m", "--measure", help="With runs: the measure that orders them. [default: AP]")
 @click.option("--rel", type=float, default=1, show_default=True, help="The grade from which a document is relevant.")
 @click.option("--per-topic", is_flag=True, help="Show every topic.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(100),
-    default=1000,
-    show_default=True,
-    help="Resamples of the topics for intervals.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
+@options.resampled_topics
 @options.output_format(FORMATS)
 @options.reading()
 def command(

@@ -12,13 +12,7 @@ from cranfield.formats.reading import Reading
 @click.command("check")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
-@click.option(
-    "--judgements",
-    type=options.JUDGEMENTS,
-    default="plain",
-    show_default=True,
-    help="Kind of judgements in QRELS.",
-)
+@options.judgements
 @options.collection
 @options.reading("threads", kind=True)
 @click.pass_context

@@ -65,8 +65,8 @@ def command(
     Without --topic it shows the score of each topic and how these become one number: by the arithmetic mean, or as
     the measure says, geometric (GMAP), harmonic (HMAP) or as the ratio of means (nDCG(agg='ratio')).
 
-    With --correlation it shows the ranks of the documents that both runs have for the topic, in the order that the
-    options say, and how Spearman's and Kendall's coefficients come of them.
+    With --correlation it shows the ranks of the documents that both runs have for the topic, shared by those of equal
+    score, and how Spearman's and Kendall's coefficients come of them.
 
     A ranking typed as grades stands alone, as 3,2,0/1: what `cranfield try --explain` shows of it.
 

@@ -138,13 +138,21 @@ figures: Callable[[Command], Command] = click.option(
     multiple=True,
     help="A figure of efficiency from the metadata of the runs, as a column of its own; may be repeated.",
 )
+TOPIC_IDS = ("given", "position", "number")
 topic_ids: Callable[[Command], Command] = click.option(
     "--ids",
-    type=click.Choice(["given", "position", "number"]),
+    type=click.Choice(TOPIC_IDS),
     default="given",
     show_default=True,
     help="What topics are called: as they are given; by position, as the judgements of some old collections have it; "
     "or by number, without leading zeros.",
+)
+judgements: Callable[[Command], Command] = click.option(
+    "--judgements",
+    type=JUDGEMENTS,
+    default="plain",
+    show_default=True,
+    help="Kind of judgements in QRELS.",
 )
 correction: Callable[[Command], Command] = click.option(
     "--correction",
@@ -456,6 +464,32 @@ def _taken_reading(given: dict[str, Any], *, kind: bool) -> Reading:
         judgements=given.pop("judgements") if kind else None,
         threads=given.pop("threads", None),
     )
+
+
+def resampled_topics(command: Command) -> Command:
+    """How intervals over topics are drawn, given to the command as `resamples` and `seed`."""
+    drawn = (
+        click.option(
+            "--resamples",
+            type=click.IntRange(100),
+            default=1000,
+            show_default=True,
+            help="Resamples of the topics for intervals.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals."
+        ),
+    )
+    return _with(drawn, command)
+
+
+def fields(text: str | None) -> tuple[str, ...]:
+    """The fields of FIELD[+FIELD].
+
+    >>> fields("title+description"), fields(None)
+    (('title', 'description'), ())
+    """
+    return tuple(field.strip() for field in text.split("+")) if text else ()
 
 
 def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cranfield.search import Asking
     from cranfield.texts import Ids
 
-TOPIC_IDS = ("given", "position", "number")
-
 
 def _target(
     url: str,
@@ -32,13 +30,15 @@ def _target(
 ) -> Target:
     from cranfield.probing import Target, read_headers
 
-    if ids in TOPIC_IDS:
+    if ids in options.TOPIC_IDS:
         raise UsageError(
             "--ids says where an answer has its documents, as 'results[*].id': what topics are called is "
             f"--topic-ids {ids}"
         )
     headers = read_headers(header_file) if header_file is not None else {}
-    return Target(url=url, engine=engine, fields=_fields(fields), body=body, ids=ids, scores=scores, headers=headers)
+    return Target(
+        url=url, engine=engine, fields=options.fields(fields), body=body, ids=ids, scores=scores, headers=headers
+    )
 
 
 def _limits(rate: float, parallel: int, timeout: float, retries: int) -> Limits:
@@ -50,7 +50,7 @@ def _limits(rate: float, parallel: int, timeout: float, retries: int) -> Limits:
 def _asking(query: str | None, depth: int, tag: str | None, warm_up: int, repeats: int) -> Asking:
     from cranfield.search import Asking, Timing
 
-    return Asking(query=_fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats))
+    return Asking(query=options.fields(query), depth=depth, tag=tag, timing=Timing(warm_up, repeats))
 
 
 _LABELS = (
@@ -76,10 +76,6 @@ def _expected(expect: str | None, within: int | None, reading: Reading) -> Expec
     return Expectations(items=items) if within is None else Expectations(items=items, within=within)
 
 
-def _fields(text: str | None) -> tuple[str, ...]:
-    return tuple(field.strip() for field in text.split("+")) if text else ()
-
-
 @click.command("probe")
 @click.argument("url")
 @click.option("--topics", required=True, metavar="FILE", help="Topics to ask, in any format that is read.")
@@ -102,7 +98,7 @@ def _fields(text: str | None) -> tuple[str, ...]:
 @click.option("--query", metavar="FIELD[+FIELD]", help="Fields that make a query: title+description. [default: title]")
 @click.option(
     "--topic-ids",
-    type=click.Choice(TOPIC_IDS),
+    type=click.Choice(options.TOPIC_IDS),
     default="given",
     show_default=True,
     help="What topics are called: as they are given, by position, or by number, without leading zeros.",

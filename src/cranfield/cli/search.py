@@ -147,7 +147,7 @@ class Search(NamedTuple):
         said = line if saved is None else saved.beside(line)
         model, language = said.pop("model", MODEL), LANGUAGE
         analysis = Analysis(said.pop("stemmer", language), said.pop("stop-words", language))
-        fields, query = (_fields(said.pop(name, None)) for name in ("fields", "query"))
+        fields, query = (options.fields(said.pop(name, None)) for name in ("fields", "query"))
         choice = ModelChoice.of(model, said, grids, seed=int(said.pop("seed", "0")))
         timing = Timing(asked.warm_up, asked.repeats, asked.track)
         return cls(
@@ -156,10 +156,6 @@ class Search(NamedTuple):
             Asking(query=query, depth=asked.depth, tag=asked.tag, timing=timing),
             saved,
         )
-
-
-def _fields(text: str | None) -> tuple[str, ...]:
-    return tuple(field.strip() for field in text.split("+")) if text else ()
 
 
 @click.command("search")

@@ -86,13 +86,7 @@ class WrittenFiles(NamedTuple):
     help="Also write the topics of each part into the folder: those of a file, in its format, or of a collection.",
 )
 @options.topic_ids
-@click.option(
-    "--judgements",
-    type=options.JUDGEMENTS,
-    default="plain",
-    show_default=True,
-    help="Kind of judgements in QRELS.",
-)
+@options.judgements
 @options.reading(kind=True)
 @options.gathered("files", WrittenFiles)
 def command(

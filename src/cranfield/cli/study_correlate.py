@@ -30,14 +30,7 @@ COEFFICIENTS = ("spearman", "kendall", "pearson")
     f"[default: {', '.join(COEFFICIENTS)}]",
 )
 @click.option("--points", is_flag=True, help="Show every system on every topic.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(100),
-    default=1000,
-    show_default=True,
-    help="Resamples of the topics for intervals.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
+@options.resampled_topics
 @options.output_format(FORMATS)
 def command(
     answers: Answers,

@@ -68,12 +68,7 @@ def command(
 
 
 def _topic_ids(path: str) -> tuple[str, ...]:
-    """Ids of topics: of a list with an id a line, or of a file of topics."""
-    from cranfield.formats.sources import open_source
-    from cranfield.formats.topic_ids import read_topic_list
-    from cranfield.texts import read_topics
+    """Ids of topics, from whatever `--topic-set` takes."""
+    from cranfield.planning.topic_sets import read_topic_set
 
-    lines = bytes(open_source(path).data).split(b"\n")
-    if all(len(line.split()) < 2 and b"," not in line for line in lines):
-        return read_topic_list(path)
-    return read_topics(path).ids
+    return tuple(read_topic_set(path).topics)
