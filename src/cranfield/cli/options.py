@@ -230,7 +230,7 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(EMPTY_TOPICS),
         default="zero",
         show_default=True,
-        help="Topics without a relevant document: score 0, or leave them out.",
+        help="Topics without a relevant document: count them, mostly with a score of 0, or leave them out.",
     ),
     click.option("--depth", type=click.IntRange(1), help="Cut every ranking here."),
     click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists)."),

@@ -82,7 +82,7 @@ def evaluated(
     qrels = judgements.qrels
     reported = shown_pool(qrels, judgements.pool, policy, scoring.heard)
     warnings = told(policy.topic_set, qrels.name, len(judgements.whole.topics))
-    warnings += findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
+    warnings += findings.of_qrels(qrels, reported, policy, wanted) + (scoring.heard.findings if scoring.heard else [])
     warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, qrels.name)
     runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.complete))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, share, some
-from cranfield.judged import Floats, Judged, Pool
+from cranfield.judged import Floats, Judged, Pool, relstring
 from cranfield.policy import Policy, TopicSet
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
@@ -104,7 +104,7 @@ def sparse_remark(pool: Pool) -> str | None:
     return f"judgements are sparse ({known}), for which thousands of topics are needed"
 
 
-def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
+def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
     policy = policy or Policy()
     if np.all(pool.grades < 0):
@@ -127,7 +127,7 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
     empty = [pool.topics[t] for t in np.flatnonzero(~pool.has_relevant)]
     if empty:
         counted = policy.empty_topics == "zero"
-        done = "scored 0 for every run" if counted else "left out"
+        done = _score_of_finding_nothing(measures) if counted else "left out"
         message = f"{plural(len(empty), 'topic')} without a relevant document, {done}: {some(empty)}"
         findings.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
     fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
@@ -152,8 +152,21 @@ def of_facts(facts: CollectionFacts, pool: Pool, name: str) -> list[Finding]:
     return [Finding("unlabelled-grades", name, message, doubtful=False)]
 
 
+def _score_of_finding_nothing(measures: Sequence[Measure]) -> str:
+    """How topics without a relevant document are scored, in words: losses, counts and utilities do not give 0."""
+    if not measures:
+        return "scored 0 by most measures"
+    lists = relstring("0-0", "-", "0/0", "/0")
+    plain = [measure for measure in measures if measure.definition.needs is None]
+    if any(np.any(measure.per_topic(lists) != 0) for measure in plain):
+        return "scored as lists are that find nothing"
+    return "scored 0 for every run"
+
+
 def _score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
     """How topics without an answer are scored, in words: some measures give something to who retrieves nothing."""
+    if not measures:
+        return "scored 0 by most measures"
     plain = [measure for measure in measures if measure.definition.needs is None]  # others may not have it yet
     if any(np.any(measure.per_topic(unanswered) != 0) for measure in plain):
         return "scored as an empty list"

@@ -24,7 +24,7 @@ from cranfield.formats.format import (
     tagged,
 )
 from cranfield.formats.labels import grade_of, remedies
-from cranfield.formats.layout import check_grades, require_columns
+from cranfield.formats.layout import check_grades, find_columns, require_columns
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
@@ -200,18 +200,21 @@ def _starts(head: bytes, value: bytes) -> bool:
     return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
 
 
-def _has_lists(head: bytes) -> bool:
+def _has_lists(head: bytes, request: Request) -> bool:
     """Whether a text starts as topics with lists of documents do, and not as a record whose first field is a list."""
     if not _starts(head, rb"\["):
         return False
     import json
 
-    line = head.lstrip().partition(b"\n")[0]
+    line, _, more = head.strip().partition(b"\n")
     try:
         record = json.loads(line) if len(line) < LONGEST_RECORD else None
     except ValueError:  # it goes on in the next line
         record = None
-    return record is None or all(isinstance(value, list) for value in record.values())
+    if record is None or all(isinstance(value, list) for value in record.values()):
+        return True
+    # Topics of which some have no list are told so, which a record that names no column would not be.
+    return not more and len(find_columns(tuple(record), request.kind, request.columns).missing()) == 3
 
 
 def write_json_lines(table: Rows, tag: str) -> Iterator[str]:
@@ -246,7 +249,7 @@ JSON_LINES = table_format(
     "jsonl",
     read_json_lines,
     suffixes=(".jsonl", ".ndjson"),
-    recognise=lambda head, request: _starts(head, rb"[^{\s]") and not _has_lists(head),
+    recognise=lambda head, request: _starts(head, rb"[^{\s]") and not _has_lists(head, request),
     tried=30,
     writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
 )
@@ -254,7 +257,7 @@ JSON = table_format(
     "json",
     read_json,
     suffixes=(".json",),
-    recognise=lambda head, request: _starts(head, rb"\{") or _has_lists(head),
+    recognise=lambda head, request: _starts(head, rb"\{") or _has_lists(head, request),
     tried=40,
     writer=Writer(write_json, (".json",), has_tag=False),
 )

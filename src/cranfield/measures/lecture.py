@@ -246,9 +246,7 @@ def Satisfaction(
         "'ranks' or 'returned'",
         lambda v: isinstance(v, str) and v in ("ranks", "returned"),
     ),
-    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
-        trace, ~trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
-    ),
+    explain=lambda trace, **parameters: _explained_frustration(trace, **parameters),
 )
 def Frustration(
     judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "ranks", cutoff: int | None = None
@@ -257,7 +255,8 @@ def Frustration(
 
     Looks at documents that are not relevant alone, unjudged ones among them. A list that ends before rank k does not
     frustrate with what it does not show; of='returned' is the share of the documents returned that is not relevant, as
-    in lectures. Without a cutoff k is the length of the list, and the two are the same.
+    in lectures. Without a cutoff k is the length of the list, and the two are the same. A list with nothing in it is 1,
+    the worst: a system that answers nothing is not the best one.
 
     Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k;
       w_i = 1, with weight='linear' k + 1 - i
@@ -269,15 +268,25 @@ def Frustration(
 
     >>> (Frustration @ 4).per_topic(relstring("1001/1", "10"))
     array([0.5 , 0.25])
-    >>> Frustration(of="returned").per_topic(relstring("1001/1", "10"))
-    array([0.5, 0.5])
+    >>> Frustration(of="returned").per_topic(relstring("1001/1", "10", "/1"))
+    array([0.5, 0.5, 1. ])
     """
     depth = _depth(judged, cutoff)
     shown = _weight_down_to(_shared(judged, rel, "returned", cutoff), weight, depth)
-    return ratio(
+    wasted = ratio(
         shown - _hit_weight(judged, rel, weight, cutoff),
         _weight_down_to(_shared(judged, rel, of, cutoff), weight, depth),
     )
+    return np.where(judged.retrieved > 0, wasted, 1.0)
+
+
+def _explained_frustration(
+    trace: explained.Trace, *, rel: float, weight: str, of: str, cutoff: int | None
+) -> explained.Working:
+    counts = ~trace.relevant(rel)
+    if not trace.length:
+        return explained.Working(counts, because="nothing is retrieved, which is the worst there is")
+    return _explained_weights(trace, counts, weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0]))
 
 
 def _depth(judged: Judged, cutoff: int | None) -> Floats:

@@ -101,7 +101,11 @@ class Measure:
         """The same measure with these parameters set."""
         definition = self.definition
         values = dict(self.given)
-        for key, value in parameters.items():
+        spelt = [definition.spelt(key, value) for key, value in parameters.items()]
+        twice = [key for i, (key, _) in enumerate(spelt) if key in dict(spelt[:i])]
+        if twice:
+            raise UsageError(f"{definition.name}: {twice[0]} is given twice, under two names")
+        for key, value in spelt:
             known = definition.parameters.get(key)
             if known is None:
                 names = ", ".join(definition.parameters)
