@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -324,7 +325,7 @@ class Measure:
             return np.ones(len(judged.topics))
         return denominator(judged, **self._arguments())
 
-    @property
+    @cached_property
     def points(self) -> tuple[Measure, ...]:
         """The measures whose ratios of means make its own, if it is the area under their curve; otherwise none.
 
