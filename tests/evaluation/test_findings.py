@@ -313,6 +313,7 @@ def test_check_counts_what_makes_a_number_doubtful(run: str, counted: str, tmp_p
     ("names", "scored"),
     [
         ("AP nDCG@10 P@5 RR Satisfaction", "scored 0 for every run"),
+        ("AP NumRel", "scored 0 for every run"),
         ("AP E@10", "scored as lists are that find nothing"),
         *((name, "scored as lists are that find nothing") for name in ("ESL", "Frustration", "NumRet", "AP(rel=0)")),
     ],

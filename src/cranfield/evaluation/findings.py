@@ -157,7 +157,8 @@ def _score_of_finding_nothing(measures: Sequence[Measure]) -> str:
     if not measures:
         return "scored 0 by most measures"
     lists = relstring("0-0", "-", "0/0", "/0")
-    plain = [measure for measure in measures if measure.definition.needs is None]
+    scoring = [measure for measure in measures if measure.sign] or measures  # `compare` counts documents beside them
+    plain = [measure for measure in scoring if measure.definition.needs is None]
     if any(np.any(measure.per_topic(lists) != 0) for measure in plain):
         return "scored as lists are that find nothing"
     return "scored 0 for every run"
@@ -242,10 +243,20 @@ def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
 
 def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
     """Ties whose order is a convention: doubtful where documents of different grades change places with it."""
-    if policy.ties not in ("docid", "file") or not np.any(judged.tie_size > 1):  # otherwise every order is counted
+    if policy.ties == "expected" or not np.any(judged.tie_size > 1):  # it counts every order
         return []
-    from cranfield.measures.order_minded import minds_ties
+    from cranfield.measures.order_minded import has_extremes, minds_ties
 
+    if policy.ties in ("best", "worst"):
+        scoring = [measure for measure in measures if measure.sign]  # of others no value is the best or the worst
+        other = [str(measure) for measure in scoring if not has_extremes(measure, policy.depth)]
+        if not other or not _tied_topics(judged, policy, measures):
+            return []
+        message = (
+            f"better grades {'first' if policy.ties == 'best' else 'last'} give {some(other)} the score of a possible "
+            "order of ties, which need not be the highest or the lowest of all orders"
+        )
+        return [Finding("ties", run.name, message)]
     # A depth keeps some of the tied documents: their order is then something to every measure.
     minding = [measure for measure in measures if policy.depth is not None or minds_ties(measure)]
     topics = _tied_topics(judged, policy, minding) if minding or not measures else 0

@@ -102,7 +102,7 @@ class Measure:
         """The same measure with these parameters set."""
         definition = self.definition
         values = dict(self.given)
-        spelt = [definition.spelt(key, value) for key, value in parameters.items()]
+        spelt: list[tuple[str, Any]] = [definition.spelt(key, value) for key, value in parameters.items()]
         twice = [key for i, (key, _) in enumerate(spelt) if key in dict(spelt[:i])]
         if twice:
             raise UsageError(f"{definition.name}: {twice[0]} is given twice, under two names")
