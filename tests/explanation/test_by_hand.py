@@ -104,6 +104,15 @@ def test_a_ranking_of_which_nothing_is_relevant_scores_0_and_is_told_how_to_type
     assert evaluate_typed(["000/1"], "RR").warnings == ()
 
 
+@pytest.mark.parametrize("name", ["Frustration", "Frustration@4", "Frustration(of='returned', weight='linear')@4"])
+def test_a_list_with_nothing_in_it_is_said_to_be_the_worst(name: str) -> None:
+    (account,) = explain(typed("1;/1"), "2", name).accounts
+    assert account.text.endswith("= 1.0000 (nothing is retrieved, which is the worst there is)")
+    assert account.bounds == (1, 1)
+    (account,) = explain(typed("1;01"), "2", name).accounts
+    assert "nothing" not in account.text
+
+
 def test_what_is_left_out_of_the_mean_has_a_mean_that_it_is_left_out_of() -> None:
     workings = explain_typed(["0;1"], "AP", Policy(empty_topics="drop"))
     assert [average.text for average in workings.averages] == ["AP = 1 / 1 = 1.0000"]

@@ -25,6 +25,7 @@ WEIGHT = Parameter(
     "'equal' or 'linear'",
     lambda v: isinstance(v, str) and v in ("equal", "linear"),
 )
+NOTHING_RETRIEVED = explained.Working(np.zeros(0, bool), because="nothing is retrieved, which is the worst there is")
 
 
 @measure(explain=explained_ranked.last_precision)
@@ -202,9 +203,7 @@ def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Fl
         "'possible' or 'returned'",
         lambda v: isinstance(v, str) and v in ("possible", "returned"),
     ),
-    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
-        trace, trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
-    ),
+    explain=lambda trace, *, rel, **parameters: _explained_weights(trace, trace.relevant(rel), rel, **parameters),
 )
 def Satisfaction(
     judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "possible", cutoff: int | None = None
@@ -246,7 +245,9 @@ def Satisfaction(
         "'ranks' or 'returned'",
         lambda v: isinstance(v, str) and v in ("ranks", "returned"),
     ),
-    explain=lambda trace, **parameters: _explained_frustration(trace, **parameters),
+    explain=lambda trace, *, rel, **parameters: (
+        _explained_weights(trace, ~trace.relevant(rel), rel, **parameters) if trace.length else NOTHING_RETRIEVED
+    ),
 )
 def Frustration(
     judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "ranks", cutoff: int | None = None
@@ -280,15 +281,6 @@ def Frustration(
     return np.where(judged.retrieved > 0, wasted, 1.0)
 
 
-def _explained_frustration(
-    trace: explained.Trace, *, rel: float, weight: str, of: str, cutoff: int | None
-) -> explained.Working:
-    counts = ~trace.relevant(rel)
-    if not trace.length:
-        return explained.Working(counts, because="nothing is retrieved, which is the worst there is")
-    return _explained_weights(trace, counts, weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0]))
-
-
 def _depth(judged: Judged, cutoff: int | None) -> Floats:
     """For each topic k: the cutoff, or else the length of its list."""
     return judged.retrieved.astype(np.float64) if cutoff is None else np.full(len(judged.topics), float(cutoff))
@@ -319,10 +311,8 @@ def _weight_down_to(rank: Floats, weight: str, depth: Floats) -> Floats:
 
 
 def _explained_weights(
-    trace: explained.Trace, counts: Mask, weight: str, cutoff: int | None, shared: int
+    trace: explained.Trace, counts: Mask, rel: float, weight: str, of: str, cutoff: int | None
 ) -> explained.Working:
-    """The weights of the documents that count over those of so many of the first ranks."""
-    depth = trace.length if cutoff is None else cutoff
-    own = trace.within(cutoff) if weight == "equal" else np.maximum(depth + 1.0 - trace.rank, 0.0)
-    below = _weight_down_to(np.array([float(shared)]), weight, np.array([float(depth)]))
-    return explained.averaged(trace, counts * own, float(below[0]))
+    """The weights of the documents that count over those of the ranks that a share is taken of."""
+    below = _weight_down_to(_shared(trace.judged, rel, of, cutoff), weight, _depth(trace.judged, cutoff))
+    return explained_ranked.weighted(trace, counts, float(below[0]), weight=weight, cutoff=cutoff)
