@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -124,6 +125,72 @@ def test_every_form_of_a_table_says_the_same(form: str) -> None:
     assert answers.warnings == ()
 
 
+SAME = [
+    TABLE.encode("utf-8-sig"),
+    TABLE.replace("\n", "\r\n").encode(),
+    TABLE.replace("\n", "\r").encode(),
+    TABLE.replace(",", ";").encode(),
+    TABLE.replace("p1", '"p1"').replace(",4", ',"4"').encode(),
+    TABLE.replace(",", ";").replace("system;", '"system";').encode("utf-8-sig"),
+    b"\n" + TABLE.encode() + b"\n,,,\n",
+    gzip.compress(TABLE.encode()),
+    b'{"participant": "p1", "system": "A", "task": "t1", "satisfaction": 4}\r\n\r\n'
+    b'{"participant": "p1", "system": "B", "task": "t2", "satisfaction": 2}\r\n'
+    b'{"participant": "p2", "system": "A", "task": "t2", "satisfaction": 5}',
+]
+
+
+@pytest.mark.parametrize("data", SAME)
+def test_tables_are_read_however_programs_write_them(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_bytes(data)
+    answers = read_answers(str(file), SATISFACTION)
+    assert (answers.participants, answers.systems, answers.topics) == (
+        ("p1", "p1", "p2"), ("A", "B", "A"), ("t1", "t2", "t2"),
+    )  # fmt: skip
+    assert answers.scores.tolist() == [4, 2, 5]
+
+
+UNREADABLE = [
+    (
+        "participant,system,satisfaction\np1,A,4\nJosé,A,3\n".encode("latin-1"),
+        ":3: is not UTF-8\n    3 | Jos\\xe9,A,3\n    Convert it, as from Windows by iconv -f WINDOWS-1252 -t UTF-8; "
+        "spreadsheets save CSV as UTF-8 too.",
+    ),
+    (TABLE.encode("utf-16"), ": is UTF-16\n    Convert it: iconv -f UTF-16 -t UTF-8."),
+    (b"participant,system,satisfaction\np1,A\0,4\n", ":2: NUL byte\n    2 | p1,A\\x00,4\n    Is this a file of text?"),
+    (
+        b'[{"participant": "p1", "system": "A", "satisfaction": 4}]',
+        ":1: one JSON value, where an object is expected on each line\n    "
+        '1 | [{"participant": "p1", "system": "A", "satisfaction": 4}]\n    '
+        "jq -c . makes a line of each; jq -c '.[]' of each in a list.",
+    ),
+    (
+        b'participant,system,comment,satisfaction\np1,A,"he said "no"",4\n',
+        ':2: not CSV: \',\' expected after \'"\'\n    2 | p1,A,"he said "no"",4\n    Inside quotes, write " as "".',
+    ),
+    (
+        b"participant;system;satisfaction\np1;A;4;5\n",
+        ":2: 4 fields where the header has 3\n    2 | p1;A;4;5\n    "
+        "Every line has the header's columns; a field with a semicolon in it stands in quotes.",
+    ),
+    (
+        b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0" + 12 * b"\0" + b"\x13\0\0\0[Content_Types].xml",
+        ": is a document of an office program\n    Save the sheet as CSV, in UTF-8.",
+    ),
+    (b"PK\x03\x04\x14\0answers.csv", ": is a zip archive\n    Unpack it first."),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), UNREADABLE)
+def test_what_cannot_be_read_is_told_with_its_remedy(data: bytes, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_bytes(data)
+    with pytest.raises(DataError) as error:
+        read_answers(str(file), SATISFACTION)
+    assert str(error.value) == f"{file}{words}"
+
+
 @pytest.mark.parametrize("name", ["SUS_{:02}", "q{}", "Item {}", "sus-{}"])
 def test_columns_of_sus_may_be_called_otherwise(name: str) -> None:
     row = {"User ID": "p1", "Condition": "A", **{name.format(n): 3 for n in range(1, 11)}}
@@ -160,10 +227,10 @@ WRONG = [
     ("participant,system,topic,satisfaction\np1,A,t1,3\np1,B,,3\n", ":3: no topic, but other lines have one"),
     ("participant,system,satisfaction\np1,A,\n", "nobody answered anything of satisfaction"),
     ("participant,system,satisfaction\n", "has no rows"),
-    ('participant,system,satisfaction\np1,"A,3\n', "is not a table"),
+    ('participant,system,satisfaction\np1,"A,3\n', ":2: not CSV: unexpected end of data"),
     ('{"participant": 1, "system": "A", "satisfaction": true}\n', "answer 'true' to satisfaction"),
     ("mood\n1\n", "no column for the participant; there are mood"),
-    ('{"participant": 1}\n[1]\n', ":2: is not an object of JSON"),
+    ('{"participant": 1}\n[1]\n', ":2: expected an object on each line"),
     ("participant,system,item,answer\np1,A,satisfaction,4\np1,A,satisfaction,3\n", ":3: a second answer of p1 about"),
     ("participant,system,item,answer\np1,A,mood,4\n", "no item of satisfaction among those in column item: mood"),
 ]  # fmt: skip

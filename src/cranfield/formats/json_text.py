@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -95,6 +95,31 @@ def parse(text: str, source: str, line: int | None) -> Json:
         raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
+def json_objects(lines: Iterable[str], source: str) -> Iterator[tuple[int, str, dict[str, Json]]]:
+    """The objects of JSON lines, each with the number and the text of its line; blank lines are passed over.
+
+    >>> list(json_objects(['{"a": 1}', "", '{"a": 2}'], "answers.jsonl"))
+    [(1, '{"a": 1}', {'a': 1}), (3, '{"a": 2}', {'a': 2})]
+    """
+    is_first = True
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            continue
+        if line.strip() in ("{", "[") or (is_first and line.lstrip()[:1] == "["):
+            raise DataError(
+                "one JSON value, where an object is expected on each line",
+                source=source,
+                line=number,
+                text=line,
+                remedy="jq -c . makes a line of each; jq -c '.[]' of each in a list.",
+            )
+        entry = parse(line, source, number)
+        if not isinstance(entry, dict):
+            raise DataError("expected an object on each line", source=source, line=number, text=line)
+        is_first = False
+        yield number, line, entry
+
+
 def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -105,12 +130,7 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     kind: str = request.kind
     tag_key: str | None = None
     tags: list[Json] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        entry = parse(line, source, number)
-        if not isinstance(entry, dict):
-            raise DataError("expected an object on each line", source=source, line=number, text=line)
+    for number, line, entry in json_objects(lines, source):
         if tuple(entry) != keys:
             keys = tuple(entry)
             columns = require_columns(keys, request.kind, request.columns, f"{source}:{number}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -14,8 +12,9 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, either, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
-from cranfield.formats.json_text import parse
-from cranfield.formats.sources import no_rows, open_source
+from cranfield.formats.headed import headed_table
+from cranfield.formats.json_text import json_objects
+from cranfield.formats.sources import no_rows, open_source, utf8_text
 from cranfield.numerals import decimal
 from cranfield.statistics.significance import Floats
 from cranfield.studies.scales import Scale, plain_name
@@ -192,15 +191,16 @@ def _number(sheet: Sheet, item: str, scale: Scale, label: str) -> float:
     number = decimal(text)
     kind = "a whole number" if scale.whole else "a number"
     if number is None or not scale.low <= number <= scale.high or (scale.whole and number % 1):
+        wrong = "Leave it empty if nothing was answered"
+        wrong += "; write a decimal comma as a point" if decimal(text.replace(",", ".")) and number is None else ""
+        wrong += f"; if answers to {scale.name} go from another number to another, say so:"
         raise DataError(
             f"column {column}: answer '{text}' to {item} is not {kind} from {scale.low:g} to {scale.high:g}",
             source=label,
             line=line.number,
             text=line.text,
-            remedy=f"Leave it empty if nothing was answered; if answers to {scale.name} go from another number to "
-            "another, say so: Scale(low=, high=).",
-            option=f"Leave it empty if nothing was answered; if answers to {scale.name} go from another number to "
-            "another, say so: --range LOW:HIGH.",
+            remedy=f"{wrong} Scale(low=, high=).",
+            option=f"{wrong} --range LOW:HIGH.",
         )
     return number
 
@@ -368,43 +368,8 @@ def _lines(source: File | Records) -> tuple[list[TableLine], str]:
             raise UsageError("answers are a path, an open file, or a list of dicts, one a line")
         return [TableLine(None, None, cast("Mapping[str, object]", row)) for row in rows], "the answers"
     opened = open_source(cast("File", source))
-    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
-    head = text.lstrip()[:1]
-    return list(_json_lines(text, opened.label) if head == "{" else _table_lines(text, opened.label)), opened.label
-
-
-def _json_lines(text: str, label: str) -> Iterator[TableLine]:
-    for number, line in enumerate(text.replace("\r", "").split("\n"), start=1):
-        if line.strip():
-            value = parse(line, label, number)
-            if not isinstance(value, Mapping):
-                raise DataError("is not an object of JSON", source=label, line=number, text=line)
-            yield TableLine(number, line, value)
-
-
-def _table_lines(text: str, label: str) -> Iterator[TableLine]:
-    """The rows of CSV or TSV under its header; a field in quotes may run over several lines."""
-    stream = io.StringIO(text, newline="")
-    first = stream.readline()
-    stream.seek(0)
-    reader = csv.reader(stream, delimiter="\t" if "\t" in first else ",", strict=True)
-    number, header = 1, None
-    shown = text.replace("\r", "").split("\n")
-    try:
-        for row in reader:
-            start, number = number, reader.line_num + 1
-            line = shown[start - 1] if start <= len(shown) else ""
-            if not any(field.strip() for field in row):
-                continue
-            if header is None:
-                header = [name.strip() for name in row]
-                twice = [name for name in header if header.count(name) > 1]
-                if twice:
-                    raise DataError(f"two columns are called '{twice[0]}'", source=label, line=start, text=line)
-            elif len(row) != len(header):
-                message = f"{plural(len(row), 'field')} where the header has {len(header)}"
-                raise DataError(message, source=label, line=start, text=line)
-            else:
-                yield TableLine(start, line, dict(zip(header, row, strict=True)))
-    except csv.Error as error:
-        raise DataError(f"is not a table: {error}", source=label, line=number) from None
+    text = utf8_text(opened)
+    if text.lstrip()[:1] in ("{", "["):
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return [TableLine(*line) for line in json_objects(lines, opened.label)], opened.label
+    return [TableLine(*row) for row in headed_table(text, opened.label).rows], opened.label
