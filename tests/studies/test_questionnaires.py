@@ -398,6 +398,36 @@ def test_what_systems_differ_by_is_no_agreement_of_items() -> None:
     assert alone.alpha == pytest.approx(alone.systems[0].alpha)
 
 
+def test_scores_that_are_all_the_same_are_told() -> None:
+    """Whatever is made of them: their spread is 0, and they have neither p nor coefficient."""
+    same = [sus(*[4] * 10, who=f"p{n}", system=system) for system in "AB" for n in range(6)]
+    scores = score_answers(read(same, SUS))
+    assert [finding.message for finding in scores.warnings] == [
+        "all 12 scores of sus are 50: they tell nothing apart",
+        "no Cronbach's alpha: within systems the sums of answers do not vary from sheet to sheet",
+    ]
+    assert "same-scores" not in told(read([*same, sus(*[5] * 9, 4, who="x")], SUS))
+    assert "same-scores" not in told(read(same[:1], SUS))
+
+
+def test_alpha_is_of_sheets_without_a_gap() -> None:
+    scale = changed(SUS, missing="mean")
+    rows = [sus(*[1 + (n + k) % 5 for k in range(9)], 3 if n < 2 else None, who=f"p{n}") for n in range(12)]
+    messages = [finding.message for finding in score_answers(read(rows, scale)).warnings]
+    assert "Cronbach's alpha is that of 2 whole sheets: too few to say whether items go together" in messages
+
+
+def test_a_decimal_comma_is_no_decimal_point() -> None:
+    table = "participant;system;" + ";".join(LOADS) + "\np1;A;10;20;30,5;40;50;60\n"
+    with pytest.raises(DataError) as error:
+        read_answers(io.StringIO(table), find_scale("tlx"))
+    assert "answer '30,5' to temporal is not a number from 0 to 100" in str(error.value)
+    assert "; write a decimal comma as a point; if answers" in str(error.value)
+    with pytest.raises(DataError) as error:
+        read_answers(io.StringIO(table.replace("30,5", "300")), find_scale("tlx"))
+    assert "decimal comma" not in str(error.value)
+
+
 def test_items_that_contradict_each_other_are_told() -> None:
     scale = Scale(name="trust", items=("a", "b"))
     rows = [{"user": n, "system": "A", "a": 1 + n % 5, "b": 5 - n % 5 - (n == 1)} for n in range(1, 12)]

@@ -395,7 +395,7 @@ def test_answers_without_topics_are_held_against_means() -> None:
     assert "over systems: the mean of participants against the mean of the measure" in str(found)
     assert "drawn anew" not in str(found)
     two = correlate_answers(answers(rows[:6]), experiment({name: ranks[name] for name in "AB"}), "RR")
-    assert "any coefficient of two is 1 or -1" in str(two)
+    assert "any coefficient of two is 1, -1 or none" in str(two)
 
 
 def test_systems_stand_best_first_and_those_without_a_score_last() -> None:
@@ -445,6 +445,46 @@ def test_a_system_alone_on_its_topic_tells_nothing_within_topics() -> None:
     none = correlate_answers(answers(apart), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100))
     assert (none.rows[1].pairs, none.rows[1].topics) == (0, 0)
     assert np.isnan(none.rows[1].estimate.value)
+    assert "no coefficient within topics: no topic has scores of several systems" in str(none)
+
+
+def test_why_there_is_no_coefficient_is_told() -> None:
+    def told(rows: list[tuple[object, object, object, float]], ranks: dict[str, list[int]]) -> list[str]:
+        found = correlate_answers(answers(rows), experiment(ranks), "RR", sampling=Sampling(0, 50))
+        reasons = [finding.message for finding in found.warnings if finding.code == "no-coefficient"]
+        unknown = {(row.over, bool(np.isnan(row.estimate.value))) for row in found.rows}
+        assert any(is_nan for _, is_nan in unknown) == bool(reasons)
+        return reasons
+
+    same = [(p, s, t, 4.0) for p, s, t, _ in felt()]
+    assert told(felt(), RANKS) == []
+    assert told(same, RANKS) == ["no coefficient: participants give every system the same score of free on every topic"]
+    by_topic = [(p, s, t, float(str(t)[1:])) for p, s, t, _ in felt()]
+    assert told(by_topic, RANKS) == [
+        "no coefficient within topics: participants give every system the same score of free within each topic"
+    ]
+    assert told(felt(), {name: [2] * 12 for name in RANKS}) == [
+        "no coefficient with RR: every system has the same on every topic"
+    ]
+    assert told(felt(), dict.fromkeys(RANKS, RANKS["A"])) == [
+        "no coefficient within topics with RR: every system has the same within each topic"
+    ]
+    once = [(p, s, None, 4.0) for p in range(3) for s in "AB"]
+    assert told(once, RANKS) == ["no coefficient: participants give every system the same score of free in the mean"]
+
+
+def test_draws_without_a_coefficient_are_told() -> None:
+    ranks = {"A": [1, 1, 1], "B": [1, 1, 2]}
+    rows = [(1, s, f"t{t}", float(t + (s == "A"))) for s in "AB" for t in range(3)]
+    found = correlate_answers(answers(rows), experiment(ranks), "RR", ["pearson"], sampling=Sampling(0, 200))
+    undefined = [row.estimate.undefined for row in found.rows]
+    assert min(undefined) > 10
+    (finding,) = [finding for finding in found.warnings if finding.code == "undefined-draws"]
+    assert finding.message.startswith(f"in up to {max(undefined)} of 200 draws of topics one side does not vary")
+    assert finding.message.endswith("(pearson with RR, all, pearson with RR, within topics)")
+    assert finding.doubtful
+    many = correlate_answers(answers(felt()), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 50))
+    assert "undefined-draws" not in {finding.code for finding in many.warnings}
 
 
 def test_few_topics_no_topics_and_unknown_coefficients() -> None:

@@ -31,6 +31,7 @@ ROLES = {
     "answer": ("answer", "response", "rating", "value"),
 }
 PERCENT, MARKS = (0, 100), 21  # the range of NASA-TLX, and the marks on its paper form
+ROUNDING = 1e-10  # below, scores are the same
 OPEN = ("", "na", "n/a")  # what stands where nothing was answered
 Records: TypeAlias = "Sequence[Mapping[str, Scalar]]"
 
@@ -135,7 +136,11 @@ def _answers(sheets: list[Sheet], scale: Scale, label: str, findings: list[Findi
             "from 1 to 21? Then say so: --range 0:20 or 1:21 (Scale(low=, high=) in Python)"
         )
         findings.append(Finding("narrow-answers", label, message))
-    if not np.isfinite(scores).any():
+    known = scores[np.isfinite(scores)]
+    if len(known) > 1 and np.ptp(known) <= ROUNDING:
+        message = f"all {len(known):,} scores of {scale.name} are {known[0]:g}: they tell nothing apart"
+        findings.append(Finding("same-scores", label, message))
+    if not len(known):
         raise DataError(
             f"no sheet has a score: each of {plural(len(scores), 'sheet')} lacks an answer",
             source=label,
@@ -192,7 +197,11 @@ def _number(sheet: Sheet, item: str, scale: Scale, label: str) -> float:
     kind = "a whole number" if scale.whole else "a number"
     if number is None or not scale.low <= number <= scale.high or (scale.whole and number % 1):
         wrong = "Leave it empty if nothing was answered"
-        wrong += "; write a decimal comma as a point" if decimal(text.replace(",", ".")) and number is None else ""
+        wrong += (
+            "; write a decimal comma as a point"
+            if number is None and decimal(text.replace(",", ".")) is not None
+            else ""
+        )
         wrong += f"; if answers to {scale.name} go from another number to another, say so:"
         raise DataError(
             f"column {column}: answer '{text}' to {item} is not {kind} from {scale.low:g} to {scale.high:g}",

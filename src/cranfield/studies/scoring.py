@@ -175,11 +175,16 @@ def _doubts(answers: Answers, systems: tuple[SystemScore, ...], level: float) ->
             "for normal"
         )
         findings.append(Finding("interval-beyond", source, message))
-    sheets = int(np.isfinite(answers.scores).sum())
+    sheets = int((np.isfinite(answers.scores) & ~np.isnan(answers.values).any(axis=1)).sum())
     alpha = pooled_alpha(answers)
     if len(scale.items) > 1 and sheets < FEW_SHEETS:
-        message = f"Cronbach's alpha is that of {plural(sheets, 'sheet')}: too few to say whether items go together"
+        message = (
+            f"Cronbach's alpha is that of {plural(sheets, 'whole sheet')}: too few to say whether items go together"
+        )
         findings.append(Finding("few-sheets", source, message, doubtful=False))
+    elif len(scale.items) > 1 and alpha != alpha:
+        message = "no Cronbach's alpha: within systems the sums of answers do not vary from sheet to sheet"
+        findings.append(Finding("no-alpha", source, message))
     elif alpha < WEAK:
         message = f"Cronbach's alpha is {alpha:.2f}, below {WEAK:g}: the items hardly measure one thing"
         if alpha < 0:
