@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from commands import command_line
 from cranfield import Experiment
 from cranfield.errors import DataError, UsageError
 from cranfield.statistics.significance import Sampling
@@ -446,6 +447,49 @@ def test_a_system_alone_on_its_topic_tells_nothing_within_topics() -> None:
     assert (none.rows[1].pairs, none.rows[1].topics) == (0, 0)
     assert np.isnan(none.rows[1].estimate.value)
     assert "no coefficient within topics: no topic has scores of several systems" in str(none)
+
+
+def scored(*cells: tuple[str, str, str | None]) -> Answers:
+    return answers([(*cell, float(number**2 % 7)) for number, cell in enumerate(cells)])
+
+
+TWICE = scored(*((p, s, None) for p in "abcd" for s in "AB"))  # everybody used both systems
+OF_TOPICS = scored(*((p, s, t) for p in "abcd" for s, t in (("A", "1"), ("B", "2"), ("A", "3"), ("B", "4"))))
+OWN_TOPICS = scored(*((p, s, p + s) for p in "abcd" for s in "AB"))  # topics that nobody else had
+SINGLE = scored(*((f"{s}{n}", s, None) for s in "AB" for n in range(4)))  # everybody gave one score
+ONE_TOPIC = scored(*((f"{s}{n}", s, "1") for s in "AB" for n in range(4)))
+TWO_TOPICS = scored(*((f"{s}{n}", s, "12"[n % 2]) for s in "AB" for n in range(4)))
+APART = scored(*((f"{s}{n}", s, t) for s in "AB" for n in range(4) for t in ("1", "2")))
+ONE_BOTH = scored(("a", "A", None), ("a", "B", None), ("b", "A", None), ("c", "B", None), ("d", "A", None))
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "method"),
+    [
+        (TWICE, "auto", "paired"),
+        (OF_TOPICS, "auto", "mixed"),
+        (OWN_TOPICS, "auto", "paired"),
+        (SINGLE, "auto", "welch"),
+        (ONE_TOPIC, "auto", "welch"),
+        (TWO_TOPICS, "auto", "mixed"),
+        (APART, "auto", "mixed"),
+        (ONE_BOTH, "auto", "mixed"),
+        (TWICE, "mixed", "mixed"),
+        (SINGLE, "mixed", "welch"),
+        (OF_TOPICS, "paired", "paired"),
+    ],
+)
+def test_the_help_says_which_test_is_made_when(given: Answers, asked: str, method: str) -> None:
+    said = " ".join(command_line("study", "compare", "--help").stdout.split())
+    assert (
+        "or Welch's t tests where every participant gave one score and so has every topic (or there is one topic, or "
+        "none); paired: t tests on the means of participants; auto: mixed where topics have two scores or more, or "
+        "fewer than two participants used both systems of a pair; otherwise paired." in said
+    )
+    comparison = compare_answers(given, StudyQuestion(model=asked))
+    assert comparison.method == method
+    name = {"mixed": "a mixed-effects model", "paired": "paired t tests", "welch": "Welch's t tests"}[method]
+    assert f"p: by {name}" in str(comparison)
 
 
 def test_why_there_is_no_coefficient_is_told() -> None:
