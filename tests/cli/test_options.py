@@ -590,6 +590,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--design", "study plan --systems A,B,C --participants 6", "--design graeco-latin"),
         Entry("--systems-each", "study plan --systems A,B,C --participants 6", "--systems-each 2"),
         Entry("--topics-each", "study plan --systems A,B --participants 4 --topics some.topics", "--topics-each 1"),
+        Entry("--sd", "study plan --systems A,B,C --participants 6", "--sd 10", expected="deviation is 10"),
         Entry("--seed", "study plan --systems A,B,C --participants 6", "--seed 1"),
         Entry("--output-format", "study plan --systems A,B --participants 4", "-f csv", "-f tsv"),
     ],
@@ -883,6 +884,7 @@ study plan --systems A,,B --participants 2
 study plan --systems A,B,C,D,E,F --participants 6 --design graeco-latin
 study plan --systems A,B --participants 2 --topics missing.tsv
 study plan --systems A,B --participants 2 --topics-each 2
+study plan --systems A,B --participants 2 --sd 0
 study score study.csv
 study score study.csv --scale sus
 study score study.csv --scale nope
