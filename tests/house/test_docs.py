@@ -80,7 +80,7 @@ def test_the_page_of_studies_shows_what_happens(tmp_path: Path, monkeypatch: pyt
             (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
     steps = [step for session in blocks("docs/studies.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
-    assert len(steps) == 4
+    assert len(steps) == 5
     for step in steps:
         command, _, shown = step.partition("\n")
         parts = [re.escape(part) for part in shown.split("…\n")]  # what is left out is marked

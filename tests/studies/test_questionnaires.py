@@ -206,6 +206,18 @@ def test_columns_are_named_where_names_do_not_tell() -> None:
     assert (answers.participants, answers.systems) == (("p1",), ("A",))
 
 
+@pytest.mark.parametrize("name", ["rating", "answer", "value", "item", "question"])
+def test_an_item_may_be_called_as_columns_of_the_long_form(name: str) -> None:
+    answers = read([{"user": "p1", "system": "A", name: 4}], changed(SATISFACTION, items=(name,)))
+    assert answers.scores.tolist() == [4]
+
+
+def test_a_sheet_without_an_answer_is_no_line_of_the_long_form() -> None:
+    rows = [{"user": who, "system": "A", "item": item, "answer": 3 if who == "x" else ""}
+            for who in "xy" for item in SUS.items]  # fmt: skip
+    assert told(read(rows, SUS))["no-answer"][0] == "1 of 2 sheets has no answer to sus, left out"
+
+
 def test_names_of_items_keep_which_are_turned_round() -> None:
     renamed = changed(SUS, items=tuple(f"x{n}" for n in range(1, 11)))
     assert renamed.reversed == ("x2", "x4", "x6", "x8", "x10")
@@ -221,7 +233,7 @@ WRONG = [
     ("participant,system,satisfaction\np1,A,4\np1,A,3\n", ":3: a second answer of p1 about A; the first is in line 2"),
     ("participant,system,satisfaction\np1,,4\n", ":2: no system"),
     ("participant,system,satisfaction\np1,A\n", ":2: 2 fields where the header has 3"),
-    ("participant,system,comment\np1,A,x\n", "no column for satisfaction of satisfaction; there are participant"),
+    ("participant,system,comment\np1,A,x\n", "no column for satisfaction; there are participant"),
     ("participant,user,system,satisfaction\n1,1,A,3\n", "two columns may be the participant: participant and user"),
     ("participant,system,system,satisfaction\n1,1,A,3\n", ":1: two columns are called 'system'"),
     ("participant,system,topic,satisfaction\np1,A,t1,3\np1,B,,3\n", ":3: no topic, but other lines have one"),
@@ -232,6 +244,8 @@ WRONG = [
     ("mood\n1\n", "no column for the participant; there are mood"),
     ('{"participant": 1}\n[1]\n', ":2: expected an object on each line"),
     ("participant,system,item,answer\np1,A,satisfaction,4\np1,A,satisfaction,3\n", ":3: a second answer of p1 about"),
+    ("participant,system,topic,satisfaction\n1,A,t,3\n1,A,t,3\n", ":3: a second answer of 1 about A on t; the first is "
+     "in line 2\n    3 | 1,A,t,3\n    Somebody answers once about a system on a topic: leave out all but one."),
     ("participant,system,item,answer\np1,A,mood,4\n", "no item of satisfaction among those in column item: mood"),
 ]  # fmt: skip
 
@@ -356,6 +370,13 @@ def test_means_are_over_participants_not_over_sheets() -> None:
         ("p3", 1, 3.0),
     ]
     assert score_answers(read(rows, SATISFACTION), level=0.5).systems[0].high < score.high
+
+
+def test_intervals_beyond_the_scale_are_told_with_both_its_ends() -> None:
+    rows = [{"user": n, "system": s, "satisfaction": x} for s, of in (("A", (4, 5)), ("B", (2, 4)), ("C", (3, 3)))
+            for n, x in enumerate(of)]  # fmt: skip
+    (doubt,) = [w.message for w in score_answers(read(rows, SATISFACTION)).warnings if w.code == "interval-beyond"]
+    assert doubt.startswith("the intervals of A, B go beyond the scale, 1 to 5: ")
 
 
 def test_one_participant_has_no_interval() -> None:

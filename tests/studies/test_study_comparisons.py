@@ -425,6 +425,12 @@ def test_what_a_study_could_find_is_found_with_a_chance_of_80_percent(systems: i
     several = f"{shown[0]} to {shown[-1]}, by pair, would be found after correction"
     told = f"{shown[0]} would be found" if systems == 2 else several
     assert f"a true difference of {told} with a chance of 80%, a smaller one less often" in str(comparison)
+    assert "more than the scale has" not in str(comparison)
+    narrow = Scale(name="narrow", items=("score",), low=-5, high=5)
+    two = answers([(1, "A", None, 1.0), (1, "B", None, 4.0), (2, "A", None, 4.0), (2, "B", None, 0.0)], narrow)
+    (pair,) = compare_answers(two).pairs
+    wanted = f"a true difference of {pair.detectable:.2f}, more than the scale has (10), would be found with a chance"
+    assert wanted in str(compare_answers(two))
     constant = [(p, s, None, float(p + (s == "A"))) for p in range(5) for s in "AB"]
     assert "a true difference" not in str(compare_answers(answers(constant)))
 
@@ -493,7 +499,7 @@ def test_the_help_says_which_test_is_made_when(given: Answers, asked: str, metho
 
 
 def test_why_there_is_no_coefficient_is_told() -> None:
-    def told(rows: list[tuple[object, object, object, float]], ranks: dict[str, list[int]]) -> list[str]:
+    def told(rows: Sequence[tuple[object, object, object, float]], ranks: dict[str, list[int]]) -> list[str]:
         found = correlate_answers(answers(rows), experiment(ranks), "RR", sampling=Sampling(0, 50))
         reasons = [finding.message for finding in found.warnings if finding.code == "no-coefficient"]
         unknown = {(row.over, bool(np.isnan(row.estimate.value))) for row in found.rows}

@@ -114,7 +114,7 @@ def test_what_a_plan_could_find_is_found_with_a_chance_of_80_percent(systems: in
     plan = plan_study(NAMES[:systems], participants=participants, sd=12.5)
     (row,) = plan.findable
     pairs = systems * (systems - 1) // 2
-    assert (row.over, row.count, row.paired) == ("participants", participants, True)
+    assert (row.over, row.number, row.paired) == ("participants", participants, True)
     assert chance(row.effect, participants - 1, np.sqrt(participants), 0.05 / pairs) == pytest.approx(0.8, abs=1e-6)
     solved = TTestPower().solve_power(nobs=participants, alpha=0.05 / pairs, power=0.8)
     assert row.effect == pytest.approx(solved, rel=1e-3)
@@ -130,18 +130,18 @@ def test_what_a_plan_could_find_is_found_with_a_chance_of_80_percent(systems: in
 def test_participants_of_its_own_for_each_system_are_independent_samples() -> None:
     plan = plan_study(NAMES[:2], TOPICS[:8], participants=24, systems_each=1)
     people, topics = plan.findable
-    assert (people.over, people.count, people.paired, people.difference) == ("participants", 12, False, None)
+    assert (people.over, people.number, people.paired, people.difference) == ("participants", 12, False, None)
     assert chance(people.effect, 22, np.sqrt(6), 0.05) == pytest.approx(0.8, abs=1e-6)
     assert people.effect == pytest.approx(TTestIndPower().solve_power(nobs1=12, alpha=0.05, power=0.8), rel=1e-3)
     assert "that a t test at 0.05 finds" in str(plan)
     assert "of scores, as each system has participants of its own" in str(plan)
-    assert (topics.over, topics.count, topics.paired) == ("topics", 8, True)
+    assert (topics.over, topics.number, topics.paired) == ("topics", 8, True)
     assert chance(topics.effect, 7, np.sqrt(8), 0.05) == pytest.approx(0.8, abs=1e-6)
 
 
 def test_topics_count_where_systems_share_them() -> None:
     whole = plan_study(NAMES[:2], TOPICS[:6], participants=4, sd=10)
-    assert [(row.over, row.count, row.difference is None) for row in whole.findable] == [
+    assert [(row.over, row.number, row.difference is None) for row in whole.findable] == [
         ("participants", 4, False),
         ("topics", 6, True),
     ]
@@ -153,8 +153,8 @@ def test_topics_count_where_systems_share_them() -> None:
 
 
 def test_a_plan_that_finds_nothing_is_told() -> None:
-    def told(**given: int) -> str | None:
-        warnings = plan_study(NAMES[:4], **given).warnings
+    def told(participants: int, systems_each: int | None = None) -> str | None:
+        warnings = plan_study(NAMES[:4], participants=participants, systems_each=systems_each).warnings
         return next((finding.message for finding in warnings if finding.code == "too-few-participants"), None)
 
     both = "fewer than two participants have both of two systems: a t test could find no difference"

@@ -95,9 +95,10 @@ def read_answers(source: File | Records, scale: Scale, *, columns: Mapping[str, 
     roles = _roles(names, columns or {}, label, lines[0])
     wanted = (*scale.items, *scale.weights)
     if "item" in roles and "answer" in roles:
-        sheets, unused = _long_sheets(lines, roles, scale, label)
+        noun, (sheets, unused) = "sheet", _long_sheets(lines, roles, scale, label)
     else:
-        sheets, unused = _wide_sheets(lines, names, roles, scale, label)
+        roles = {role: name for role, name in roles.items() if role not in ("item", "answer")}
+        noun, (sheets, unused) = "line", _wide_sheets(lines, names, roles, scale, label)
     kept = [sheet for sheet in sheets if any(_is_given(sheet.fields.get(name)) for name in wanted)]
     if not kept:
         raise DataError(f"nobody answered anything of {scale.name}", source=label)
@@ -107,9 +108,7 @@ def read_answers(source: File | Records, scale: Scale, *, columns: Mapping[str, 
         findings.append(Finding("other-columns", label, message, doubtful=False))
     if len(kept) < len(sheets):
         left = len(sheets) - len(kept)
-        message = (
-            f"{left:,} of {plural(len(sheets), 'line')} {'has' if left == 1 else 'have'} no answer to {scale.name}"
-        )
+        message = f"{left:,} of {plural(len(sheets), noun)} {'has' if left == 1 else 'have'} no answer to {scale.name}"
         findings.append(Finding("no-answer", label, f"{message}, left out", doubtful=False))
     return _answers(kept, scale, label, findings)
 
@@ -270,8 +269,9 @@ def _wide_sheets(
         columns[item] = name
     absent = [name for name in (*scale.items, *scale.weights) if name not in columns]
     if absent:
+        of_scale = "" if absent == [scale.name] else f" of {scale.name}"
         raise DataError(
-            f"no column for {some(absent)} of {scale.name}; there are {some(names, 12)}",
+            f"no column for {some(absent)}{of_scale}; there are {some(names, 12)}",
             source=label,
             remedy="Name the columns of the items in their order, with Scale(items=).",
             option="Name the columns of the items in their order, with --items.",
@@ -324,7 +324,9 @@ def _twice(who: tuple[str, str, str], first: TableLine, line: TableLine, label: 
         source=label,
         line=line.number,
         text=line.text,
-        remedy="Is a column of topics (or tasks) missing, or not recognised?" if not topic else None,
+        remedy="Is a column of topics (or tasks) missing, or not recognised?"
+        if not topic
+        else "Somebody answers once about a system on a topic: leave out all but one.",
     )
 
 

@@ -56,7 +56,7 @@ class Findable(NamedTuple):
     """
 
     over: str
-    count: int
+    number: int
     paired: bool
     effect: float
     difference: float | None
@@ -121,7 +121,7 @@ def plan_study(
     a system follows another      2     2   yes
     a system meets a topic        2     2   yes
     a topic is in a place         2     2   yes
-    >>> [(of.over, of.count, round(of.effect, 2)) for of in plan.findable]
+    >>> [(of.over, of.number, round(of.effect, 2)) for of in plan.findable]
     [('participants', 4, 2.13), ('topics', 2, 11.55)]
     """
     each = _checked(systems, topics, participants, design, systems_each, topics_each)

@@ -166,7 +166,7 @@ def _findable_blocks(plan: StudyPlan) -> list[Block]:
     rows = []
     for of in plan.findable:
         difference = [] if plan.sd is None else ["" if of.difference is None else number(of.difference, ".2f")]
-        rows.append([of.over, f"{of.count:,}", number(of.effect, ".2f"), *difference])
+        rows.append([of.over, f"{of.number:,}", number(of.effect, ".2f"), *difference])
     header = ["over", "number", "effect", *([] if plan.sd is None else ["difference"])]
     paired = plan.findable[0].paired
     pairs = len(plan.systems) * (len(plan.systems) - 1) // 2
@@ -244,6 +244,9 @@ def _detectable(comparison: StudyComparison) -> list[str]:
     if not known:
         return []
     differences = f"{known[0]:.2f}" if len(known) == 1 else f"{known[0]:.2f} to {known[-1]:.2f}, by pair,"
+    largest = comparison.scale.top - comparison.scale.bottom
+    if known[0] > largest:
+        differences += f"{'' if differences.endswith(',') else ','} more than the scale has ({largest:g}),"
     corrected = " after correction" if len(comparison.pairs) > 1 else ""
     chance = f"with a chance of {share(comparison.power)}, a smaller one less often"
     return [f"a true difference of {differences} would be found{corrected} {chance}"]
