@@ -106,21 +106,15 @@ def plan_study(
     the difference that could be found is told in points of the scale.
 
     >>> plan = plan_study(["A", "B"], ["t1", "t2"], participants=4, seed=1)
-    >>> print(str(plan).partition("\\n\\nWhat it could find")[0])
+    >>> print(str(plan).partition("\\n\\nBalance")[0])
     4 participants, 2 systems, 2 topics: design williams, seed 1
     participant  first  second
     p1           B: t2  A: t1
     p2           A: t2  B: t1
     p3           B: t1  A: t2
     p4           A: t1  B: t2
-    <BLANKLINE>
-    Balance
-    how often                 least  most  even
-    a system is used              4     4   yes
-    a system is in a place        2     2   yes
-    a system follows another      2     2   yes
-    a system meets a topic        2     2   yes
-    a topic is in a place         2     2   yes
+    >>> plan.balances[0]
+    Balance(what='a system is used', least=4, most=4)
     >>> [(of.over, of.number, round(of.effect, 2)) for of in plan.findable]
     [('participants', 4, 2.13), ('topics', 2, 11.55)]
     """
@@ -131,16 +125,11 @@ def plan_study(
     size = (topics_each or len(topics) // count) if topics else 0
     sets = [dealt[number * size : (number + 1) * size] for number in range(count)]
     orders = _orders(count, design, bool(topics), participants, draw)
-    width = len(str(participants))
-    assignments = [
-        Assignment(f"p{number:0{width}}", place, names[system], tuple(draw.sample(sets[block], size)))
-        for number, (row, blocks) in enumerate(orders, start=1)
-        for place, (system, block) in enumerate(zip(row[:each], blocks[:each], strict=True), start=1)
-    ]
+    assignments = _turns(orders, names, sets, each, draw)
     used = [topic for topics_of_set in sets for topic in topics_of_set]
     balances = tuple(_balances(assignments, systems, used, each))
-    cycle = _cycle(count, design, bool(topics))
     findable = tuple(_findable(balances, participants, len(used), each, count * (count - 1) // 2, sd))
+    cycle = _cycle(count, design, bool(topics))
     return StudyPlan(
         systems=tuple(systems),
         topics=tuple(topics),
@@ -223,6 +212,22 @@ def _orders(
             rows = list(zip(ones, others, strict=True))
             orders_of_all += draw.sample(rows, len(rows))
     return orders_of_all[:participants]
+
+
+def _turns(
+    orders: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+    names: Sequence[str],
+    sets: Sequence[Sequence[str]],
+    each: int,
+    draw: random.Random,
+) -> list[Assignment]:
+    """The first turns of each participant, the topics of each in an order drawn by lot."""
+    width = len(str(len(orders)))
+    return [
+        Assignment(f"p{number:0{width}}", place, names[system], tuple(draw.sample(sets[block], len(sets[block]))))
+        for number, (row, blocks) in enumerate(orders, start=1)
+        for place, (system, block) in enumerate(zip(row[:each], blocks[:each], strict=True), start=1)
+    ]
 
 
 def _balances(
