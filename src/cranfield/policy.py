@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from cranfield.errors import UsageError, some
+from cranfield.errors import UsageError, plural, some
 
 if TYPE_CHECKING:
     from cranfield.render.json_form import Json
@@ -44,6 +44,14 @@ class TopicSet:
         twice = [topic for topic, times in Counter(self.topics).items() if times > 1]
         if twice:
             raise UsageError(f"{self.name}: these topics are there twice: {some(twice)}")
+
+    def __str__(self) -> str:
+        """How many they are, and whose: as tables and titles say on what something was evaluated.
+
+        >>> print(TopicSet(["1", "2"], "the public half"))
+        2 topics of the public half
+        """
+        return f"{plural(len(self.topics), 'topic')} of {self.name}"
 
 
 @dataclass(frozen=True)

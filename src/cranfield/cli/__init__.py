@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from cranfield.cli.given import with_single_values
 from cranfield.cli.measure_names import with_measures
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
@@ -125,6 +126,8 @@ class LazyGroup(click.Group):
             parameter.type = plain_numbers(parameter.type)
             if name != "trec_eval":  # which has names and groups of its own
                 with_measures(parameter)
+        if name != "trec_eval":  # which takes the last, as trec_eval does
+            command = with_single_values(command)
         return with_quiet(command)
 
 
