@@ -89,9 +89,6 @@ def command(
         return
     if correlation and (topic is None or other_run is None):
         raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
-    if correlation:
-        no_part = "does not apply to --correlation, which is of the documents as runs score them"
-        refuse("measures", "known", "lengths", *options.DECISIONS, why=no_part)
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
     if topic is None:
@@ -147,5 +144,7 @@ def _agreement(experiment: Experiment, topic: str, shown: int, output_format: st
     from cranfield.explanation.rank_correlation import explain_agreement
     from cranfield.explanation.rank_correlation_tables import render
 
+    no_part = "does not apply to --correlation, which is of the documents as runs score them"
+    refuse("measures", "known", "lengths", *options.DECISIONS, why=no_part)
     agreement = explain_agreement(experiment, topic, shown=shown)
     return agreement.warnings, render(agreement, output_format)

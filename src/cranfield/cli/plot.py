@@ -85,7 +85,6 @@ def command(
     if kind == "list":
         if qrels is not None:
             raise UsageError(f"plot list shows all kinds: leave out {' '.join((qrels, *runs))}")
-        refuse_all_but(why="is of no use to plot list, which shows all kinds")
         _list(all_pictures())
         return
     picture = find_picture(kind)
@@ -100,8 +99,6 @@ def command(
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
-    if costs is not None:
-        refuse("cost", why="or --costs, not both: costs are in the table or in the runs' metadata")
     known = _costs(kind, runs, cost, costs)
     subject = Subject(
         experiment=Experiment({}) if qrels is None else inputs.experiment(qrels, runs, rows=True),
@@ -136,6 +133,7 @@ def _check_alone(picture: Picture, qrels: str | None, runs: tuple[str, ...]) -> 
 
 def _list(pictures: Sequence[Picture]) -> None:
     """Every kind of picture with what it shows and the options that it takes."""
+    refuse_all_but(why="is of no use to plot list, which shows all kinds")
     width = max(len(picture.name) for picture in pictures)
     for picture in pictures:
         click.echo(f"{picture.name:<{width}}  {picture.shows}")
@@ -157,5 +155,6 @@ def _costs(kind: str, runs: tuple[str, ...], cost: str, table: str | None) -> Co
     from cranfield.efficiency.costs import measured_costs, read_costs
 
     if table is not None:
+        refuse("cost", why="or --costs, not both: costs are in the table or in the runs' metadata")
         return read_costs(table)
     return measured_costs(runs, cost) if kind == "pareto" else None
