@@ -19,6 +19,7 @@ import click
 
 from cranfield.cli.given import with_single_values
 from cranfield.cli.measure_names import with_measures
+from cranfield.cli.progress import seconds_told
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
@@ -241,7 +242,8 @@ def main() -> None:
 def _run() -> None:
     try:
         try:
-            cli(prog_name="cranfield")
+            with seconds_told("cranfield"):
+                cli(prog_name="cranfield")
         finally:
             for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()

@@ -80,8 +80,7 @@ def command(
 
         results = evaluate_typed(named_rankings(rankings), measures or DEFAULT_MEASURES, policy)
         text = render(results, output_format, per_topic=len(results.topics) > 1)
-        options.warn(results.warnings)
-        click.echo(text, nl=False)
+        options.show(text, results.warnings)
 
 
 def _check_alone(*, correlation: bool, means: bool) -> None:
@@ -104,8 +103,7 @@ def _print_workings(workings: Workings, output_format: str, option: str) -> None
     from cranfield.explanation.workings_tables import render
 
     _check_format(output_format, option)
-    options.warn(workings.warnings)
-    click.echo(render(workings, output_format), nl=False)
+    options.show(render(workings, output_format), workings.warnings)
 
 
 def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
@@ -122,7 +120,7 @@ def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
         answer = explain_correlation(ranks.first, ranks.second, names=ranks.names)
     else:
         answer = correlate_typed(named_lists(rankings, "R"))
-    click.echo(render(answer, output_format), nl=False)
+    options.show(render(answer, output_format))
 
 
 def _check_format(output_format: str, option: str) -> None:

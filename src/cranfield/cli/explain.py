@@ -84,8 +84,7 @@ def command(
     typed = [text for text in (qrels, run, other_run) if text is not None]
     if run is None or are_typed(typed):
         warnings, text = _typed(typed, wanted, inputs.policy, output_format)
-        options.warn(warnings)
-        click.echo(text, nl=False)
+        options.show(text, warnings)
         return
     if correlation and (topic is None or other_run is None):
         raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
@@ -100,8 +99,7 @@ def command(
 
         explanation = explain(experiment, topic, wanted, shown=shown)
         warnings, text = explanation.warnings, render(explanation, output_format)
-    options.warn(warnings)
-    click.echo(text, nl=False)
+    options.show(text, warnings)
 
 
 def _typed(

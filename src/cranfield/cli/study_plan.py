@@ -73,8 +73,7 @@ def command(
         topics_each=topics_each,
         sd=sd,
     )
-    options.warn(plan.warnings)
-    click.echo(render_study_plan(plan, output_format), nl=False)
+    options.show(render_study_plan(plan, output_format), plan.warnings)
 
 
 def _topic_ids(path: str) -> tuple[str, ...]:
