@@ -54,7 +54,7 @@ def test_contributions_are_those_of_explain(made: Collection, policy: Policy) ->
         assert added is not None, name
         for t, topic in enumerate(topics):
             known = as_explained(made, name, topic, policy, depth)
-            expected = [known.get(document, 0.0) for document in documents[t]]  # one that is condensed away adds nothing
+            expected = [known.get(document, 0.0) for document in documents[t]]  # what is condensed away adds nothing
             assert added[t, : len(expected)] == pytest.approx(expected, abs=1e-9), (name, topic)
             assert not added[t, len(expected) :].any()
 

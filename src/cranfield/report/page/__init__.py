@@ -17,10 +17,12 @@ from cranfield.report.page.explained_topics import Explained, commands, explanat
 from cranfield.report.page.heat import heat_map
 from cranfield.report.page.payload import payload
 from cranfield.report.page.table_rows import as_table
+from cranfield.report.page.topic_data import topic_data
 from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")
-SCRIPTS = ("base.js", "tables.js", "drawing.js", "charts.js", "topic.js", "start.js")
+TOPIC_SCRIPTS = ("topic_state.js", "topic_text.js", "topic_lines.js", "topic.js")
+SCRIPTS = ("base.js", "tables.js", "drawing.js", "charts.js", *TOPIC_SCRIPTS, "start.js")
 
 
 def render(report: Report) -> str:
@@ -30,10 +32,12 @@ def render(report: Report) -> str:
         title=report.title,
         subtitle=_subtitle(report),
         version=__version__,
-        style=Markup.fixed(_own("style.css")),
+        style=Markup.fixed(_own("style.css") + _own("topic.css")),
         script=Markup.fixed("\n".join(_own(name) for name in SCRIPTS)),
         data=script_data(
-            payload(report) | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
+            payload(report)
+            | topic_data(report)
+            | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
         ),
         result=_result(report),
         pictures=Markup.of(*(_figure(report, figure) for figure in figures(report))),

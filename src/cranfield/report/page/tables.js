@@ -46,8 +46,21 @@ function difference(topic, of = measure()) {
   return a === null || b === null ? null : a - b;
 }
 
+const ORDERS = ["topic", ...(data.systems.length > 1 ? ["difference"] : []), "difficulty", "unjudged"];
+
+function meanOf(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+}
+
 function topicValue(key, topic) {
-  return key === "topic" ? topic : key === "difference" ? difference(topic) : measure().scores[key][topic];
+  const of = measure();
+  if (key === "difficulty") {
+    const mean = meanOf(pickedByMean().map((i) => of.scores[i][topic]));
+    return mean === null ? null : (of.sign || 1) * mean;
+  }
+  if (key === "unjudged") return meanOf(pickedByMean().map((i) => data.unjudged[i][topic]));
+  return key === "topic" ? topic : key === "difference" ? difference(topic) : of.scores[key][topic];
 }
 
 function sortedTopics() {
@@ -84,7 +97,7 @@ function drawTopics() {
   }));
   const rows = topics.map((t) => html("tr", {}, keys.map((key) => {
     if (key === "topic") {
-      const open = html("button", { type: "button", class: "link", onclick: () => openTopic(t) }, data.topics[t]);
+      const open = html("button", { type: "button", class: "link", onclick: () => showTopic(t) }, data.topics[t]);
       return html("th", { scope: "row" }, open);
     }
     const value = topicValue(key, t);
