@@ -125,7 +125,7 @@ def _carried(report: Report, carried: list[Explained]) -> str:
     """What opening a topic shows, and what had to be left out to keep the page small."""
     depth = report.rankings.depth
     documents = (
-        f"Opening a topic shows the first {depth} documents of each system; those further down are left out"
+        f"Opening a topic sets the first {depth} documents of two systems side by side; those further down are left out"
         if depth
         else "Opening a topic shows its scores; there are too many topics and systems for this page to carry documents"
     )
