@@ -48,7 +48,7 @@ function openTopic(t) {
   const place = order.indexOf(t);
   const step = (by, label) => {
     const other = order[place + by];
-    return html("button", { type: "button", disabled: other === undefined, onclick: () => openTopic(other) }, label);
+    return html("button", { type: "button", disabled: other === undefined, onclick: () => choose({ topic: other }) }, label);
   };
   const close = html("button", { type: "button", onclick: () => dialog.close() }, "Close");
   const systems = pickedByMean();
@@ -61,13 +61,6 @@ function openTopic(t) {
     ...explanationOf(t, systems));
   if (!dialog.open) dialog.showModal();
   byId("topic-title").focus();
-  history.replaceState(null, "", `#topic=${encodeURIComponent(data.topics[t])}`);
-}
-
-function openAddressed() {
-  const found = /^#topic=(.*)$/.exec(location.hash);
-  const t = found ? data.topics.indexOf(decodeURIComponent(found[1])) : -1;
-  if (t >= 0) openTopic(t);
 }
 
 // How the scores of a topic arise, for the systems and measures that the page carries it for; the command for others.
