@@ -16,10 +16,12 @@ from cranfield.report.page.explained_topics import Explained, commands, explanat
 from cranfield.report.page.payload import payload
 from cranfield.report.page.pictures import Pictures
 from cranfield.report.page.table_rows import as_table
+from cranfield.report.page.topic_data import topic_data
 from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")
-SCRIPTS = ("base.js", "state.js", "tables.js", "result.js", "pictures.js", "topic.js", "start.js")
+TOPIC_SCRIPTS = ("topic_state.js", "topic_text.js", "topic_lines.js", "topic.js")
+SCRIPTS = ("base.js", "state.js", "tables.js", "result.js", "pictures.js", *TOPIC_SCRIPTS, "start.js")
 
 
 def render(report: Report) -> str:
@@ -32,11 +34,13 @@ def render(report: Report) -> str:
         subtitle=_subtitle(report),
         version=__version__,
         allowed=" ".join(map(_digest, scripts)),
-        style=Markup.fixed(_own("style.css")),
+        style=Markup.fixed(_own("style.css") + _own("topic.css")),
         library=Markup.fixed(scripts[0]),
         script=Markup.fixed(scripts[1]),
         data=script_data(
-            payload(report) | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
+            payload(report)
+            | topic_data(report)
+            | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
         ),
         pictures_data=script_data(pictures.data),
         result=_result(report),

@@ -66,18 +66,12 @@ function drawControls() {
   listeners.push(() => { if (filter.value !== state.filter) filter.value = state.filter; });
   const tools = html("div", { class: "row tools" }, labelled("Find topic", filter));
   if (several) {
-    const side = (key) => (value) => {
-      const other = key === "first" ? "second" : "first";
-      const turned = Number(value) === state[other] ? state[key] : state[other]; // the same two, the other way round
-      const systems = isShown(Number(value)) ? asked.systems : toggled(Number(value), true).systems;
-      choose({ [key]: Number(value), [other]: turned, systems });
-    };
-    tools.append(select("Compare", names, () => state.first ?? "", side("first")));
-    tools.append(select("with", names, () => state.second ?? "", side("second")));
-    const orders = { topic: "topic", difference: "difference, largest first", difficulty: "difficulty, hardest first", unjudged: "unjudged share, most first" };
-    tools.append(select("Order", [...ORDERS.map((order) => [order, orders[order]]), ["other", "as the table is sorted"]],
-      () => (ORDERS.includes(state.order) ? state.order : "other"), (value) => value !== "other" && choose({ order: value })));
+    tools.append(select("Compare", names, () => state.first ?? "", (value) => choosePair(0, Number(value))));
+    tools.append(select("with", names, () => state.second ?? "", (value) => choosePair(1, Number(value))));
   }
+  const orders = [...ORDERS.map((order) => [order, ORDER_NAMES[order]]), ["other", "as the table is sorted"]];
+  tools.append(select("Order", orders, () => (ORDERS.includes(state.order) ? state.order : "other"),
+    (value) => value !== "other" && choose({ order: value })));
   document.querySelector("#topics h2").after(tools);
 }
 

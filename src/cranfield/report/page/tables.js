@@ -49,10 +49,13 @@ function difference(topic, of = measure()) {
 
 // The order of topics: by their names, by the two systems' difference, by how hard they are for the systems shown, by
 // the share of unjudged documents, or by one system's score; a minus before it turns it round.
-const ORDERS = ["topic", "difference", "difficulty", ...(data.unjudged ? ["unjudged"] : [])];
+const ORDERS = ["topic", ...(data.systems.length > 1 ? ["difference"] : []), "difficulty", "unjudged"];
+const ORDER_NAMES = {
+  topic: "by topic", difference: "by difference", difficulty: "hardest first", unjudged: "most unjudged first",
+};
 
 function meanOf(values) {
-  const known = values.filter((value) => value !== null && value !== undefined);
+  const known = values.filter((value) => value !== null);
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
 }
 
@@ -62,9 +65,12 @@ function topicKey(order) {
   const systems = pickedByMean();
   if (order === "difference") return (t) => difference(t);
   if (order === "difficulty") { // hardest first
-    return (t) => { const mean = meanOf(systems.map((i) => of.scores[i][t])); return mean === null ? null : -(of.sign || 1) * mean; };
+    return (t) => {
+      const mean = meanOf(systems.map((i) => of.scores[i][t]));
+      return mean === null ? null : -(of.sign || 1) * mean;
+    };
   }
-  if (order === "unjudged" && data.unjudged) return (t) => meanOf(systems.map((i) => data.unjudged[i][t]));
+  if (order === "unjudged") return (t) => meanOf(systems.map((i) => data.unjudged[i][t]));
   const system = order.startsWith("system:") ? data.systems.indexOf(order.slice(7)) : -1;
   return system < 0 || !isShown(system) ? null : (t) => of.scores[system][t];
 }
