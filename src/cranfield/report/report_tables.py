@@ -205,18 +205,18 @@ def reading(report: Report) -> list[str]:
     if report.comparison is None:
         return []
     lines = [legend(report.comparison), column_legend(report.comparison)]
-    if report.comparison.baseline is None:
-        lines.append(
+    return [*lines, reading_against(report.comparison.baseline)]
+
+
+def reading_against(baseline: str | None) -> str:
+    """What tiers and differences are, with a baseline or without one."""
+    counts = "W/T/L counts topics won, tied and lost against it."
+    if baseline is None:
+        return (
             "A tier holds systems that are not significantly different from the best of the tier; differences are to "
-            "the best system of the measure. W/T/L counts topics won, tied and lost against it."
+            f"the best system of the measure. {counts}"
         )
-    else:
-        base = report.comparison.baseline
-        lines.append(
-            f"The tier says whether a system is significantly above or below {base}; differences are to it. W/T/L "
-            "counts topics won, tied and lost against it."
-        )
-    return lines
+    return f"The tier says whether a system is significantly above or below {baseline}; differences are to it. {counts}"
 
 
 def tested(report: Report) -> list[str]:

@@ -66,7 +66,7 @@ function unjudgedOf(t, system) {
 }
 
 function sidesOf(t) {
-  const sides = pair().length ? pair() : [0];
+  const sides = sidesShown();
   const added = sides.map((system) => addedBy(t, system));
   const view = { added, longest: most(added.flat().map((value) => Math.abs(value ?? 0))) || 1, changes: null };
   if (sides.length === 2) view.changes = changesOf(t, ...sides);
@@ -140,7 +140,7 @@ function openTopic(t) {
     questionOf(t) ?? "", choosers(), differenceOf(t) ?? "",
     ...(data.rankings.depth ? sidesOf(t).filter((part) => part !== null) : []),
     scoreTable(t, pickedByMean()),
-    ...explanationOf(t, pair().length ? pair() : [0]));
+    ...explanationOf(t, sidesShown()));
   if (!dialog.open) {
     opener = document.activeElement;
     dialog.showModal();

@@ -1,37 +1,15 @@
 // Between the view of a topic and what the reader has chosen on the page: the two systems, the order, the topic.
-const ORDER_NAMES = {
-  topic: "by topic", difference: "by difference", difficulty: "hardest first", unjudged: "most unjudged first",
-};
-const pair = () => (data.systems.length > 1 ? state.pair : []);
-const topicOrder = () => state.sort[0];
+const pair = () => (state.first === null ? [] : [state.first, state.second]);
+const sidesShown = () => (state.first === null ? pickedByMean().slice(0, 1) : pair());
+const topicOrder = () => state.order;
 
+// One of the two systems is another; the other of them stays, or takes its place if it is that one.
 function choosePair(side, system) {
-  const [before, other] = [state.pair[side], state.pair[1 - side]];
-  const kept = system === other ? before : other; // the same two, the other way round
-  state.pair = side ? [kept, system] : [system, kept];
-  showChosen();
+  const [before, other] = side ? [state.second, state.first] : [state.first, state.second];
+  const kept = system === other ? before : other;
+  const systems = isShown(system) ? asked.systems : toggled(system, true).systems;
+  choose({ first: side ? kept : system, second: side ? system : kept, systems });
 }
 
-function chooseOrder(order) {
-  state.sort = [order, order === "topic" || order === "difficulty" ? 1 : -1];
-  showChosen();
-}
-
-let topicShown = null;
-function showChosen() {
-  drawCharts();
-  drawTopics();
-  if (topicShown !== null) openTopic(topicShown);
-}
-
-function showTopic(t) {
-  openTopic(t);
-  topicShown = t;
-  history.replaceState(null, "", `#topic=${encodeURIComponent(data.topics[t])}`);
-}
-
-function openAddressed() {
-  const named = /^#topic=(.*)$/.exec(location.hash);
-  const t = named ? data.topics.indexOf(decodeURIComponent(named[1])) : -1;
-  if (t >= 0) showTopic(t);
-}
+const chooseOrder = (order) => choose({ order });
+const showTopic = (topic) => choose({ topic });
