@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.findings import Finding
     from cranfield.explanation.workings import Workings
     from cranfield.policy import Policy
-    from cranfield.quotation.sources import TextSource
+    from cranfield.quotation.text_sources import TextSource
 
 SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")

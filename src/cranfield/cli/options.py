@@ -388,7 +388,7 @@ def texts(command: Command) -> Command:
             if ids != "given":
                 raise UsageError("--ids is of the texts of topics: give --collection or --questions")
             return command(*arguments, texts=None, **given)
-        from cranfield.quotation.sources import TextSource
+        from cranfield.quotation.text_sources import TextSource
 
         source = TextSource(collection=collection, topics=questions, documents=documents, ids=ids)
         given["labels"] = given["labels"] or source.listed.labels

@@ -11,7 +11,7 @@ from cranfield.cli import options
 from cranfield.cli.progress import counted, watched
 
 if TYPE_CHECKING:
-    from cranfield.quotation.sources import TextSource
+    from cranfield.quotation.text_sources import TextSource
     from cranfield.report.contents import Report
 
 CARRYING = ("html",)  # forms that carry texts of documents; the others have the titles of questions alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from cranfield.measures import Measure, as_measures
 from cranfield.measures.explained import Trace, Working
 from cranfield.measures.supposed import if_not_relevant, if_relevant
 from cranfield.policy import Policy
-from cranfield.quotation.quoting import quote
-from cranfield.quotation.sources import GivenTextSource
-from cranfield.search.collection_search import Watch, unwatched
 from cranfield.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from cranfield.quotation.text_sources import GivenTextSource
+    from cranfield.search.collection_search import Watch
 
 SHOWN = 20  # ranks shown one by one, if nothing else is said
 SHOWN_BELOW = 20  # and of those further down only so many that count
@@ -56,7 +57,7 @@ def explain(
     *,
     shown: int | None = None,
     collection: GivenTextSource | None = None,
-    watch: Watch = unwatched,
+    watch: Watch | None = None,
 ) -> Explanation:
     """Explains the scores of one run, or of two side by side, on one topic.
 
@@ -115,8 +116,10 @@ def explain(
     return explanation if collection is None else _quoting(explanation, collection, watch)
 
 
-def _quoting(explanation: Explanation, collection: GivenTextSource, watch: Watch) -> Explanation:
+def _quoting(explanation: Explanation, collection: GivenTextSource, watch: Watch | None) -> Explanation:
     """The same with texts; what the collection lacks is told."""
+    from cranfield.quotation.quoting import quote
+
     quotations = quote(collection, {explanation.topic: list(explanation.documents)}, watch=watch)
     warnings = (*explanation.warnings, *quotations.findings)
     return replace(explanation, quotations=quotations, warnings=warnings)

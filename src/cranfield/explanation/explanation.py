@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.comparison.diagnosis import Move
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.measures import Measure
 from cranfield.policy import Policy
-from cranfield.quotation.quoting import Quotations
+
+if TYPE_CHECKING:
+    from cranfield.quotation.quoting import Quotations
 
 ROUNDING = 1e-9
 SHOWN_MISSED = 5  # of the relevant documents that were not retrieved

@@ -201,13 +201,14 @@ def question_blocks(topic: str, quotations: Quotations) -> list[Block]:
 def document_blocks(explanation: Explanation, quotations: Quotations) -> list[Block]:
     """What each document says that is shown, with its grade."""
     blocks: list[Block] = [Title("Documents", level=2)]
+    retrieved = {line.document for account in explanation.accounts for line in account.lines}
     for document, grade in explanation.documents.items():
         judged = "not judged" if grade is None else f"grade {grade:g}"
-        title = quotations.title(document)
-        passage = quotations.passage(explanation.topic, document)
-        if document not in quotations.documents:
-            passage = [(f"not in {quotations.name}", False)]
-        blocks.append(Quotation(f"{document} ({judged}){f' {title}' if title else ''}", passage))
+        kind = judged if document in retrieved else f"{judged}, not retrieved"
+        name = f"{document} ({kind}) {quotations.title(document)}".rstrip()
+        there = document in quotations.documents
+        passage = quotations.passage(explanation.topic, document) if there else [(f"not in {quotations.name}", False)]
+        blocks.append(Quotation(name, passage))
     return blocks
 
 

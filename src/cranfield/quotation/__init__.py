@@ -7,10 +7,10 @@ from cranfield.exports import TYPE_CHECKING, exported
 if TYPE_CHECKING:
     from cranfield.quotation.quoting import Quotations as Quotations
     from cranfield.quotation.quoting import quote as quote
-    from cranfield.quotation.sources import TextSource as TextSource
+    from cranfield.quotation.text_sources import TextSource as TextSource
 
 PUBLIC = {
     "quoting": "Quotations quote",
-    "sources": "TextSource",
+    "text_sources": "TextSource",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

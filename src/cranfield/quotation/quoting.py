@@ -10,8 +10,7 @@ from typing import NamedTuple, TypeAlias
 from cranfield.errors import plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.quotation.passages import CUT, Vocabulary, marked, passage
-from cranfield.quotation.passages import Stretch as Stretch
-from cranfield.quotation.sources import DocumentText, GivenTextSource, OpenTexts, text_source
+from cranfield.quotation.text_sources import DocumentText, GivenTextSource, OpenTexts, text_source
 from cranfield.search.collection_search import Watch, unwatched
 from cranfield.texts.collection import other_ids
 from cranfield.texts.texts import Topics
@@ -57,7 +56,16 @@ class Quotations:
         quoted = self.documents.get(document)
         return (quoted and quoted.title) or ""
 
-    def passage(self, topic: str, document: str) -> list[Stretch]:
+    def short_question(self, topic: str) -> str:
+        """The question as a table has room for it; – where there is none."""
+        return _short(self.question(topic))
+
+    def short_title(self, document: str) -> str:
+        """The title as a table has room for it, or the beginning of a passage; – where there is neither."""
+        quoted = self.documents.get(document)
+        return _short("" if quoted is None else quoted.title or next(iter(quoted.passages.values()), ""))
+
+    def passage(self, topic: str, document: str) -> Sequence[tuple[str, bool]]:
         """The passage of a document that fits a topic best, with the words of the question marked."""
         quoted = self.documents.get(document)
         if quoted is None:
@@ -70,25 +78,8 @@ class Quotations:
         return sorted({form for forms in quoted for form in forms})
 
 
-def question_of(quotations: Quotations, topic: str) -> str:
-    """The question of a topic as a table has room for it; – where there is none.
-
-    >>> question_of(quote("examples/pond.toml", {"1": []}), "9")
-    '–'
-    """
-    question = quotations.question(topic)
-    return (question if len(question) <= IN_TABLES else question[: IN_TABLES - 1] + CUT) or "–"
-
-
-def title_of(quotations: Quotations, document: str) -> str:
-    """The title of a document as a table has room for it, or the beginning of its text; – where there is neither."""
-    quoted = quotations.documents.get(document)
-    title = "" if quoted is None else quoted.title or next(iter(quoted.passages.values()), "")
-    return (title if len(title) <= IN_TABLES else title[: IN_TABLES - 1] + CUT) or "–"
-
-
 def quote(
-    source: GivenTextSource, shown: Mapping[str, Sequence[str]], *, room: int = 0, watch: Watch = unwatched
+    source: GivenTextSource, shown: Mapping[str, Sequence[str]], *, room: int = 0, watch: Watch | None = None
 ) -> Quotations:
     """Reads the texts that a result shows: of each topic the question, and of its documents title and passage.
 
@@ -108,7 +99,7 @@ def quote(
     shelf = _Shelf(room)
     quoted: dict[str, Quoted] = {}
     empty: list[str] = []
-    with watch("texts", len(showing)) as counter:
+    with (watch or unwatched)("texts", len(showing)) as counter:
         for found in opened.read_documents() if showing else ():
             if found.id in showing and found.id not in quoted:
                 quoted[found.id] = _quoted(found, {topic: terms[topic] for topic in showing[found.id]}, vocabulary)
@@ -183,6 +174,10 @@ def _quoted(document: DocumentText, terms: Mapping[str, frozenset[str]], vocabul
         forms[topic] = frozenset(word.form for word in (*hits, *of_title) if word.term in wanted)
     title = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + CUT
     return Quoted(title or None, len(document.text.strip()), passages, forms)
+
+
+def _short(text: str) -> str:
+    return (text if len(text) <= IN_TABLES else text[: IN_TABLES - 1] + CUT) or "–"
 
 
 def _line(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cranfield.errors import plural
 from cranfield.quotation.quoting import ALWAYS_SHORT, Quotations, quote
-from cranfield.quotation.sources import GivenTextSource, text_source
+from cranfield.quotation.text_sources import GivenTextSource, text_source
 from cranfield.render.escaping import script_data, utf8, visible, visible_lines
 from cranfield.render.json_form import Json
 from cranfield.report.contents import Report

@@ -22,7 +22,7 @@ from cranfield.texts.facts import NO_FACTS, CollectionFacts
 
 if TYPE_CHECKING:
     from cranfield.quotation.quoting import Quotations
-    from cranfield.quotation.sources import GivenTextSource
+    from cranfield.quotation.text_sources import GivenTextSource
     from cranfield.report.carried_texts import CarriedTexts
 
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff

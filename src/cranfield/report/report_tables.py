@@ -22,7 +22,6 @@ from cranfield.efficiency import efficiency_columns
 from cranfield.errors import plural, share
 from cranfield.evaluation.result_tables import shown
 from cranfield.policy import TopicSet
-from cranfield.quotation.quoting import question_of
 from cranfield.render.grid import Cell, Grid
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def topics_grid(report: Report, measure: Measure) -> Grid:
     rows = [
         [
             report.results.topics[t],
-            *([] if quotations is None else [question_of(quotations, report.results.topics[t])]),
+            *([] if quotations is None else [quotations.short_question(report.results.topics[t])]),
             *("–" if value != value else shown(value, measure) for value in scores[:, t].tolist()),
         ]
         for t in listed_topics(report)
