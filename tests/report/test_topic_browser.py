@@ -13,13 +13,13 @@ import pytest
 from cranfield import evaluate
 from cranfield.evaluation.experiment import Experiment
 from cranfield.explanation.accounts import explain
-from cranfield.report import page as page_module
 from cranfield.report.contents import Report, gather
 from cranfield.report.page import explained_topics as explained
-from cranfield.report.page import render
+from cranfield.report.page import pictures, render
 from cranfield.report.page_pdf import find_browser
 from noisy import QRELS as ALL_JUDGED
 from noisy import RUNS, system
+from places import EXAMPLES
 from visits import Visit
 
 BROWSER = find_browser()
@@ -71,7 +71,7 @@ def plain(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("topics") / "plain.html"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explained, "MOST_EXPLAINED", len(TOPICS))
-        patch.setattr(page_module, "figures", lambda report: [])
+        patch.setattr(pictures, "figures", lambda report, **_: [])
         target.write_text(render(report), encoding="utf-8")
     return target
 
@@ -147,8 +147,10 @@ def changes(first: str, second: str, topic: str) -> dict[str, str]:
     return kinds
 
 
-# Where every line of the picture starts and ends, and where the documents stand, in pixels from the picture's top.
-DRAWN = """box => {
+# Where every line of the picture starts and ends, and where the documents stand, in pixels from the picture's top;
+# as soon as it is drawn.
+DRAWN = """async box => {
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   const picture = box.querySelector("svg.lines");
   const top = picture.getBoundingClientRect().top;
   const { documents } = data.rankings;
@@ -251,6 +253,7 @@ def test_the_whole_text_is_there_on_demand(visit: Visit) -> None:
     summaries.first.focus()
     page.keyboard.press("Enter")
     text = side(page, 0).locator("details.whole p")
+    text.wait_for()
     assert text.all_text_contents() == [f"Whole of {shown[0]}: geese\n{HOSTILE}"]
     assert text.locator("mark").all_text_contents() == ["geese", "Ducks", "geese"]
     page.locator("dialog .sides path").first.wait_for(state="attached")
@@ -406,7 +409,7 @@ def test_a_system_without_an_answer(browser: Any, plain: Path) -> None:
 
 
 def test_one_system_alone(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "figures", lambda report: [])
+    monkeypatch.setattr(pictures, "figures", lambda report, **_: [])
     target = tmp_path / "alone.html"
     target.write_text(render(gather(Experiment(QRELS, {"good": HERE["good"]}), "RR")), encoding="utf-8")
     visit = Visit(browser, target, "#topic=2")
@@ -414,6 +417,25 @@ def test_one_system_alone(browser: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert visit.page.locator("dialog .id").all_text_contents() == ranked("good", "2")
     assert visit.page.locator("dialog svg.lines, dialog .move, dialog .changes").count() == 0
     assert visit.page.locator("dialog select").count() == 1
+    assert visit.wrong == []
+    visit.context.close()
+
+
+def test_texts_of_a_collection(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "figures", lambda report, **_: [])
+    runs = {"one": {"1": {"d12": 2.0, "d01": 1.0}}, "two": {"1": {"d01": 2.0, "d05": 1.0}}}
+    report = gather(Experiment(EXAMPLES / "pond.qrels", runs), "RR", collection=str(EXAMPLES / "pond.toml"))
+    target = tmp_path / "pond.html"
+    target.write_text(render(report), encoding="utf-8")
+    visit = Visit(browser, target, "#topic=1")
+    choose_pair(visit.page, "one", "two")
+    assert visit.page.locator("dialog .asked").text_content() == "can ducks swim well"
+    assert side(visit.page, 0).locator(".title").first.text_content() == "Why feathers stay dry"
+    marked = {word.lower() for word in side(visit.page, 0).locator("mark").all_text_contents()}
+    assert marked
+    assert marked <= {"duck", "ducks", "swim", "swims", "swimming", "well"}
+    side(visit.page, 0).locator("details.whole summary").first.click()
+    side(visit.page, 0).locator("details.whole p").wait_for()
     assert visit.wrong == []
     visit.context.close()
 
