@@ -84,7 +84,10 @@ def _entry(added: Floats) -> dict[str, Json]:
         distinct = distinct[distinct != 0]
         values.append(distinct.tolist())
         places[:, t] = np.where(added[:, t] != 0, np.searchsorted(distinct, added[:, t]) + 1, 0)
-    return {"values": values, "places": [" ".join(map(_written, of_system)) for of_system in places.tolist()]}
+    return {
+        "values": values,
+        "places": [" ".join(_written(ranks.tolist()) for ranks in places[s]) for s in range(len(places))],
+    }
 
 
 def _written(places: list[int]) -> str:
