@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
+from cranfield.cli.progress import counted
 from cranfield.errors import UsageError
 from cranfield.explanation.explanation_tables import FORMATS, render
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.findings import Finding
     from cranfield.explanation.workings import Workings
     from cranfield.policy import Policy
+    from cranfield.quotation.text_sources import TextSource
 
 SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -41,6 +43,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     "counts, at most 20, and below that only documents that count. Without --topic so many topics, with "
     "--correlation so many documents, by default 20.",
 )
+@options.texts
 @options.output_format(list(FORMATS))
 @options.inputs
 def command(
@@ -51,6 +54,7 @@ def command(
     measures: tuple[str, ...],
     correlation: bool,
     shown: int | None,
+    texts: TextSource | None,
     output_format: str,
     inputs: options.Inputs,
 ) -> None:
@@ -68,6 +72,9 @@ def command(
     With --correlation it shows the ranks of the documents that both runs have for the topic, shared by those of equal
     score, and how Spearman's and Kendall's coefficients come of them.
 
+    With --collection, or --questions and --documents, it tells what was asked, and of each document title and the
+    passage that has most words of the question, which are marked.
+
     A ranking typed as grades stands alone, as 3,2,0/1: what `cranfield try --explain` shows of it.
 
     \b
@@ -76,9 +83,12 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
+      $ cranfield explain pond.qrels pond.run --topic 2 -m RR --collection pond.toml
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
+    if texts is not None and (topic is None or correlation):
+        raise UsageError("texts are shown of one topic: give --topic, and not --correlation")
     if run is None:
         if topic is not None or correlation or shown is not None:
             raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
@@ -97,7 +107,7 @@ def command(
     else:
         from cranfield.explanation.accounts import explain
 
-        explanation = explain(experiment, topic, wanted, shown=shown)
+        explanation = explain(experiment, topic, wanted, shown=shown, collection=texts, watch=counted)
         warnings, text = explanation.warnings, render(explanation, output_format)
     options.warn(warnings)
     click.echo(text, nl=False)

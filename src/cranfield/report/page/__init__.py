@@ -114,14 +114,15 @@ def _topics(report: Report, carried: list[Explained]) -> Markup:
     table = as_table(
         report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
     )
-    return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
+    left_out = [] if report.texts is None or report.texts.left_out is None else [report.texts.left_out]
+    return Markup.of(table, _paragraphs([_carried(report, carried), *left_out], "reading with-script"))
 
 
 def _carried(report: Report, carried: list[Explained]) -> str:
     """What opening a topic shows, and what had to be left out to keep the page small."""
     depth = report.rankings.depth
     documents = (
-        f"Opening a topic shows the first {depth} documents of each system; those further down are left out"
+        f"Opening a topic sets the first {depth} documents of two systems side by side; those further down are left out"
         if depth
         else "Opening a topic shows its scores; there are too many topics and systems for this page to carry documents"
     )
@@ -152,8 +153,9 @@ def _made(report: Report) -> Markup:
     tested = report_tables.tested(report)
     if tested:
         parts += [Markup.element("h3", "Tests of significance"), LINE, _paragraphs(tested)]
-    if report.facts:
-        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(report_tables.topics_from(report))]
+    if report.facts or report.quotations is not None:
+        told = [*report_tables.topics_from(report), *report_tables.texts_from(report)]
+        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(told)]
         grades = report_tables.grades_grid(report)
         parts += [] if grades is None else [as_table(grades, "What grades mean", "grades")]
     parts += [Markup.element("h3", "Inputs"), LINE]

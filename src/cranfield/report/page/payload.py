@@ -14,6 +14,7 @@ from cranfield.plot.naming import MOST_NAMED
 from cranfield.plot.style import COLOURS, DARK
 from cranfield.render.escaping import utf8, visible
 from cranfield.render.json_form import Json, finite
+from cranfield.report.carried_texts import CarriedTexts
 from cranfield.report.contents import Report, TopDocuments
 from cranfield.report.report_tables import listed_topics, reading_against
 
@@ -40,8 +41,24 @@ def payload(report: Report) -> dict[str, Json]:
             "pairs": comparison.pairs.tolist() if comparison else [],
             "measures": [_measure(report, i, listed) for i in range(len(report.results.measures))],
             "rankings": _rankings(report.rankings, listed),
+            **({} if report.texts is None else _texts(report.texts, report.rankings, listed)),
         }
     )
+
+
+def _texts(carried: CarriedTexts, rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
+    """What was asked and found: texts stand beside the documents of the rankings; null where there is none."""
+    documents = [
+        [entry and entry._asdict() for entry in map(texts.get, rankings.documents[topic])]
+        for topic, texts in zip(listed, carried.texts, strict=True)
+    ]
+    return {
+        "questions": carried.questions,
+        "texts": documents,
+        "whole": dict(zip(shown(carried.whole), carried.whole.values(), strict=True)),
+        "words": carried.words,
+        "left_out": carried.left_out,
+    }
 
 
 def shown(names: Iterable[str]) -> list[str]:

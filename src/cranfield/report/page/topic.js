@@ -127,6 +127,8 @@ function choosers() {
     chooser("Topics", "order", orders, topicOrder(), (value) => chooseOrder(value)));
 }
 
+let opener = null;
+
 function openTopic(t) {
   const dialog = byId("topic");
   const key = dialog.open && dialog.contains(document.activeElement) ? document.activeElement.dataset.key : null;
@@ -139,7 +141,10 @@ function openTopic(t) {
     ...(data.rankings.depth ? sidesOf(t).filter((part) => part !== null) : []),
     scoreTable(t, pickedByMean()),
     ...explanationOf(t, sidesShown()));
-  if (!dialog.open) dialog.showModal();
+  if (!dialog.open) {
+    opener = document.activeElement;
+    dialog.showModal();
+  }
   dialog.scrollTop = scrolled;
   const same = key ? dialog.querySelector(`[data-key="${key}"]:enabled`) : null;
   (same ?? byId("topic-title")).focus({ preventScroll: true });
@@ -155,6 +160,13 @@ function turnByKey(event) {
   byId("topic").querySelector(`[data-key="${by}"]:enabled`)?.click();
 }
 byId("topic").addEventListener("keydown", turnByKey);
+
+// The browser gives the focus back, unless the table was drawn anew: then the same topic has it, or the one shown last.
+byId("topic").addEventListener("close", () => {
+  if (opener.isConnected && opener !== document.body) return;
+  const name = opener === document.body ? data.topics[byId("topic").dataset.topic] : opener.textContent;
+  [...document.querySelectorAll("table.topics tbody button")].find((button) => button.textContent === name)?.focus();
+});
 
 // How the scores of a topic arise, for the systems and measures that the page carries it for; the command for others.
 function explanationOf(t, systems) {

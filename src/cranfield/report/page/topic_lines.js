@@ -18,7 +18,7 @@ const KINDS = [["up", "moved up"], ["down", "moved down"], ["stayed", "stayed"],
 function countLine(changes, depth, first, second) {
   const counts = (kind) => [...changes.values()].filter((change) => change.kind === kind).length;
   const parts = KINDS.map(([kind, words]) => [kind, words, counts(kind)]).filter(([, , count]) => count);
-  return html("p", { class: "counts" },
+  return html("p", { class: "changes" },
     `In the first ${depth}, from ${data.systems[second]} to ${data.systems[first]}: `,
     parts.map(([kind, words, count], place) => [place ? ", " : "", html("b", { class: kind }, `${count} ${words}`)]),
     ".");
