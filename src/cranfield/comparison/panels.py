@@ -361,6 +361,13 @@ def judging(measures: Sequence[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*map(_judged_share, measures), *first, parse_measure("NumRet")]))
 
 
+def unjudged_shares(results: Results, measure: Measure) -> Floats | None:
+    """For each run the mean share of unjudged documents among those that a measure looks at, over the topics for which
+    it shows any; NaN if none, and None where `judging` was not evaluated.
+    """
+    return _unjudged(results, _judged_share(measure), [[run] for run in results.runs])
+
+
 def _judged_share(measure: Measure) -> Measure:
     cutoff = measure.parameters.get("cutoff")
     judged = parse_measure("Judged")

@@ -1,0 +1,82 @@
+"""The picture of scores with their bounds under unjudged documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.comparison.panels import judging, unjudged_shares
+from cranfield.errors import plural, share
+from cranfield.evaluation.results import Results
+from cranfield.plot.labels import text_width
+from cranfield.plot.rows import by_name, captioned, padded, system_rows
+from cranfield.plot.style import INK, Chart, Row, chart_of, find_theme, styled
+from cranfield.plot.subject import Subject, picture
+
+HEAD = "unjudged"
+
+
+@picture("bounds", measures=("nDCG@10",), uses=("sort",))
+def bounds(subject: Subject) -> Chart:
+    """The least and the most each score could be, whatever the unjudged documents are, and the share of these."""
+    import altair as alt
+
+    look = find_theme(subject.theme)
+    results = _bounded(subject)
+    measure, systems = results.measures[0], system_rows(subject, results)
+    ends = results.bounds()
+    known = dict(zip(results.runs, _unjudged(subject, results), strict=True))
+    rows: list[Row] = [
+        {
+            "system": name,
+            "score": results.mean()[name][str(measure)],
+            "low": ends[name][str(measure)][0],
+            "high": ends[name][str(measure)][1],
+            "unjudged": None if np.isnan(known[name]) else known[name],
+            "shown": "–" if np.isnan(known[name]) else share(known[name]),
+        }
+        for name in systems.names
+    ]
+    texts = [HEAD, *(str(row["shown"]) for row in rows)]
+    width = look.width_beside(systems.beside(look) + text_width(texts, look) + look.font)
+    values = [value for row in rows for end in ("low", "high", "score") if isinstance(value := row[end], float)]
+    scale = alt.Scale(domain=padded(values), nice=False, zero=False)
+    across = {"title": f"{measure.label}, from the least to the most it could be", "scale": scale}
+    tooltip = [
+        "system:N",
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("score", "low", "high")),
+        alt.Tooltip("unjudged:Q", format=".1%"),
+    ]
+    base = chart_of(rows).encode(y=systems.axis(look), color=by_name(), tooltip=tooltip)
+    axis = alt.Axis(grid=False, tickCount=max(2, int(width // (look.font * 5))))
+    beside = {"align": "left", "dx": look.font / 2, "fontSize": look.font, "color": INK}
+    layers = [
+        base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(x=alt.X("low:Q", axis=axis, **across), x2="high:Q"),
+        base.mark_point(filled=True, opacity=1, size=look.font * 4).encode(x=alt.X("score:Q", axis=axis, **across)),
+        base.mark_text(**beside).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
+        chart_of([{"head": HEAD}]).mark_text(**beside, baseline="bottom").encode(
+            x=alt.value(width), y=alt.value(0), text="head:N"
+        ),
+    ]
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(systems.step(look)))
+    cutoff = measure.parameters.get("cutoff")
+    documents = f"the first {cutoff} documents" if cutoff else "the documents"
+    caption = (
+        f"{measure} of {systems.told} on {plural(len(results.topics), 'topic')}: the point has unjudged documents as not "
+        "relevant; the bar goes from the least to the most it could be if those retrieved were judged. Unjudged: share "
+        f"of {documents} that nobody judged."
+    )
+    return captioned(styled(chart, look), caption)
+
+
+def _bounded(subject: Subject) -> Results:
+    """The results with their bounds, which are computed where nobody asked for them before."""
+    results = subject.results
+    if results.lower is not None:
+        return results
+    return results.experiment.evaluate(results.measures, bounds=True)
+
+
+def _unjudged(subject: Subject, results: Results) -> list[float]:
+    """For each run the mean share of unjudged documents down to the measure's cutoff, NaN where it shows none."""
+    shares = unjudged_shares(results.experiment.evaluate(judging(results.measures)), results.measures[0])
+    return [float("nan")] * len(results.runs) if shares is None else shares.tolist()
