@@ -19,11 +19,11 @@ from commands import command_line
 from cranfield import UsageError
 from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.curves import by_cutoff, discounts, gains, normalised_gains
-from cranfield.plot.labels import LETTER, Frame, near_points, spread
+from cranfield.plot.labels import LETTER, Frame, near_points
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
-from cranfield.plot.style import COLOURS, GOOD, NEUTRAL, find_theme
+from cranfield.plot.style import GOOD, NEUTRAL, find_theme
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from noisy import QRELS, RUNS, system, write
 
@@ -238,32 +238,6 @@ def test_of_many_runs_by_cost_the_front_is_named() -> None:
     *_, names = chart["layer"]
     assert {row["label"] for row in names["data"]["values"]} == {"run 0"}
     assert chart["title"] == "21 runs; those on the front are named"
-
-
-def test_labels_are_spread_as_little_as_needed() -> None:
-    assert spread([1.0, 5.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 5.0, 9.0]
-    assert spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
-    assert spread([0.0, 0.0], 1.0, 0.0, 10.0) == [0.0, 1.0]
-    crowded = spread([5.0] * 50, 1.0, 0.0, 10.0)
-    assert min(crowded) == pytest.approx(0)
-    assert max(crowded) == pytest.approx(10)
-    assert spread([], 1.0, 0.0, 1.0) == []
-
-
-def test_colours_stay_distinct_for_colour_blind_readers() -> None:
-    """Under simulated red-green blindness no two of the colours become the same."""
-    protan = ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052))
-    deutan = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
-
-    def linear(colour: str) -> list[float]:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-
-    for matrix in (protan, deutan):
-        seen = [[sum(m * c for m, c in zip(row, linear(colour), strict=True)) for row in matrix] for colour in COLOURS]
-        for i, a in enumerate(seen):
-            for b in seen[i + 1 :]:
-                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.05
 
 
 def test_results_draw_themselves() -> None:

@@ -25,6 +25,7 @@ class Look(TypedDict, total=False):
     sort: bool
     costs: Mapping[str, float] | None
     cost_label: str
+    highlight: tuple[str, ...]
 
 
 class Choices(Look, total=False):
@@ -38,8 +39,8 @@ class Choices(Look, total=False):
 class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
-    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`
-    and `costs`, as far as it needs them. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says
+    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`,
+    `costs` and `highlight`, as far as it needs them. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says
     what one shows. Curves need all rows of the runs: where these were not kept, files are read again, if they are still
     the same.
 

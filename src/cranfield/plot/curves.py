@@ -36,11 +36,16 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Curves:
-    """Points in the order in which they are joined, with the names of the axes."""
+    """Points in the order in which they are joined, with the names of the axes.
+
+    Of `steps` each value holds from the place before it up to its own. `sign` is 1 if higher is better, -1 if lower is.
+    """
 
     x: str
     y: str
     points: tuple[Point, ...]
+    steps: bool = False
+    sign: int = 1
 
     def rows(self) -> Iterator[Row]:
         """Points as dicts, the form that Altair and data frames take."""
@@ -89,7 +94,7 @@ def by_cutoff(
         for (run, topic), values in values_of.items()
         for x, y in zip(places, values, strict=True)
     ]
-    return Curves("recall" if at == "recall" else "rank", str(parsed), tuple(points))
+    return Curves("recall" if at == "recall" else "rank", str(parsed), tuple(points), sign=parsed.sign)
 
 
 def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curves:
@@ -100,7 +105,26 @@ def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curve
     [(0.5, 1.0), (0.6, 0.6666666666666666)]
     """
     made = by_cutoff(experiment, "IPrec", LEVELS, topics=topics)
-    return Curves("recall", "interpolated precision", made.points)
+    return Curves("recall", "interpolated precision", made.points, steps=True)
+
+
+def interpolation(raw: Curves) -> Curves:
+    """The interpolated precision at every recall: the highest from there on, in steps at the points found.
+
+    >>> raw = Curves("recall", "precision", (Point("a", "1", "", 0.5, 0.2), Point("a", "1", "", 0.75, 0.4)))
+    >>> interpolation(raw).of("a", "1")
+    [(0.0, 0.4), (0.5, 0.4), (0.75, 0.4), (1.0, 0.0)]
+    """
+    of_curve: dict[tuple[str, str], list[Point]] = {}
+    for point in raw.points:
+        of_curve.setdefault((point.run, point.topic), []).append(point)
+    points: list[Point] = []
+    for (run, topic), found in of_curve.items():
+        heights = np.maximum.accumulate([point.y for point in found][::-1])[::-1].tolist()
+        steps = [(point.x, y) for point, y in zip(found, heights, strict=True)]
+        steps = [(0.0, heights[0]), *steps, *([(1.0, 0.0)] if found[-1].x < 1 else [])]
+        points += [Point(run, topic, "", x, y) for x, y in steps]
+    return Curves("recall", "interpolated precision", tuple(points), steps=True)
 
 
 def precision_recall(experiment: Experiment, topics: Sequence[str], *, rel: float = 1) -> Curves:

@@ -71,7 +71,7 @@ def heatmap(subject: Subject) -> Chart:
                 "score:Q",
                 title=measure.label,
                 scale=alt.Scale(
-                    scheme=SHADES,
+                    range=list(SHADES),
                     domain=[min(0.0, float(np.nanmin(scores))), high or 1.0],
                     reverse=measure.sign < 0,  # strong is good
                 ),
@@ -172,7 +172,7 @@ def stability(subject: Subject) -> Chart:
             color=alt.Color(
                 "share:Q",
                 title="share",
-                scale=alt.Scale(scheme=SHADES, domain=[0, 1]),
+                scale=alt.Scale(range=list(SHADES), domain=[0, 1]),
                 legend=alt.Legend(format=".0%", gradientLength=max(count, 4) * look.font),
             ),
             tooltip=["run:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
 from cranfield.comparison.question import Question
@@ -15,6 +17,7 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
+from cranfield.plot.naming import named_systems
 from cranfield.plot.style import Chart
 from cranfield.registry import Entry, Parameter, Registry, described
 
@@ -34,6 +37,7 @@ class Subject:
     sort: bool = True
     costs: Mapping[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
     cost_label: str = "cost"
+    highlight: tuple[str, ...] = ()  # runs to be coloured and named among many
     evaluated: Results | None = None
 
     @cached_property
@@ -51,6 +55,16 @@ class Subject:
         evaluated = {"": Evaluated(results, {run: [run] for run in results.runs})}
         return compare_results(evaluated, results.measures, Question(baseline=self.baseline))
 
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The runs that are coloured and named: all of a few; of many the best by the first measure, the baseline and
+        those to highlight.
+        """
+        means = self.results.means[:, 0] * (self.results.measures[0].sign or 1)
+        gains = dict(zip(self.results.runs, np.nan_to_num(means, nan=-np.inf).tolist(), strict=True))
+        of_baseline = [] if self.baseline is None else [self.baseline]
+        return named_systems(gains, baseline=of_baseline, highlight=self.highlight)
+
     def two_runs(self) -> tuple[str, str]:
         """The two runs of pictures that show two."""
         names = self.results.runs
@@ -66,7 +80,7 @@ class Subject:
         return self.topics[0]
 
 
-Use = Literal["baseline", "depth", "sort", "costs"]
+Use = Literal["baseline", "depth", "sort", "costs", "highlight"]
 Draw = Callable[..., Chart]  # of a subject, and the picture's own parameters
 
 
