@@ -10,7 +10,8 @@ import numpy as np
 from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.judged import Floats
-from cranfield.plot.rows import SystemRows, by_name, captioned, padded, system_rows
+from cranfield.plot.naming import hue, hued
+from cranfield.plot.rows import SystemRows, padded, point_size, system_rows
 from cranfield.plot.style import Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 from cranfield.statistics.intervals import of_t
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 LEVEL = 0.05
+ROW = 1.6  # lines of text
 NARROWEST = 52  # pixels of a panel on paper, below which panels stand on each other
 GAP = 10  # pixels between panels
 
@@ -50,7 +52,7 @@ def means(subject: Subject) -> Chart:
         for place, panel in enumerate(rows)
     ]
     joined = panels[0] if len(panels) == 1 else (alt.hconcat if wide else alt.vconcat)(*panels, spacing=GAP)
-    return captioned(styled(joined, look), _caption(results, systems))
+    return styled(joined, look, caption=_caption(results, systems), params={"named": systems.named})
 
 
 def _rows(results: Results, place: int, systems: SystemRows) -> list[Row]:
@@ -112,16 +114,17 @@ def _panel(
     import altair as alt
 
     values = [value for row in rows for name in ("mean", "low", "high") if isinstance(value := row[name], float)]
+    step = systems.step(look, ROW)
     scale = alt.Scale(domain=padded(values), nice=False, zero=False)
     ticks = max(2, int(width // (look.font * 5)))
     across = {"title": results.measures[place].label, "scale": scale, "axis": alt.Axis(grid=False, tickCount=ticks)}
     tooltip = ["system:N", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")), "topics:Q"]
-    base = chart_of(rows).encode(y=systems.axis(look, labels=labels), color=by_name(), tooltip=tooltip)
+    base = hued(chart_of(rows)).encode(y=systems.axis(labels=labels), color=hue(), tooltip=tooltip)
     layers = [
         base.mark_rule(strokeWidth=look.line * 0.8).encode(x=alt.X("low:Q", **across), x2="high:Q"),
-        base.mark_point(filled=True, opacity=1, size=look.font * 4).encode(x=alt.X("mean:Q", **across)),
+        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=alt.X("mean:Q", **across)),
     ]
-    return alt.layer(*layers).properties(width=width, height=alt.Step(systems.step(look)))
+    return alt.layer(*layers).properties(width=width, height=alt.Step(step))
 
 
 def _caption(results: Results, systems: SystemRows) -> str:
@@ -137,5 +140,5 @@ def _caption(results: Results, systems: SystemRows) -> str:
     return (
         f"{named} of {systems.told} on {plural(len(results.topics), 'topic')}{order}: means over topics with "
         f"{percent(LEVEL)} {how}. Hard topics are hard for all systems: two systems may differ surely though their "
-        "intervals overlap."
+        f"intervals overlap.{systems.coloured}"
     )

@@ -26,6 +26,17 @@ class Reach(NamedTuple):
     relevant: Floats
     retrieved: Floats
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every relevant document is retrieved."""
+        return bool((self.retrieved == self.relevant).all())
+
+    @property
+    def share(self) -> float:
+        """The share of the relevant documents that are retrieved, mean over topics that have any."""
+        some = self.relevant > 0
+        return float((self.retrieved[some] / self.relevant[some]).mean()) if some.any() else 0.0
+
     def best(self, effort: int, *, of_all: bool) -> float:
         """The highest recall that so many documents a topic can have, mean over topics: of all relevant documents, or
         of those retrieved. A topic without relevant documents has none, as in R.
@@ -45,23 +56,30 @@ def effort(subject: Subject) -> Chart:
     documents, and of those that any of the systems retrieves.
     """
     measure = parse_measure(subject.measures[0])
-    if measure.definition.name != "R" or measure.parameters["cutoff"] is not None:
+    if measure.definition.name != "R" or measure.parameters.get("cutoff") is not None:
         raise UsageError(f"this picture is of recall at every rank, such as R or R(rel=2), not of {measure}")
     experiment = subject.experiment
     made, reach = recall_by_effort(experiment, measure, subject.depth)
     systems, topics = plural(len(experiment.names), "system"), plural(len(reach.relevant), "topic")
-    in_all = reach.best(DEEPEST * DEEPEST, of_all=False) / (reach.best(DEEPEST * DEEPEST, of_all=True) or 1.0)
+    of_found = f", and of the {share(reach.share)} of them that the systems retrieve together"
     caption = (
         f"Recall ({measure}) of {systems} by the number of documents gone through for each topic, mean over {topics}. "
-        f"Dotted: the most that so many documents can reach, in an ideal order of all relevant documents, and of the "
-        f"{share(in_all)} of them that the systems retrieve together."
+        "Dotted: the most that so many documents can reach, in an ideal order of all relevant documents"
+        f"{' (the systems retrieve all of them)' if reach.is_whole else of_found}."
     )
-    return lines(made, theme=subject.theme, y_domain=(0.0, 1.0), caption=caption)
+    return lines(
+        made,
+        theme=subject.theme,
+        y_domain=(0.0, 1.0),
+        caption=caption,
+        baseline=subject.baseline,
+        highlight=subject.highlight,
+    )
 
 
 def recall_by_effort(experiment: Experiment, measure: Measure, depth: int | None = None) -> tuple[Curves, Reach]:
     """Recall after some numbers of documents, for each run, each with the most that could be reached there: series "",
-    and two that all runs share.
+    and two that all runs share, the second where some relevant documents are not retrieved.
 
     >>> qrels = {"1": {"d1": 1, "d2": 1}}
     >>> made, _ = recall_by_effort(Experiment(qrels, {"a": {"1": {"d9": 2.0, "d1": 1.0}}}), parse_measure("R"))
@@ -75,6 +93,8 @@ def recall_by_effort(experiment: Experiment, measure: Measure, depth: int | None
     reach = reached(experiment, measure)
     points = list(own.points)
     for series, of_all in ((IDEAL, True), (REACHABLE, False)):
+        if not of_all and reach.is_whole:
+            continue
         best = [(float(place), reach.best(place, of_all=of_all)) for place in places]
         points += [Point(run, "", series, x, y) for run in experiment.names for x, y in best]
     return Curves("documents gone through for each topic", "recall", tuple(points)), reach
@@ -88,7 +108,7 @@ def reached(experiment: Experiment, measure: Measure) -> Reach:
     for run in experiment.tables():
         joined = experiment.joined(run, judgements)
         retrieved[joined.row[joined.hits(rel)]] = True
-    results = experiment.evaluate(measure)
+    results = experiment.evaluate(measure @ 1)
     counted = {topic for t, topic in enumerate(results.topics) if not np.isnan(results.scores[:, 0, t]).all()}
     places = [t for t, topic in enumerate(pool.topics) if topic in counted]
     return Reach(pool.total(pool.grades >= max(rel, 0))[places], pool.total(retrieved)[places])

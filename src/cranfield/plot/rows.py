@@ -1,4 +1,4 @@
-"""Systems as the rows of a picture, the best on top: how many are shown, how high a row is, what it is coloured by."""
+"""Systems as the rows of a picture, the best on top: which are shown, and how high a row is."""
 
 from __future__ import annotations
 
@@ -10,62 +10,71 @@ import numpy as np
 from cranfield.errors import plural
 from cranfield.evaluation.results import Results
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import COLOURS, WHOLE, Chart, Theme
+from cranfield.plot.style import WHOLE, Theme
 from cranfield.plot.subject import Subject
 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_ROWS = 60  # systems of a picture; of more the best are shown
-HIGHEST = 900  # pixels that all rows may take on the screen, in its font's share on paper
-AXIS = 6  # pixels between a name and the plot
+MOST_ROWS = 60  # systems of a picture; of more the best are shown, and those named
+BESIDE = 6  # pixels between a name and the plot
 
 
 class SystemRows(NamedTuple):
-    """The systems of a picture, the best first, and how many there are in all."""
+    """The systems of a picture from top to bottom, those that are named, and how many there are in all."""
 
     names: list[str]
+    named: tuple[str, ...]
     count: int
 
     @property
     def told(self) -> str:
         """How many there are, and whether some are left out.
 
-        >>> SystemRows(["a", "b"], 2).told, SystemRows(["a", "b"], 70).told
-        ('2 systems', 'the best 2 of 70 systems')
+        >>> SystemRows(["a", "b"], ("a",), 2).told, SystemRows(["a", "b"], ("a",), 70).told
+        ('2 systems', '2 of 70 systems, the best and those named,')
         """
-        shown = plural(len(self.names), "system")
-        return shown if len(self.names) == self.count else f"the best {len(self.names)} of {plural(self.count, 'system')}"
+        if len(self.names) == self.count:
+            return plural(self.count, "system")
+        return f"{len(self.names)} of {plural(self.count, 'system')}, the best and those named,"
 
-    def axis(self, look: Theme, *, labels: bool = True) -> alt.Y:
+    @property
+    def coloured(self) -> str:
+        """What a caption says of colours where some systems have one.
+
+        >>> SystemRows(["a", "b"], ("a",), 2).coloured, SystemRows(["a", "b"], ("a", "b"), 2).coloured
+        (' In colour: a.', '')
+        """
+        return f" In colour: {', '.join(self.named)}." if len(self.named) < len(self.names) else ""
+
+    def axis(self, *, labels: bool = True) -> alt.Y:
         """The names down the side, whole, with a faint line to follow each."""
         import altair as alt
 
         axis = alt.Axis(labels=labels, labelLimit=WHOLE, labelOverlap=False, grid=True, ticks=False, domain=False)
         return alt.Y("system:N", title=None, sort=self.names, axis=axis)
 
-    def step(self, look: Theme, tallest: float = 2.0) -> int:
-        """How high a row is: at most `tallest` lines of text, and less where there are many.
+    def step(self, look: Theme, wanted: float) -> float:
+        """How high a row is: so many lines of text as wanted, and fewer where there are many rows.
 
         >>> from cranfield.plot.style import find_theme
-        >>> [SystemRows([str(i) for i in range(n)], n).step(find_theme("screen"), 4.0) for n in (5, 20, 60)]
-        [52, 45, 15]
+        >>> [SystemRows(["a"] * count, (), count).step(find_theme("screen"), 4.0) for count in (5, 20, 60)]
+        [52.0, 45.0, 15.0]
         """
-        most = HIGHEST * look.font / 13
-        return round(min(look.font * tallest, max(most / max(len(self.names), 1), look.font + 2)))
+        return look.row(len(self.names), look.font * wanted)
 
     def beside(self, look: Theme) -> float:
         """How many pixels the names take."""
-        return text_width(self.names, look) + AXIS
+        return text_width(self.names, look) + BESIDE
 
 
-def system_rows(subject: Subject, results: Results, place: int = 0) -> SystemRows:
-    """The systems of results by their mean of a measure; of too many the best, and the baseline."""
-    gains = (results.measures[place].sign or 1) * results.means[:, place]
-    order = [results.runs[r] for r in np.argsort(-gains, kind="stable")] if subject.sort else list(results.runs)
-    best = [results.runs[r] for r in np.argsort(-gains, kind="stable")[:MOST_ROWS]]
-    shown = {*best, subject.baseline}
-    return SystemRows([name for name in order if name in shown], len(results.runs))
+def system_rows(subject: Subject, results: Results) -> SystemRows:
+    """The systems of results by their mean of the first measure, or as they come."""
+    gains = (results.measures[0].sign or 1) * results.means[:, 0]
+    by_mean = [results.runs[r] for r in np.argsort(-gains, kind="stable")]
+    shown = {*by_mean[:MOST_ROWS], *subject.named}
+    order = by_mean if subject.sort else results.runs
+    return SystemRows([name for name in order if name in shown], subject.named, len(results.runs))
 
 
 def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
@@ -82,12 +91,11 @@ def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
     return [float(low - room), float(high + room)]
 
 
-def captioned(chart: Chart, caption: str) -> Chart:
-    """The chart with what it shows."""
-    return chart.properties(usermeta={"caption": caption})
+def point_size(look: Theme, step: float) -> float:
+    """The area of a point that stands for a system, in square pixels: less where rows are low.
 
-
-def by_name() -> alt.Color:
-    import altair as alt
-
-    return alt.value(COLOURS[0])
+    >>> from cranfield.plot.style import find_theme
+    >>> point_size(find_theme("screen"), 20.0), point_size(find_theme("screen"), 10.0)
+    (52.0, 25.0)
+    """
+    return min(look.font * 4.0, (step / 2) ** 2)

@@ -9,14 +9,14 @@ import numpy as np
 
 from cranfield.errors import UsageError, plural
 from cranfield.judged import Floats
-from cranfield.plot.rows import SystemRows, by_name, captioned, padded, system_rows
+from cranfield.plot.naming import hue, hued
+from cranfield.plot.rows import SystemRows, padded, system_rows
 from cranfield.plot.style import INK, Chart, Row, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 
 WIDTHS = (7.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0)  # of a point in pixels, the largest that fits being taken
 MOST_POINTS = 1000  # topics of which each has a point of its own
-ROW = 0.9  # the share of a row's height that points may take
-TALLEST = 5.0  # lines of text that a row may be high
+TALLEST, LOWEST = 5.0, 1.6  # lines of text that a row may be high
 
 
 class Dot(NamedTuple):
@@ -41,8 +41,9 @@ def beeswarm(subject: Subject) -> Chart:
     if np.isnan(scores).all():
         raise UsageError(f"no topic has a score in {measure}: there is nothing to draw")
     low, high = padded(scores[~np.isnan(scores)].tolist(), 0.02)
-    width, step = look.width_beside(systems.beside(look)), systems.step(look, TALLEST)
-    size, most, swarms = swarmed((scores - low) / (high - low) * width, step * ROW)
+    width = look.width_beside(systems.beside(look))
+    size, most, swarms = swarmed((scores - low) / (high - low) * width, systems.step(look, TALLEST))
+    step = max(systems.step(look, LOWEST), 2 * _reach(swarms) * size)
     rows: list[Row] = [
         {
             "system": name,
@@ -61,13 +62,13 @@ def beeswarm(subject: Subject) -> Chart:
     x = {"title": measure.label, "scale": scale, "axis": alt.Axis(grid=False)}
     area = np.pi / 4 * (size * 0.92) ** 2
     points = (
-        chart_of(rows)
+        hued(chart_of(rows))
         .mark_circle(opacity=0.75, size=area)
         .encode(
             x=alt.X("score:Q", **x),
-            y=systems.axis(look),
+            y=systems.axis(),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1], nice=False)),
-            color=by_name(),
+            color=hue(),
             tooltip=["system:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
         )
     )
@@ -77,13 +78,14 @@ def beeswarm(subject: Subject) -> Chart:
         )
     mean = (
         chart_of(middle)
-        .mark_tick(orient="vertical", color=INK, thickness=look.line, size=step * ROW)
+        .mark_tick(orient="vertical", color=INK, thickness=look.line, size=step * 0.9)
         .encode(
-            x=alt.X("mean:Q", **x), y=systems.axis(look), tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")]
+            x=alt.X("mean:Q", **x), y=systems.axis(), tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")]
         )
     )
     chart = alt.layer(points, mean).properties(width=width, height=alt.Step(step, **{"for": "position"}))
-    return captioned(styled(chart, look), _caption(str(measure), systems, len(results.topics), most))
+    caption = _caption(str(measure), systems, len(results.topics), most)
+    return styled(chart, look, caption=caption, params={"named": systems.named})
 
 
 def swarmed(places: Floats, height: float) -> tuple[float, int, list[list[Dot]]]:
@@ -160,5 +162,5 @@ def _caption(measure: str, systems: SystemRows, topics: int, most: int) -> str:
     binned = f"{topics:,} topics, a full point for every {most:,} of nearly the same score, smaller points for fewer"
     return (
         f"{measure} of {systems.told}, topic by topic: {whole if most == 1 else binned}; "
-        "points are moved up or down only to keep them apart. The vertical line is the mean."
+        f"points are moved up or down only to keep them apart. The vertical line is the mean.{systems.coloured}"
     )
