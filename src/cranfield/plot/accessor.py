@@ -41,10 +41,10 @@ class Choices(Look, total=False):
 class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
-    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`,
-    `costs` and `highlight`, as far as it needs them. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says
-    what one shows. Curves need all rows of the runs: where these were not kept, files are read again, if they are still
-    the same.
+    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`,
+    `sort`, `costs` and `highlight` (runs to be named among many), as far as it needs them. `dir(results.plot)` has the
+    kinds there are, `help(results.plot.forest)` says what one shows. Curves need all rows of the runs: where these were
+    not kept, files are read again, if they are still the same.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}

@@ -44,7 +44,7 @@ DARK: Mapping[str, str] = {
     **dict(
         zip(
             COLOURS,
-            ("#56b4e9", "#f0803c", "#2fc79a", "#8976ff", "#b1764e", "#b1eb89", "#eb27b1", "#ffd827"),
+            ("#8ccbff", "#f0803c", "#2fc79a", "#8976ff", "#b1764e", "#b1eb89", "#eb27b1", "#ffd827"),
             strict=True,
         )
     ),
