@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from cranfield.plot.swept import Swept
 
 # How what pictures use of a subject is said on the line.
-USES = {"parameters": "--swept", "along": "--along", "baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "costs": "--costs or --cost"}
+USES = {
+    "parameters": "--swept",
+    "along": "--along",
+    "baseline": "--baseline",
+    "depth": "--down-to",
+    "sort": "--no-sort",
+    "costs": "--costs or --cost",
+}
 
 
 @click.command("plot")
@@ -57,10 +64,12 @@ USES = {"parameters": "--swept", "along": "--along", "baseline": "--baseline", "
 @click.option(
     "--swept",
     metavar="FILE",
-    help="For sweep: the JSON of `search --grid … -f json`, instead of QRELS and RUNS; or a CSV or TSV file with a header, "
-    "the run first, then its parameters. [default: the runs' metadata]",
+    help="For sweep: the JSON of `search --grid … -f json`, instead of QRELS and RUNS; or a CSV or TSV file with a "
+    "header, the run first, then its parameters. [default: the runs' metadata]",
 )
-@click.option("--along", metavar="NAME", help="For sweep: the parameter to draw along. [default: that with most values]")
+@click.option(
+    "--along", metavar="NAME", help="For sweep: the parameter to draw along. [default: that with most values]"
+)
 @options.inputs
 def command(
     kind: str,

@@ -35,7 +35,7 @@ class MeanEstimate(NamedTuple):
     topics: int
 
 
-@picture("means", measures=("nDCG@10",), several=True, uses=("sort",))
+@picture("means", measures=("nDCG@10",), several=True, uses=("sort", "highlight"))
 def means(subject: Subject) -> Chart:
     """Dot plot: the mean of every system with its interval over topics, several measures side by side."""
     import altair as alt
@@ -52,7 +52,8 @@ def means(subject: Subject) -> Chart:
         for place, panel in enumerate(rows)
     ]
     joined = panels[0] if len(panels) == 1 else (alt.hconcat if wide else alt.vconcat)(*panels, spacing=GAP)
-    return styled(joined, look, caption=_caption(results, systems), params={"named": systems.named})
+    caption = _caption(results, systems, [row for panel in rows for row in panel])
+    return styled(joined, look, caption=caption, params={"named": systems.named})
 
 
 def _rows(results: Results, place: int, systems: SystemRows) -> list[Row]:
@@ -127,18 +128,18 @@ def _panel(
     return alt.layer(*layers).properties(width=width, height=alt.Step(step))
 
 
-def _caption(results: Results, systems: SystemRows) -> str:
+def _caption(results: Results, systems: SystemRows, rows: Sequence[Row]) -> str:
     """What the dots and lines are."""
-    named = ", ".join(str(measure) for measure in results.measures)
-    arithmetic = [_is_arithmetic(results, place) for place in range(len(results.measures))]
-    how = {
-        (True,): "t intervals",
-        (False,): "bootstrap intervals (percentile, 1,000 draws of topics)",
-    }.get(tuple(set(arithmetic)), "intervals (t; of averages other than the mean, bootstrap percentiles)")
-    order = f", the highest {results.measures[0]} first" if results.measures[0].sign > 0 else ""
-    order = f", the lowest {results.measures[0]} first" if results.measures[0].sign < 0 else order
+    named, first = ", ".join(str(measure) for measure in results.measures), results.measures[0]
+    order = {1: f", the highest {first} first", -1: f", the lowest {first} first", 0: ""}[first.sign]
+    shown = f"{named} of {systems.told} on {plural(len(results.topics), 'topic')}{order}: means over topics"
+    arithmetic = {_is_arithmetic(results, place) for place in range(len(results.measures))}
+    how = "intervals (t; of averages other than the mean, bootstrap percentiles)"
+    if len(arithmetic) == 1:
+        how = "t intervals" if arithmetic == {True} else "bootstrap intervals (percentiles of 1,000 draws of topics)"
+    if all(row["low"] is None for row in rows):
+        return f"{shown}.{systems.coloured}"
     return (
-        f"{named} of {systems.told} on {plural(len(results.topics), 'topic')}{order}: means over topics with "
-        f"{percent(LEVEL)} {how}. Hard topics are hard for all systems: two systems may differ surely though their "
-        f"intervals overlap.{systems.coloured}"
+        f"{shown} with {percent(LEVEL)} {how}. Hard topics are hard for all systems: two systems may differ surely "
+        f"though their intervals overlap.{systems.coloured}"
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from cranfield.comparison.panels import judging, unjudged_shares
 from cranfield.errors import plural, share
 from cranfield.evaluation.results import Results
@@ -17,7 +15,7 @@ HEAD = "unjudged"
 ROW = 1.6  # lines of text
 
 
-@picture("bounds", measures=("nDCG@10",), uses=("sort",))
+@picture("bounds", measures=("nDCG@10",), uses=("sort", "highlight"))
 def bounds(subject: Subject) -> Chart:
     """The least and the most each score could be, whatever the unjudged documents are, and the share of these."""
     import altair as alt
@@ -26,15 +24,16 @@ def bounds(subject: Subject) -> Chart:
     results = _bounded(subject)
     measure, systems = results.measures[0], system_rows(subject, results)
     ends = results.bounds()
-    known = dict(zip(results.runs, _unjudged(subject, results), strict=True))
+    judged = results.experiment.evaluate(judging(results.measures))
+    unjudged = dict(zip(results.runs, unjudged_shares(judged, measure).tolist(), strict=True))
     rows: list[Row] = [
         {
             "system": name,
             "score": results.mean()[name][str(measure)],
             "low": ends[name][str(measure)][0],
             "high": ends[name][str(measure)][1],
-            "unjudged": None if np.isnan(known[name]) else known[name],
-            "shown": "–" if np.isnan(known[name]) else share(known[name]),
+            "unjudged": unjudged[name],
+            "shown": share(unjudged[name]),
         }
         for name in systems.names
     ]
@@ -43,30 +42,34 @@ def bounds(subject: Subject) -> Chart:
     step = systems.step(look, ROW)
     values = [value for row in rows for end in ("low", "high", "score") if isinstance(value := row[end], float)]
     scale = alt.Scale(domain=padded(values), nice=False, zero=False)
-    across = {"title": f"{measure.label}, least to most", "scale": scale}
+    axis = alt.Axis(grid=False, tickCount=max(2, int(width // (look.font * 5))))
+    across = {"title": f"{measure.label}, least to most", "scale": scale, "axis": axis}
     tooltip = [
         "system:N",
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("score", "low", "high")),
         alt.Tooltip("unjudged:Q", format=".1%"),
     ]
     base = hued(chart_of(rows)).encode(y=systems.axis(), color=hue(), tooltip=tooltip)
-    axis = alt.Axis(grid=False, tickCount=max(2, int(width // (look.font * 5))))
     beside = {"align": "left", "dx": look.font / 2, "fontSize": look.font, "color": INK}
     layers = [
-        base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(x=alt.X("low:Q", axis=axis, **across), x2="high:Q"),
-        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=alt.X("score:Q", axis=axis, **across)),
-        base.mark_text(**beside).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
-        chart_of([{"head": HEAD}]).mark_text(**beside, baseline="bottom").encode(
-            x=alt.value(width), y=alt.value(0), text="head:N"
+        base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(
+            x=alt.X("low:Q", axis=axis, **across), x2="high:Q"
         ),
+        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(
+            x=alt.X("score:Q", axis=axis, **across)
+        ),
+        base.mark_text(**beside).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
+        chart_of([{"head": HEAD}])
+        .mark_text(**beside, baseline="bottom")
+        .encode(x=alt.value(width), y=alt.value(0), text="head:N"),
     ]
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
     cutoff = measure.parameters.get("cutoff")
     documents = f"the first {cutoff} documents" if cutoff else "the documents"
     caption = (
-        f"{measure} of {systems.told} on {plural(len(results.topics), 'topic')}: the point has unjudged documents as not "
-        "relevant; the bar goes from the least to the most it could be if those retrieved were judged. Unjudged: share "
-        f"of {documents} that nobody judged."
+        f"{measure} of {systems.told} on {plural(len(results.topics), 'topic')}: the point has unjudged documents as "
+        "not relevant; the bar goes from the least to the most it could be if those retrieved were judged. Unjudged: "
+        f"share of {documents} that nobody judged."
     )
     return styled(chart, look, caption=caption + systems.coloured, params={"named": systems.named})
 
@@ -77,9 +80,3 @@ def _bounded(subject: Subject) -> Results:
     if results.lower is not None:
         return results
     return results.experiment.evaluate(results.measures, bounds=True)
-
-
-def _unjudged(subject: Subject, results: Results) -> list[float]:
-    """For each run the mean share of unjudged documents down to the measure's cutoff, NaN where it shows none."""
-    shares = unjudged_shares(results.experiment.evaluate(judging(results.measures)), results.measures[0])
-    return [float("nan")] * len(results.runs) if shares is None else shares.tolist()

@@ -50,11 +50,9 @@ class Reach(NamedTuple):
         return float(shares.mean())
 
 
-@picture("effort", measures=("R",), of_its_own=True, uses=("depth",))
+@picture("effort", measures=("R",), of_its_own=True, uses=("depth", "highlight"))
 def effort(subject: Subject) -> Chart:
-    """Recall against the documents gone through, with the most that can be reached: by an ideal order of all relevant
-    documents, and of those that any of the systems retrieves.
-    """
+    """Recall against the documents gone through, with the most that can be reached with so many."""
     measure = parse_measure(subject.measures[0])
     if measure.definition.name != "R" or measure.parameters.get("cutoff") is not None:
         raise UsageError(f"this picture is of recall at every rank, such as R or R(rel=2), not of {measure}")

@@ -22,7 +22,6 @@ from cranfield.plot.naming import named_systems
 from cranfield.plot.style import Chart
 from cranfield.registry import Entry, Parameter, Registry, described
 
-
 Parameters: TypeAlias = Mapping[str, Mapping[str, Value]]  # of runs
 
 

@@ -29,7 +29,7 @@ class Dot(NamedTuple):
     topics: list[int]
 
 
-@picture("beeswarm", measures=("nDCG@10",), uses=("sort",))
+@picture("beeswarm", measures=("nDCG@10",), uses=("sort", "highlight"))
 def beeswarm(subject: Subject) -> Chart:
     """Every score as a point, a row of points a system, with its mean: where do topics lie, not only their average?"""
     import altair as alt
@@ -79,9 +79,7 @@ def beeswarm(subject: Subject) -> Chart:
     mean = (
         chart_of(middle)
         .mark_tick(orient="vertical", color=INK, thickness=look.line, size=step * 0.9)
-        .encode(
-            x=alt.X("mean:Q", **x), y=systems.axis(), tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")]
-        )
+        .encode(x=alt.X("mean:Q", **x), y=systems.axis(), tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")])
     )
     chart = alt.layer(points, mean).properties(width=width, height=alt.Step(step, **{"for": "position"}))
     caption = _caption(str(measure), systems, len(results.topics), most)
@@ -100,7 +98,7 @@ def swarmed(places: Floats, height: float) -> tuple[float, int, list[list[Dot]]]
             swarms = [apart(row, size) for row in places]
             if _reach(swarms) * size <= height / 2:
                 return size, 1, swarms
-    size = WIDTHS[4]
+    size = min(WIDTHS[4], height / 3)
     half = max(1, int((height / 2 - size / 2) / size))
     groups = [_groups(row, size) for row in places]
     fullest = max(len(group) for row in groups for group in row)

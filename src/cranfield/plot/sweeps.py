@@ -17,7 +17,10 @@ from cranfield.plot.subject import Parameters, Subject, picture
 from cranfield.plot.swept import run_parameters
 
 if TYPE_CHECKING:
-    import altair as alt
+    pass
+
+
+MOST_TICKS = 10  # values of a parameter of which each is written below the axis
 
 
 class Combination(NamedTuple):
@@ -42,16 +45,18 @@ def sweep(subject: Subject) -> Chart:
     means = dict(zip(results.runs, results.means[:, 0].tolist(), strict=True))
     along, others, made = combinations({run: settings[run] for run in results.runs}, means, subject.along)
     best = max(made, key=lambda one: one.mean * measure.sign)
+    level = sum(one.mean == best.mean for one in made)
     where = ", ".join(filter(None, (f"{along} = {best.value:g}", best.line)))
     by_others = f", a line for each value of {' and '.join(others)}" if others else ""
+    topics, count = plural(len(results.topics), "topic"), plural(len(made), "combination")
     caption = (
-        f"{measure} by {along}, mean over {plural(len(results.topics), 'topic')}, of {plural(len(made), 'combination')} "
-        f"of parameters{by_others}. The ring is the best of them, {best.mean:.4f} at {where}: it was chosen on the topics "
-        "drawn here, and proves nothing on them."
+        f"{measure} by {along}, mean over {topics}, of {count} of parameters{by_others}. The ring is the best of them, "
+        f"{best.mean:.4f} at {where}{f' (the first of {level} that are level)' if level > 1 else ''}: it was chosen on "
+        "the topics drawn here, and proves nothing on them."
     )
     points = tuple(Point(one.line or str(measure), "", "", one.value, one.mean) for one in made)
     curves = Curves(along, measure.label, points, sign=measure.sign)
-    return _drawn(curves, [one.run for one in made], made.index(best), find_theme(subject.theme), caption, subject)
+    return _drawn(curves, [one.run for one in made], made.index(best), caption, find_theme(subject.theme))
 
 
 def combinations(
@@ -71,7 +76,10 @@ def combinations(
     if lacking:
         raise UsageError(f"{along} of {some(lacking)} is not known as a number: leave such runs out")
     others = [name for name in varied if name != along and not _follows(name, along, settings)]
-    ordered = sorted(settings, key=lambda run: ([_key(settings[run].get(name)) for name in others], _of(settings[run], along)))
+
+    def order(run: str) -> tuple[list[tuple[float, str]], float]:
+        return [_key(settings[run].get(name)) for name in others], _of(settings[run], along)
+
     made = [
         Combination(
             run,
@@ -79,7 +87,7 @@ def combinations(
             ", ".join(f"{name} = {_shown(settings[run].get(name))}" for name in others),
             means[run],
         )
-        for run in ordered
+        for run in sorted(settings, key=order)
     ]
     seen: dict[tuple[str, float], str] = {}
     for one in made:
@@ -102,12 +110,15 @@ def _distinct(values: Iterable[Value]) -> list[Value]:
 
 def _along(varied: Mapping[str, Sequence[Value]], wanted: str | None) -> str:
     """The parameter of the axis, which must have numbers."""
-    numbers = {name: values for name, values in varied.items() if all(map(_is_number, values))}
+    known = {name: [value for value in values if value is not None] for name, values in varied.items()}
+    numbers = {name: values for name, values in known.items() if len(values) > 1 and all(map(_is_number, values))}
     if not numbers and wanted is None:
-        what = f"only {', '.join(varied)}, which are no numbers" if varied else "no parameter"
-        raise UsageError(f"a sweep is of runs that differ in a parameter that is a number, and in these {what} varies")
+        differing = f"these differ in {', '.join(varied)}" if varied else "of these no parameter differs"
+        raise UsageError(f"a sweep is of runs that differ in a parameter that is a number: {differing}")
     if wanted is not None and wanted not in numbers:
-        raise UsageError(f"no parameter '{wanted}' that varies and is a number; there are {some(list(numbers)) or 'none'}")
+        raise UsageError(
+            f"no parameter '{wanted}' that varies and is a number; there are {some(list(numbers)) or 'none'}"
+        )
     return wanted or max(numbers, key=lambda name: len(numbers[name]))
 
 
@@ -141,20 +152,20 @@ def _shown(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
-def _drawn(
-    curves: Curves, runs: Sequence[str], best: int, look: Theme, caption: str, subject: Subject
-) -> Chart:
+def _drawn(curves: Curves, runs: Sequence[str], best: int, caption: str, look: Theme) -> Chart:
     """Lines with their points and names, and a ring around the best."""
     import altair as alt
 
     gains = levels(curves)
-    named = named_systems(gains, highlight=subject.highlight)
+    named = named_systems(gains, baseline=[curves.points[best].run])
     rows: list[Row] = [
         {"system": point.run, "label": point.run, "run": run, "x": point.x, "y": point.y}
         for point, run in zip(curves.points, runs, strict=True)
     ]
     (left, right), (low, high) = (padded([row[field] for row in rows]) for field in ("x", "y"))  # type: ignore[misc]
-    x = alt.X("x:Q", title=curves.x, scale=alt.Scale(domain=[left, right], nice=False, zero=False))
+    values = sorted({point.x for point in curves.points})
+    ticks = alt.Axis(values=values) if len(values) <= MOST_TICKS else alt.Axis()
+    x = alt.X("x:Q", title=curves.x, axis=ticks, scale=alt.Scale(domain=[left, right], nice=False, zero=False))
     y = alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     data = chart_of(rows)
     tooltip = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -61,7 +61,7 @@ def _of_metadata(metadata: Mapping[str, Any], run: str) -> dict[str, Value] | No
         return None
     if len(steps) > 1:
         raise DataError(
-            f"{run} was answered with {len(steps)} sets of parameters, one a fold: it has no single value to be drawn at",
+            f"{run} was answered with {len(steps)} sets of parameters, one a fold: it has no one value to be drawn at",
             remedy="Leave it out, or draw the sweep itself: `cranfield search … --grid … -f json` and --swept.",
         )
     kind = {"method": steps[0]["name"]} if "method" not in steps[0] and "name" in steps[0] else {}
@@ -141,7 +141,9 @@ def _of_document(document: Any, source: str) -> Swept:
 
 
 def _name(parameters: Mapping[str, Value]) -> str:
-    return ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in parameters.items())
+    return ", ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in parameters.items()
+    )
 
 
 def _refuse(problem: str, source: str) -> NoReturn:
