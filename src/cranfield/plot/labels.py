@@ -10,7 +10,7 @@ import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.plot.naming import NAMED, hue, hued
-from cranfield.plot.style import AXIS, INK, Theme, chart_of
+from cranfield.plot.style import AXIS, INK, WHOLE, Theme, chart_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -81,6 +81,22 @@ def beside_lines(names: Sequence[str], look: Theme) -> float:
     return look.font + 6 + text_width(names, look)
 
 
+def row_axis(count: int, look: Theme, *, wanted: float) -> tuple[float, alt.Axis]:
+    """How high each of so many rows is, and the axis with their names: smaller where rows are low, and no name on
+    another where they are lower than that.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> [row_axis(count, find_theme("screen"), wanted=20)[0] for count in (5, 60)]
+    [20, 15.0]
+    """
+    import altair as alt
+
+    step = look.row(count, wanted)
+    font = max(look.font * 0.6, min(look.font, step / LINE))
+    overlap: bool | str = False if font * LINE <= step + 0.5 else "greedy"
+    return step, alt.Axis(labelLimit=WHOLE, labelFontSize=font, labelOverlap=overlap)
+
+
 def text_width(texts: Sequence[str], look: Theme) -> float:
     """How many pixels the longest of some texts takes, about."""
     return max(map(len, texts), default=0) * look.font * LETTER
@@ -120,9 +136,15 @@ class PlacedName(NamedTuple):
 
 
 def near_points(
-    named: Sequence[tuple[str, float, float]], others: Sequence[tuple[float, float]], frame: Frame, look: Theme
+    named: Sequence[tuple[str, float, float]],
+    others: Sequence[tuple[float, float]],
+    frame: Frame,
+    look: Theme,
+    *,
+    lines: Sequence[tuple[float, float, float, float]] = (),
 ) -> list[PlacedName]:
-    """Where the name of each point stands, and where a line to it ends, if one is needed.
+    """Where the name of each point stands, and where a line to it ends, if one is needed: not on another point, nor,
+    if that can be, across the lines, which go straight across or up and down.
 
     >>> from cranfield.plot.style import find_theme
     >>> frame = Frame((0.0, 1.0), (0.0, 1.0), 100.0, 100.0)
@@ -132,7 +154,13 @@ def near_points(
     """
     points = [frame.pixels(x, y) for _, x, y in named] + [frame.pixels(x, y) for x, y in others]
     radius = look.font * 0.35
-    boxes = np.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
+    taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
+    for x, y, to_x, to_y in lines:
+        (left, right), (top, bottom) = (
+            sorted(pair) for pair in zip(frame.pixels(x, y), frame.pixels(to_x, to_y), strict=True)
+        )
+        taken.append((left - 1, top - 1, right + 1, bottom + 1))
+    boxes = np.array(taken)
     names = []
     for (label, x, y), point in zip(named, points, strict=False):
         size = len(label) * look.font * LETTER, look.font * LINE

@@ -22,6 +22,13 @@ RUN, SECOND, SHARED = "run", "second", "shared"
 STEPS, STRAIGHT = "step-before", "linear"
 
 
+class Chosen(TypedDict):
+    """The systems that are named among many."""
+
+    baseline: str | None
+    highlight: Sequence[str]
+
+
 def lines(
     curves: Curves,
     *,
@@ -31,7 +38,7 @@ def lines(
     y_domain: tuple[float, float] | None = None,
     baseline: str | None = None,
     highlight: Sequence[str] = (),
-    noun: str = "systems",
+    labels: Mapping[str, str] | None = None,
 ) -> Chart:
     """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
 
@@ -50,6 +57,8 @@ def lines(
     of_baseline = _of_runs([] if baseline is None else [baseline], curves)
     named = named_systems(gains, baseline=of_baseline, highlight=_of_runs(highlight, curves))
     rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
+    for row in rows:
+        row["label"] = (labels or {}).get(str(row["label"]), row["label"])
     rows += [_reference(point) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
     across = [point.x for point in curves.points] or [0.0, 1.0]
@@ -74,8 +83,8 @@ def lines(
         reference = base.transform_filter(alt.datum.part == SHARED)
         layers.append(reference.mark_line(strokeWidth=look.line * 0.8, strokeDash=DOTS))
     layers += end_labels(data.transform_filter(alt.datum.part != SECOND), look, (low, high), max(across))
-    told = caption + of_grey(named, len(gains), noun)
-    texts = [*named, *(str(row["label"]) for row in rows if row["part"] == SHARED)]
+    told = caption + of_grey(named, len(gains), curves.noun)
+    texts = [str(row["label"]) for row in rows if row["part"] == SHARED or row["system"] in named]
     return _finished(layers, look, texts=texts, title=title, caption=told, named=named)
 
 
@@ -210,13 +219,6 @@ def band(
     ]
     caption += of_grey(named, len(gains))
     return _finished(layers, look, texts=named, title=title, caption=caption, named=named)
-
-
-class Chosen(TypedDict):
-    """The systems that are named among many."""
-
-    baseline: str | None
-    highlight: Sequence[str]
 
 
 def _axis(field: Literal["x", "y"], title: str, low: float, high: float) -> alt.X | alt.Y:

@@ -136,7 +136,9 @@ def styled(
     dressed: Chart = (
         chart.configure(font=theme.family, background=GROUND)
         .configure_axis(**text, **inked, labelFlush=False, gridColor=GRID, domainColor=AXIS, tickColor=AXIS)
-        .configure_legend(**text, **inked, labelLimit=WHOLE, titleLimit=WHOLE, symbolStrokeColor=AXIS)
+        # A label at every tick: fewer of both where there is little room.
+        .configure_axisXQuantitative(tickCount=alt.ExprRef(f"ceil(width / {theme.font * 6})"))
+        .configure_legend(**text, **inked, labelLimit=WHOLE, titleLimit=WHOLE)
         .configure_title(
             fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6, color=INK, subtitleColor=INK
         )
