@@ -23,6 +23,7 @@ USES = {
     "depth": "--down-to",
     "sort": "--no-sort",
     "costs": "--costs or --cost",
+    "highlight": "--highlight",
 }
 
 

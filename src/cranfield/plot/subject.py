@@ -143,6 +143,7 @@ def picture(
     by_topic: bool = False,
     without_runs: bool = False,
     uses: Sequence[Use] = (),
+    aliases: Sequence[str] = (),
     **parameters: Parameter,
 ) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
@@ -157,6 +158,7 @@ def picture(
                 by_topic=by_topic,
                 without_runs=without_runs,
                 uses=tuple(uses),
+                aliases=tuple(aliases),
                 function=function,
                 parameters=described(function, "picture", parameters),
             )
