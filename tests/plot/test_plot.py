@@ -29,13 +29,15 @@ from noisy import QRELS, RUNS, system, write
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")
+PARAMETERS = {"poor": {"k1": 0.5, "b": 0.9}, "fair": {"k1": 1.0, "b": 0.4}, "good": {"k1": 1.5, "b": 0.2}}
 
 
 def subject(picture: Picture, **chosen: Any) -> Subject:
     runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
     topics = ("3",) if picture.name in ONE_TOPIC else ()
     costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
-    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, costs=costs, **chosen)
+    given: dict[str, Any] = {"costs": costs, "parameters": PARAMETERS, **chosen}
+    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, **given)
 
 
 @pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
@@ -361,6 +363,8 @@ def test_a_picture_is_changed_by_what_it_says_it_uses_and_by_nothing_else(pictur
         "depth": replace(plain, depth=3),
         "sort": replace(plain, sort=False),
         "costs": replace(plain, costs={"poor": 9.0, "fair": 8.0, "good": 1.0}),
+        "parameters": replace(plain, parameters={name: {"k1": len(name) + i} for i, name in enumerate(RUNS)}),
+        "along": replace(plain, along="b"),
     }
     usual = picture.draw(plain).to_dict()
     assert {use for use, other in others.items() if picture.draw(other).to_dict() != usual} == set(picture.uses)

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from cranfield.cli.measure_names import with_measures
+from cranfield.cli.progress import seconds_told
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
@@ -238,7 +239,8 @@ def main() -> None:
 def _run() -> None:
     try:
         try:
-            cli(prog_name="cranfield")
+            with seconds_told("cranfield"):
+                cli(prog_name="cranfield")
         finally:
             for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()

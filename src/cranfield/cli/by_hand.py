@@ -90,8 +90,7 @@ def command(
         _check_joined(rankings)
         results = evaluate_typed(_named(rankings), measures or DEFAULT_MEASURES, policy)
         text = render(results, output_format, per_topic=len(results.topics) > 1)
-        options.warn(results.warnings)
-        click.echo(text, nl=False)
+        options.show(text, results.warnings)
 
 
 def _named(rankings: tuple[str, ...], usual: str = "run") -> dict[str, str]:
@@ -138,8 +137,7 @@ def _print_workings(workings: Workings, output_format: str, option: str) -> None
     from cranfield.explanation.workings_tables import render
 
     _check_format(output_format, option)
-    options.warn(workings.warnings)
-    click.echo(render(workings, output_format), nl=False)
+    options.show(render(workings, output_format), workings.warnings)
 
 
 def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
@@ -156,7 +154,7 @@ def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
         answer = explain_correlation(ranks.first, ranks.second, names=ranks.names)
     else:
         answer = correlate_typed(_named(rankings, "R"))
-    click.echo(render(answer, output_format), nl=False)
+    options.show(render(answer, output_format))
 
 
 def _check_format(output_format: str, option: str) -> None:

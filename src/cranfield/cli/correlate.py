@@ -193,8 +193,7 @@ def command(
         sets = [read_topic_set(path, reading).topics for path in topic_sets]
         answer = correlate_systems(experiment, wanted, chosen, other_qrels=second, topic_sets=sets, sampling=sampling)
     text = render(answer, output_format, per_topic=per_topic)
-    options.warn(answer.warnings)
-    click.echo(text, nl=False)
+    options.show(text, answer.warnings)
 
 
 def _question(context: click.Context, runs: tuple[str, ...], qrels: tuple[str, ...]) -> str:

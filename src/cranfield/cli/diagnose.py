@@ -73,5 +73,4 @@ def command(
         collection=texts,
         watch=counted,
     )
-    options.warn(diagnosis.warnings)
-    click.echo(render(diagnosis, output_format, every_topic=every_topic), nl=False)
+    options.show(render(diagnosis, output_format, every_topic=every_topic), diagnosis.warnings)

@@ -112,8 +112,7 @@ def command(
 
         board = leaderboard(results, sort, before)
         text, warnings = board.render(output_format, per_topic=per_topic), board.warnings
-    options.warn(warnings)
-    click.echo(text, nl=False)
+    options.show(text, warnings)
 
 
 def _check_runs(runs: tuple[str, ...]) -> None:

@@ -93,8 +93,7 @@ def command(
         if topic is not None or correlation or shown is not None:
             raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
         warnings, text = _typed(qrels, wanted, inputs.policy, output_format)
-        options.warn(warnings)
-        click.echo(text, nl=False)
+        options.show(text, warnings)
         return
     if correlation and (topic is None or other_run is None or measures):
         raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
@@ -109,8 +108,7 @@ def command(
 
         explanation = explain(experiment, topic, wanted, shown=shown, collection=texts, watch=counted)
         warnings, text = explanation.warnings, render(explanation, output_format)
-    options.warn(warnings)
-    click.echo(text, nl=False)
+    options.show(text, warnings)
 
 
 def _typed(

@@ -190,8 +190,7 @@ def command(
         test=test,
         sampling=Sampling(seed, resamples, inputs.reading.threads),
     )
-    options.warn([*verdict.warnings, *entered(ledger, tested(verdict))])
-    click.echo(render(verdict, output_format), nl=False)
+    options.show(render(verdict, output_format), [*verdict.warnings, *entered(ledger, tested(verdict))])
     if summary is not None:
         append(summary, render(verdict, "markdown"))
     raise SystemExit(EXIT_CODES[verdict.answer])

@@ -578,9 +578,20 @@ def collection_facts(collection: str | None, reading: Reading) -> tuple[Collecti
     return parts.facts, replace(reading, labels=reading.labels or parts.labels)
 
 
+def show(text: str, warnings: Iterable[Finding] = ()) -> None:
+    """Prints a result, then on standard error what is odd about it: who reads that has seen what it is about."""
+    from cranfield.cli.streams import show_text
+
+    try:
+        show_text(text)
+    finally:  # even if whoever reads the result has seen enough of it
+        warn(warnings)
+
+
 def warn(warnings: Iterable[Finding]) -> None:
     """Says on standard error what is odd."""
+    from cranfield.cli.streams import tell
     from cranfield.evaluation.findings import gathered
 
     for warning in gathered(warnings):
-        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+        tell("warning" if warning.doubtful else "note", str(warning))

@@ -116,7 +116,7 @@ def command(
         made = power_analyses(
             differences, effects, sd=sd, topics=topics, power=power, alpha=alpha, comparisons=comparisons, design=design
         )
-    click.echo(render(made, output_format), nl=False)
+    options.show(render(made, output_format))
 
 
 def _refuse(given: dict[str, bool], why: str) -> None:

@@ -111,8 +111,8 @@ def command(
         )
     if texts is not None:
         report = _with_texts(report, texts, text_budget if form in CARRYING else 0)
-    options.warn(finding for finding in report.findings if finding.doubtful)
-    click.echo("".join(f"{name}\n" for name in write(report, output)), nl=False)
+    names = write(report, output)
+    options.show("".join(f"{name}\n" for name in names), [finding for finding in report.findings if finding.doubtful])
 
 
 def _with_texts(report: Report, texts: TextSource, budget: int) -> Report:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cranfield.cli import options
+from cranfield.cli.streams import tell
 from cranfield.errors import DataError, UsageError, either
 from cranfield.formats.reading import Reading
 from cranfield.notation import spelt
@@ -305,7 +306,7 @@ def _read(source: str, ids: Ids) -> Collection:
     parts = (collection, collection.documents, collection.topics)
     for code, note in (told for part in parts if part is not None for told in part.notes):
         if code != "left-out":
-            click.echo(f"cranfield: note: {note}", err=True)
+            tell("note", note)
     if collection.documents is None or collection.topics is None:
         raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=source)
     return collection

@@ -50,5 +50,4 @@ def command(answers: Answers, model: str, additive: bool, correction: str, alpha
 
     question = StudyQuestion(model=model, additive=additive, correction=correction, alpha=alpha)
     comparison = compare_answers(answers, question)
-    options.warn(comparison.warnings)
-    click.echo(render_comparison(comparison, output_format), nl=False)
+    options.show(render_comparison(comparison, output_format), comparison.warnings)

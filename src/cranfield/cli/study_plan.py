@@ -63,8 +63,7 @@ def command(
         systems_each=systems_each,
         topics_each=topics_each,
     )
-    options.warn(plan.warnings)
-    click.echo(render_study_plan(plan, output_format), nl=False)
+    options.show(render_study_plan(plan, output_format), plan.warnings)
 
 
 def _topic_ids(path: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.plot.style import Chart
-from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
+from cranfield.plot.subject import Parameters, Picture, Subject, all_pictures, find_picture
 from cranfield.render.escaping import drawable
 
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
@@ -25,6 +25,8 @@ class Look(TypedDict, total=False):
     sort: bool
     costs: Mapping[str, float] | None
     cost_label: str
+    parameters: Parameters | None
+    along: str | None
     highlight: tuple[str, ...]
 
 

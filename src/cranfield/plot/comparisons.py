@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     import altair as alt
 
 PAIR_FIGURES = ("difference", "low", "high", "adjusted_p")
+LEVEL = 1e-12  # a sum of differences from which on it is one
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
 BETTER, WORSE, NOT, DIFFERENT = "significantly better", "significantly worse", "not significant", "significant"
 
 
-@picture("histogram", measures=("Rprec",), uses=("sort",))
+@picture("histogram", measures=("Rprec",), uses=("sort",), aliases=("waterfall",))
 def histogram(subject: Subject) -> Chart:
-    """The precision histogram: difference of two runs on every topic, sorted or in the order of the topics."""
+    """The precision histogram, or waterfall: difference of two runs on every topic, with its mean."""
     first, second = subject.two_runs()
     return by_topic(subject.results, first, second, theme=subject.theme, sort=subject.sort)
 
@@ -70,7 +71,7 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
             scale=alt.Scale(paddingInner=0.1 if count <= 100 else 0),
         ),
         y=alt.Y("difference:Q", title=f"{measure.label}: difference", scale=alt.Scale(domain=_reach(scores))),
-        color=_by_winner() if measure.sign else alt.value(NEUTRAL),
+        color=_by_winner(look) if measure.sign else alt.value(NEUTRAL),
         tooltip=["topics:N", alt.Tooltip("difference:Q", format="+.4f")],
     )
     none = differences.transform_aggregate(least="min(difference)", most="max(difference)")
@@ -78,9 +79,11 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
     said = none.encode(text=alt.value("no difference on any topic"), x=alt.value(look.width / 2), y=alt.datum(0))
     # Where no score is better than another no colour says which system is which.
     heading = "" if measure.sign else alt.Title(alt.ExprRef("first + ' − ' + second"))
-    made = alt.layer(bars, _zero("y"), said).properties(width=look.width, height=look.height, title=heading)
+    summed = [*_summed(chart_of(rows), measure.sign or 1, look)]
+    made = alt.layer(bars, _zero("y"), *summed, said).properties(width=look.width, height=look.height, title=heading)
     caption = f"Difference of two systems by {measure} on each of {plural(count, 'topic')}{order}."
     caption += f" Each bar is the mean of {size} neighbouring topics." if size > 1 else ""
+    caption += " Dashed: the mean; the fewest topics that add up to half of it are counted."
     caption += " The colour is that of the system that is better on the topic." if measure.sign else ""
     return styled(made, look, caption=caption, params={"first": first, "second": second})
 
@@ -91,12 +94,7 @@ def _differences(scores: alt.Chart, sign: int, *, sort: bool) -> alt.Chart:
 
     in_order = alt.SortField("gain", order="descending") if sort else alt.SortField("place")
     return (
-        scores.transform_calculate(
-            a="datum.system == first ? datum.score : null", b="datum.system == second ? datum.score : null"
-        )
-        .transform_aggregate(a="max(a)", b="max(b)", groupby=["topic", "place"])
-        .transform_filter("isValid(datum.a) && isValid(datum.b)")
-        .transform_calculate(difference="datum.a - datum.b", gain=f"(datum.a - datum.b) * {sign}")
+        _of_topics(scores, sign)
         .transform_window(number="row_number()", sort=[in_order, alt.SortField("place")])
         .transform_joinaggregate(topics_counted="count()")
         .transform_calculate(column=f"floor((datum.number - 1) / ceil(datum.topics_counted / {MOST}))")
@@ -114,6 +112,46 @@ def _differences(scores: alt.Chart, sign: int, *, sort: bool) -> alt.Chart:
     )
 
 
+def _of_topics(scores: alt.Chart, sign: int) -> alt.Chart:
+    """The difference of the two systems on every topic that both have, and as a gain, of which more is better."""
+    return (
+        scores.transform_calculate(
+            a="datum.system == first ? datum.score : null", b="datum.system == second ? datum.score : null"
+        )
+        .transform_aggregate(a="max(a)", b="max(b)", groupby=["topic", "place"])
+        .transform_filter("isValid(datum.a) && isValid(datum.b)")
+        .transform_calculate(difference="datum.a - datum.b", gain=f"(datum.a - datum.b) * {sign}")
+    )
+
+
+def _summed(scores: alt.Chart, sign: int, look: Theme) -> Iterator[alt.Chart]:
+    """The mean of the differences as a line, and above the plot what it is and how few topics add up to half of it:
+    those that are best for the system which is better on the whole.
+    """
+    import altair as alt
+
+    differing = (
+        _of_topics(scores, sign)
+        .transform_joinaggregate(total="sum(gain)", mean="mean(difference)", counted="count()")
+        .transform_calculate(share="datum.total > 0 ? datum.gain : -datum.gain")
+        .transform_window(
+            running="sum(share)",
+            topic_number="row_number()",
+            sort=[alt.SortField("share", order="descending"), alt.SortField("place")],
+        )
+        .transform_filter(f"abs(datum.total) > {LEVEL} && datum.running >= abs(datum.total) / 2 - {LEVEL}")
+        .transform_aggregate(half="min(topic_number)", mean="min(mean)", counted="min(counted)")
+        .transform_filter("datum.counted > 0")
+        .transform_calculate(
+            told="'mean ' + format(datum.mean, '+.4f') + '; ' + datum.half + ' of ' + datum.counted + "
+            "' topics make half of it'"
+        )
+    )
+    yield differing.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=look.line / 2).encode(y="mean:Q")
+    text = differing.mark_text(align="right", baseline="bottom", dy=-3, fontSize=look.font)
+    yield text.encode(x=alt.value(look.width), y=alt.value(0), text="told:N")
+
+
 def _reach(scores: Floats) -> list[float]:
     """How far the difference of any two systems goes on a topic; of two alone, from the least to the greatest."""
     if len(scores) == 2:
@@ -126,7 +164,7 @@ def _reach(scores: Floats) -> list[float]:
     return [low, high] if low < high else [-1.0, 1.0]
 
 
-def _by_winner() -> alt.Color:
+def _by_winner(look: Theme) -> alt.Color:
     """The colour of a topic: that of the system which is better on it."""
     import altair as alt
 
@@ -136,6 +174,7 @@ def _by_winner() -> alt.Color:
         scale=alt.Scale(domain=["first", "second"], range=[GOOD, BAD]),
         legend=alt.Legend(
             orient="top",
+            offset=look.font * 2,
             direction="horizontal",
             labelExpr="(datum.label == 'first' ? first : second) + ' is better'",
             symbolType="square",

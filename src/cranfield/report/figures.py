@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison
-from cranfield.comparison.standing import against
-from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
+from cranfield.plot.comparisons import by_topic, forest_caption, forest_of
 from cranfield.plot.lines import lines
-from cranfield.plot.style import Chart
+from cranfield.plot.style import Chart, find_theme, styled
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.report.contents import Report
 
@@ -22,7 +21,8 @@ class Illustration(NamedTuple):
     """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called.
 
     `heading` is the title with {baseline}, {first} and {second} for the systems that a reader of the page may choose;
-    `systems` says how many there must be, `of_measure` whether another measure makes it another picture.
+    `systems` says how many there must be, `of_measure` whether another measure makes it another picture. `draw_all`
+    draws it with the rows of every baseline, of which the page shows those that are chosen.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Illustration(NamedTuple):
     heading: str = ""
     systems: int = 1
     of_measure: bool = True
+    draw_all: Callable[[], Chart] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,31 +89,32 @@ def figures(report: Report, theme: str = "screen", measure: Measure | None = Non
 
 def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Illustration]:
     measure = results.measures[0]
-    panel = comparison.panel(measure)
+    panel, look = comparison.panel(measure), find_theme(theme)
     one_measure = replace(comparison, panels=(panel,))
     reference = report.reference(measure)
     assert reference is not None
-    best = [results.runs.index(standing.system) for standing in report.standings(measure)[:2]]
-    names = [results.runs[system] for system in best]
-    scores = results.scores[best]
-    two = replace(results, runs=tuple(names), scores=scores, lower=None, upper=None, denominators=None, points=None)
+    first, second = (standing.system for standing in report.standings(measure)[:2])
+    every = [reference] if comparison.baseline is not None else list(range(len(comparison.systems)))
+    told = forest_caption(comparison)
+
+    def differences(baselines: Sequence[int]) -> Chart:
+        return styled(forest_of(comparison, panel, look, baselines), look, caption=told)
+
     illustrations = [
         Illustration(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
-            f"Mean difference with its intervals: thick at {percent(comparison.level)}, as strict as the correction "
-            f"for {plural(comparison.comparisons, 'comparison')}: it leaves out 0 where the difference is significant "
-            f"(blue) and nowhere else; thin at {percent(comparison.alpha)} for all comparisons of the report together.",
-            _drawing("forest", results, theme, against(one_measure, reference)),
+            told,
+            lambda: differences([reference]),
             heading=f"Differences from {{baseline}} by {measure}",
             systems=2,
+            draw_all=lambda: differences(every),
         ),
         Illustration(
             "histogram",
-            f"{names[0]} and {names[1]}, topic by topic, by {measure}",
-            "Difference of the two on every topic, best for the first of them first; the colour is that of the system "
-            "that is better on the topic, grey where no score is better than another.",
-            _drawing("histogram", two, theme),
+            f"{first} and {second}, topic by topic, by {measure}",
+            "Difference of the two on every topic.",
+            lambda: by_topic(results, first, second, theme=theme),
             heading=f"{{first}} and {{second}}, topic by topic, by {measure}",
             systems=2,
         ),

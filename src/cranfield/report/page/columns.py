@@ -5,37 +5,92 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cranfield.judged import Floats
 from cranfield.render.json_form import Json
+from cranfield.statistics.effects import Effects
+from cranfield.statistics.significance import Floats, Integers
 
-Row = Mapping[str, Json]
+Row: TypeAlias = Mapping[str, Json]
+Found: TypeAlias = dict[str, Json] | None  # where a column is to be had from; None where it is not
+MINUS = " − "  # between the names of a pair
 
 
-class ScoreTable:
-    """The scores that the page has anyway: scores[system, measure, topic] with the names by which rows call them."""
+class PairFigures(NamedTuple):
+    """What a measure says of system i and system j, by [i, j]: either way round, NaN where nothing."""
 
-    def __init__(self, systems: Sequence[str], topics: Sequence[str], scores: Floats) -> None:
-        self.systems = {name: number for number, name in enumerate(systems)}
-        self.topics = {name: number for number, name in enumerate(topics)}
-        self.scores = scores
+    difference: Floats
+    low: Floats
+    high: Floats
+    adjusted_p: Floats
 
-    def measure_of(self, systems: Sequence[Json], topics: Sequence[Json], values: Sequence[Json]) -> int | None:
-        """The number of the measure whose scores these are, exactly, of these systems on these topics; else None."""
-        rows, columns = [self.systems.get(str(name)) for name in systems], [self.topics.get(str(t)) for t in topics]
-        if None in rows or None in columns or not all(isinstance(value, float) for value in values):
+    @classmethod
+    def of(cls, pairs: Integers, systems: int, effects: Effects, adjusted: Floats) -> PairFigures:
+        """Those of the pairs that were compared, each also turned round."""
+
+        def square(straight: Floats, turned: Floats) -> Floats:
+            made = np.full((systems, systems), np.nan)
+            made[pairs[:, 0], pairs[:, 1]] = straight
+            made[pairs[:, 1], pairs[:, 0]] = turned
+            return made
+
+        return cls(
+            square(effects.mean, -effects.mean),
+            square(effects.low, -effects.high),
+            square(effects.high, -effects.low),
+            square(adjusted, adjusted),
+        )
+
+
+class Known:
+    """The numbers that the page has anyway: scores[system, measure, topic], and of each measure its pairs; with the
+    names by which rows call systems and topics.
+    """
+
+    def __init__(
+        self, systems: Sequence[str], topics: Sequence[str], scores: Floats, pairs: Sequence[PairFigures] = ()
+    ) -> None:
+        self._systems = {name: number for number, name in enumerate(systems)}
+        self._topics = {name: number for number, name in enumerate(topics)}
+        self._scores, self._pairs = scores, pairs
+
+    def column(self, name: str, values: Sequence[Json], rows: Sequence[Row]) -> Found:
+        """Where the page has these values of these rows already, exactly; None where it has not."""
+        fields = rows[0].keys()
+        if "system" not in fields or not all(isinstance(value, float) for value in values):
             return None
-        of_rows = self.scores[rows, :, columns]
-        same = (of_rows == np.array(values, dtype=np.float64)[:, None]).all(axis=0)
-        return int(np.argmax(same)) if same.any() else None
+        numbers = np.array(values, dtype=np.float64)
+        if "topic" in fields:
+            at = self._places(rows, "system", self._systems), self._places(rows, "topic", self._topics)
+            if None not in at[0] and None not in at[1]:
+                same = (self._scores[at[0], :, at[1]] == numbers[:, None]).all(axis=0)
+                return {"scores": int(np.argmax(same))} if same.any() else None
+        if "other" in fields:
+            at = self._places(rows, "system", self._systems), self._places(rows, "other", self._systems)
+            figure = "difference" if name == "gain" else name
+            if figure in PairFigures._fields and None not in at[0] and None not in at[1]:
+                return self._pair_column(figure, at, numbers)
+        return None
+
+    def _pair_column(self, figure: str, at: tuple[list[int | None], list[int | None]], numbers: Floats) -> Found:
+        for measure, figures in enumerate(self._pairs):
+            held = getattr(figures, figure)[at]
+            for sign in (1, -1):
+                if (sign * held == numbers).all():
+                    return {"pairs": measure, "figure": figure, "sign": sign}
+        return None
+
+    @staticmethod
+    def _places(rows: Sequence[Row], field: str, numbers: Mapping[str, int]) -> list[int | None]:
+        return [numbers.get(str(row[field])) for row in rows]
 
 
 class Columns:
     """Lists that are carried once, and tables of rows made of them.
 
-    >>> columns = Columns(ScoreTable(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
+    >>> columns = Columns(Known(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
     >>> rows = [{"system": "a", "topic": "1", "score": 0.5}, {"system": "a", "topic": "2", "score": 0.25}, {"x": 1}]
     >>> columns.table(rows)[0]["columns"]
     {'system': {'all': 'a'}, 'topic': {'list': 0}, 'score': {'scores': 0}}
@@ -43,7 +98,7 @@ class Columns:
     ({'count': 1, 'columns': {'x': {'all': 1}}}, [['1', '2']])
     """
 
-    def __init__(self, known: ScoreTable) -> None:
+    def __init__(self, known: Known) -> None:
         self.lists: list[list[Json]] = []
         self._known = known
         self._numbers: dict[str, int] = {}
@@ -61,10 +116,13 @@ class Columns:
         values = [row[name] for row in rows]
         if all(value == values[0] and type(value) is type(values[0]) for value in values):
             return {"all": values[0]}
-        if {"system", "topic"} <= rows[0].keys() and name not in ("system", "topic"):
-            measure = self._known.measure_of([row["system"] for row in rows], [row["topic"] for row in rows], values)
-            if measure is not None:
-                return {"scores": measure}
+        known = self._known.column(name, values, rows)
+        if known is not None:
+            return known
+        if name == "pair" and all(
+            value == f"{row['system']} − {row['other']}" for value, row in zip(values, rows, strict=True)
+        ):
+            return {"joined": " − "}
         distinct = {value: number for number, value in enumerate(dict.fromkeys(values))} if _are_texts(values) else {}
         if distinct and 2 * len(distinct) <= len(values):
             return {"of": self._list(list(distinct)), "at": self._list([distinct[value] for value in values])}

@@ -10,14 +10,31 @@ const SMALLEST = 250; // pixels across that a picture can still be read at
 const drawable = (name) => (name in {} ? `\u2060${name}` : name);
 const undrawable = (name) => (typeof name === "string" ? name.replace(/^\u2060/, "") : name);
 
-function columnOf(column, count, part) {
+// A column as a list of values. Numbers that the page has anyway, of scores and of pairs, are not carried twice.
+function columnOf(part, name) {
+  const column = part.columns[name];
   const list = (number) => pictures.lists[number];
-  if ("all" in column) return Array(count).fill(column.all);
-  if ("of" in column) return list(column.at).map((place) => list(column.of)[place]);
+  const named = (field, numbers) => columnOf(part, field).map((text) => numbers.get(undrawable(text)));
+  if ("all" in column) return Array(part.count).fill(column.all);
   if ("list" in column) return list(column.list);
-  const [systems, topics] = [systemNumbers, topicNumbers].map((numbers, k) =>
-    columnOf(part.columns[k ? "topic" : "system"], count, part).map((name) => numbers.get(undrawable(name))));
-  return systems.map((system, row) => data.measures[column.scores].scores[system][topics[row]]);
+  if ("at" in column) return list(column.at).map((place) => list(column.of)[place]);
+  if ("joined" in column) {
+    const others = columnOf(part, "other");
+    return columnOf(part, "system").map((text, row) => text + column.joined + others[row]);
+  }
+  const systems = named("system", systemNumbers);
+  if ("scores" in column) {
+    const topics = named("topic", topicNumbers);
+    return systems.map((system, row) => data.measures[column.scores].scores[system][topics[row]]);
+  }
+  const others = named("other", systemNumbers);
+  return systems.map((system, row) => column.sign * ofPair(data.measures[column.pairs], column.figure, system, others[row]));
+}
+
+function ofPair(of, figure, system, other) {
+  const [k, sign] = pairOf(system, other);
+  if (sign > 0 || figure === "adjusted_p") return of[figure][k];
+  return -of[{ difference: "difference", low: "high", high: "low" }[figure]][k];
 }
 const systemNumbers = new Map(data.systems.map((name, i) => [name, i]));
 const topicNumbers = new Map(data.topics.map((name, t) => [name, t]));
@@ -29,7 +46,7 @@ function rowsOf(parts) {
   const rows = [];
   for (const part of parts) {
     const names = Object.keys(part.columns);
-    const columns = names.map((name) => columnOf(part.columns[name], part.count, part));
+    const columns = names.map((name) => columnOf(part, name));
     for (let r = 0; r < part.count; r++) {
       const row = {};
       names.forEach((name, c) => { row[name] = columns[c][r]; });

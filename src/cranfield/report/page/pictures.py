@@ -12,7 +12,7 @@ from cranfield.plot.style import DARK, caption_of
 from cranfield.render.escaping import Markup, drawable
 from cranfield.render.json_form import Json, finite
 from cranfield.report.figures import Illustration, figures
-from cranfield.report.page.columns import Columns, ScoreTable
+from cranfield.report.page.columns import Columns, Known, PairFigures
 from cranfield.report.report_tables import listed_topics
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class Pictures:
         listed = listed_topics(report)
         names = drawable({"systems": list(report.systems), "topics": [report.results.topics[t] for t in listed]})
         scores = report.results.scores[:, :, listed]
-        self._columns = Columns(ScoreTable(_texts(names["systems"]), _texts(names["topics"]), scores))
+        known = Known(_texts(names["systems"]), _texts(names["topics"]), scores, _pair_figures(report))
+        self._columns = Columns(known)
         self._specs: list[Json] = []
         self._tables: list[Json] = []
         self._configs: list[Json] = []
@@ -75,11 +76,12 @@ class Pictures:
                 captions.append(captions[-1])
                 numbers.append(numbers[-1])
             else:
-                chart = figure.draw()
+                chart = (figure.draw_all or figure.draw)()
                 captions.append(caption_of(chart) or figure.caption)
                 numbers.append(self._carried(chart))
                 if figure is shown:
-                    self._figures.append(_figure(figure, chart, str(captions[-1])))
+                    alone = chart if figure.draw_all is None else figure.draw()
+                    self._figures.append(_figure(figure, alone, str(captions[-1])))
         picture = {"name": shown.name, "titles": titles, "captions": captions, "specs": numbers}
         self._pictures.append(drawable(picture | {"systems": shown.systems}))
 
@@ -125,6 +127,16 @@ def _told(part: Json) -> list[tuple[str, str]]:
     entries = [entry for entry in (told if isinstance(told, list) else []) if isinstance(entry, dict)]
     own = [(str(entry.get("title") or entry["field"]), str(entry["field"])) for entry in entries if "field" in entry]
     return own + [entry for name, item in part.items() if name != "values" for entry in _told(item)]
+
+
+def _pair_figures(report: Report) -> list[PairFigures]:
+    """By measure, what the page says of every two systems."""
+    comparison = report.comparison
+    if comparison is None:
+        return []
+    pairs, count = comparison.pairs, len(comparison.systems)
+    panels = [comparison.panel(measure) for measure in report.results.measures]
+    return [PairFigures.of(pairs, count, panel.effects, panel.adjusted) for panel in panels]
 
 
 def _texts(names: Json) -> list[str]:
