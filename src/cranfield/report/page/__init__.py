@@ -34,7 +34,7 @@ def render(report: Report) -> str:
         subtitle=_subtitle(report),
         version=__version__,
         allowed=" ".join(map(_digest, scripts)),
-        style=Markup.fixed(_own("style.css") + _own("topic.css")),
+        style=Markup.of(Markup.fixed(_own("style.css")), Markup.fixed(_own("topic.css"))),
         library=Markup.fixed(scripts[0]),
         script=Markup.fixed(scripts[1]),
         data=script_data(
