@@ -33,7 +33,7 @@ from cranfield.planning.splits import split
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import analyse
 from cranfield.report.contents import Report, gather
-from cranfield.report.page.heat import shades
+from cranfield.report.figures import figures
 from cranfield.report.page.payload import payload
 from cranfield.search.index import build_index
 from cranfield.search.tuning import Tuning, tune
@@ -251,9 +251,6 @@ def test_a_heat_map_is_strong_where_it_is_good() -> None:
     for name, turned in (("AP", False), ("E@10", True), ("NumRet", False)):
         scale = picture("heatmap", scored(parse_measure(name)))["encoding"]["color"]["scale"]
         assert scale["reverse"] is turned
-    low_and_high = np.array([[0.0, 1.0]])
-    assert shades(low_and_high).tolist() == [[0, 8]]
-    assert shades(low_and_high, loss=True).tolist() == [[8, 0]]
 
 
 def test_a_scatter_says_on_which_side_the_first_run_is_better() -> None:
@@ -320,7 +317,7 @@ def test_a_report_says_the_same_of_a_measure_and_its_twin(name: str) -> None:
     assert turned.startswith(f"good has the {'lowest' if measure.sign > 0 else 'highest'} Minus")
     assert words.split(" topics")[1] == turned.split(" topics")[1]
     of, other = (carried(report)["measures"][0] for report in (here, there))
-    for name in ("wins", "ties", "losses", "adjusted_p", "shares", "ranks", "groups", "reference"):
+    for name in ("wins", "ties", "losses", "adjusted_p", "tiers", "beats", "tiers_against", "reference"):
         assert of[name] == other[name], name
     assert (of["sign"], other["sign"]) == (measure.sign, -measure.sign)
 
@@ -330,7 +327,8 @@ def test_a_report_on_a_measure_without_a_better_side_says_so() -> None:
     assert report.verdict(report.results.measures[0]) == (
         "NumRet says nothing of which system is better: from 6.0000 to 6.0000 on 9 topics."
     )
-    assert "shares" not in carried(report)["measures"][0]
+    assert set(carried(report)["measures"][0]["tiers"]) == {"–"}
+    assert "stability" not in [figure.name for figure in figures(report)]
 
 
 @pytest.mark.parametrize("name", ["RR", "E@2"])

@@ -19,23 +19,25 @@ from commands import command_line
 from cranfield import UsageError
 from cranfield.evaluation.experiment import Experiment
 from cranfield.plot.curves import by_cutoff, discounts, gains, normalised_gains
-from cranfield.plot.labels import LETTER, Frame, near_points, spread
+from cranfield.plot.labels import LETTER, Frame, near_points
 from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
-from cranfield.plot.style import COLOURS, GOOD, NEUTRAL, find_theme
+from cranfield.plot.style import GOOD, NEUTRAL, find_theme
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from noisy import QRELS, RUNS, system, write
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")
+PARAMETERS = {"poor": {"k1": 0.5, "b": 0.9}, "fair": {"k1": 1.0, "b": 0.4}, "good": {"k1": 1.5, "b": 0.2}}
 
 
 def subject(picture: Picture, **chosen: Any) -> Subject:
     runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
     topics = ("3",) if picture.name in ONE_TOPIC else ()
     costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
-    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, costs=costs, **chosen)
+    given: dict[str, Any] = {"costs": costs, "parameters": PARAMETERS, **chosen}
+    return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, **given)
 
 
 @pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
@@ -240,32 +242,6 @@ def test_of_many_runs_by_cost_the_front_is_named() -> None:
     assert chart["title"] == "21 runs; those on the front are named"
 
 
-def test_labels_are_spread_as_little_as_needed() -> None:
-    assert spread([1.0, 5.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 5.0, 9.0]
-    assert spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
-    assert spread([0.0, 0.0], 1.0, 0.0, 10.0) == [0.0, 1.0]
-    crowded = spread([5.0] * 50, 1.0, 0.0, 10.0)
-    assert min(crowded) == pytest.approx(0)
-    assert max(crowded) == pytest.approx(10)
-    assert spread([], 1.0, 0.0, 1.0) == []
-
-
-def test_colours_stay_distinct_for_colour_blind_readers() -> None:
-    """Under simulated red-green blindness no two of the colours become the same."""
-    protan = ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052))
-    deutan = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
-
-    def linear(colour: str) -> list[float]:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-
-    for matrix in (protan, deutan):
-        seen = [[sum(m * c for m, c in zip(row, linear(colour), strict=True)) for row in matrix] for colour in COLOURS]
-        for i, a in enumerate(seen):
-            for b in seen[i + 1 :]:
-                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.05
-
-
 def test_results_draw_themselves() -> None:
     results = cranfield.evaluate(QRELS, RUNS, ["AP", "nDCG@10"])
     for name in ("heatmap", "forest", "stability", "p_values", "critical_difference", "agreement"):
@@ -387,6 +363,8 @@ def test_a_picture_is_changed_by_what_it_says_it_uses_and_by_nothing_else(pictur
         "depth": replace(plain, depth=3),
         "sort": replace(plain, sort=False),
         "costs": replace(plain, costs={"poor": 9.0, "fair": 8.0, "good": 1.0}),
+        "parameters": replace(plain, parameters={name: {"k1": len(name) + i} for i, name in enumerate(RUNS)}),
+        "along": replace(plain, along="b"),
     }
     usual = picture.draw(plain).to_dict()
     assert {use for use, other in others.items() if picture.draw(other).to_dict() != usual} == set(picture.uses)

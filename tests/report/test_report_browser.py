@@ -139,10 +139,10 @@ def test_topics_are_found_and_opened(visit: Visit) -> None:
     t = results.topics.index("17")
     for row in visit.rows("dialog div[aria-label=Scores] table"):
         assert row[1:] == [f"{score:.4f}" for score in results.scores[results.runs.index(row[0]), :, t]]
-    documents = visit.rows("dialog table.documents")
     best = sorted(RUNS_HERE["good"]["17"].items(), key=lambda item: -item[1])[:10]
-    names = dialog.locator("table.documents thead th").all_text_contents()
-    assert [row[names.index("good")] for row in documents] == [f"{QRELS['17'][d]} {d}" for d, _ in best]
+    side = dialog.locator("section.side", has=page.get_by_role("heading", name=": good"))
+    assert side.locator(".id").all_text_contents() == [d for d, _ in best]
+    assert side.locator(".chip").all_text_contents() == [f"grade {QRELS['17'][d]}" for d, _ in best]
     assert dialog.get_by_text("How nDCG@10 arises").is_visible()
     page.keyboard.press("Escape")
     assert not dialog.is_visible()

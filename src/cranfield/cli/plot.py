@@ -14,9 +14,18 @@ from cranfield.errors import UsageError
 if TYPE_CHECKING:
     from cranfield.efficiency.costs import Costs
     from cranfield.plot.subject import Picture
+    from cranfield.plot.swept import Swept
 
 # How what pictures use of a subject is said on the line.
-USES = {"baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "costs": "--costs or --cost"}
+USES = {
+    "parameters": "--swept",
+    "along": "--along",
+    "baseline": "--baseline",
+    "depth": "--down-to",
+    "sort": "--no-sort",
+    "costs": "--costs or --cost",
+    "highlight": "--highlight",
+}
 
 
 @click.command("plot")
@@ -54,6 +63,15 @@ USES = {"baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "co
     show_default=True,
     help="For pareto without --costs: latency, p50, p90, p95, p99, indexing, index or memory, from the runs' metadata.",
 )
+@click.option(
+    "--swept",
+    metavar="FILE",
+    help="For sweep: the JSON of `search --grid … -f json`, instead of QRELS and RUNS; or a CSV or TSV file with a "
+    "header, the run first, then its parameters. [default: the runs' metadata]",
+)
+@click.option(
+    "--along", metavar="NAME", help="For sweep: the parameter to draw along. [default: that with most values]"
+)
 @options.inputs
 def command(
     kind: str,
@@ -68,16 +86,19 @@ def command(
     sort: bool,
     costs: str | None,
     cost: str,
+    swept: str | None,
+    along: str | None,
     inputs: options.Inputs,
 ) -> None:
     """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are, and of -m,
-    --topic, --baseline, --down-to, --no-sort, --costs and --cost those that each takes.
+    --topic, --baseline, --down-to, --no-sort, --costs, --cost, --swept and --along those that each takes.
 
     \b
     Examples:
       $ cranfield plot list
       $ cranfield plot interpolated qrels.txt bm25.run dense.run -o curves.svg
       $ cranfield plot histogram qrels.txt dense.run bm25.run -m AP -o histogram.pdf --theme paper
+      $ cranfield plot means qrels.txt bm25.run dense.run -m nDCG@10 -m AP -o means.svg
       $ cranfield plot discounts -m DCG -m RR -o discounts.svg
     """
     from cranfield.plot.subject import Subject, all_pictures, find_picture
@@ -91,7 +112,8 @@ def command(
     picture.check_asked(measures, chosen, _asked())
     if picture.without_runs:
         _check_alone(picture, qrels, runs)
-    if not picture.without_runs and (qrels is None or not runs):
+    sweep = _sweep(swept, qrels, measures)
+    if not picture.without_runs and not (sweep and sweep.results) and (qrels is None or not runs):
         raise UsageError(f"what is to be drawn? cranfield plot {kind} QRELS RUN... -o {kind}.svg")
     if output is None:
         raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
@@ -100,9 +122,10 @@ def command(
 
     form_of(output)  # before a picture is drawn for nothing
     known = _costs(kind, runs, cost, costs)
+    evaluated = sweep.results if sweep else None
     subject = Subject(
         experiment=Experiment({}) if qrels is None else inputs.experiment(qrels, runs, rows=True),
-        measures=measures or picture.measures,
+        measures=(str(evaluated.measures[0]),) if evaluated else measures or picture.measures,
         topics=chosen,
         theme=theme,
         baseline=baseline,
@@ -110,6 +133,9 @@ def command(
         sort=sort,
         costs=None if known is None else known.of,
         cost_label="cost" if known is None else known.label,
+        parameters=sweep.parameters if sweep else None,
+        along=along,
+        evaluated=evaluated,
     )
     chart = picture.draw(subject)
     options.warn(subject.experiment.restriction())
@@ -148,6 +174,25 @@ def _taken(picture: Picture) -> str:
     taken = [measures] if picture.measures else []
     taken += ["--topic"] if picture.by_topic else []
     return ", ".join([*taken, *(USES[use] for use in picture.uses)])
+
+
+def _sweep(path: str | None, qrels: str | None, measures: Sequence[str]) -> Swept | None:
+    """A sweep as a file has it; one that was evaluated needs no judgements, and has its own measure."""
+    from cranfield.measures import parse_measures
+    from cranfield.plot.swept import read_swept
+
+    if path is None:
+        return None
+    sweep = read_swept(path)
+    if sweep.results is None:
+        return sweep
+    if qrels is not None:
+        raise UsageError(f"{path} has every combination evaluated: leave out {qrels} and the runs")
+    own = sweep.results.measures[0]
+    others = [str(measure) for text in measures for measure in parse_measures(text) if measure != own]
+    if others:
+        raise UsageError(f"{path} is a sweep of {own}: {', '.join(others)} is not known of it. Sweep again with -m")
+    return sweep
 
 
 def _costs(kind: str, runs: tuple[str, ...], cost: str, table: str | None) -> Costs | None:

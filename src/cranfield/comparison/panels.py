@@ -361,6 +361,16 @@ def judging(measures: Sequence[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*map(_judged_share, measures), *first, parse_measure("NumRet")]))
 
 
+def unjudged_shares(results: Results, measure: Measure) -> Floats:
+    """For each run the mean share of unjudged documents among those that a measure looks at, over the topics for which
+    it shows any; `judging` names what must be evaluated for it.
+    """
+    shares = _unjudged(results, _judged_share(measure), [[run] for run in results.runs])
+    if shares is None:
+        raise UsageError(f"{', '.join(map(str, judging([measure])))} must be evaluated to tell what is unjudged")
+    return shares
+
+
 def _judged_share(measure: Measure) -> Measure:
     cutoff = measure.parameters.get("cutoff")
     judged = parse_measure("Judged")

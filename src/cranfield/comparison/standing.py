@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.errors import plural
+from cranfield.measures.registry import Measure
 from cranfield.statistics.effects import Effects
 from cranfield.statistics.friedman import friedman
 from cranfield.statistics.intervals import Ends
@@ -97,15 +98,14 @@ def verdict(comparison: Comparison, panel: Panel) -> str:
     'a has the highest RR, 1.0000 on 8 topics, and is significantly better than the other.'
     """
     ordered, measure = standings(comparison, panel, reference(comparison, panel)), panel.measure
-    best, others, topics = ordered[0], len(ordered) - 1, _topics(panel)
+    best, others, topics = ordered[0], len(ordered) - 1, on_topics(panel)
     if measure.sign == 0:
         low, high = min(s.mean for s in ordered), max(s.mean for s in ordered)
         return f"{measure} says nothing of which system is better: from {low:.4f} to {high:.4f} on {topics}."
     leaders = [comparison.systems[system] for system in panel.leaders]
     level = [s.system for s in ordered if s.system in leaders]
-    have, most = "has" if len(level) == 1 else "share", "highest" if measure.sign > 0 else "lowest"
-    ranked = f"{most} {measure}" if measure.sign > 0 else f"{most} {measure} (less is better)"
-    text = f"{_listed(level)} {have} the {ranked}, {best.mean:.4f} on {topics}"
+    have = "has" if len(level) == 1 else "share"
+    text = f"{_listed(level)} {have} the {leading(measure)}, {best.mean:.4f} on {topics}"
     if comparison.baseline is not None and others == 1:
         (other,) = (s for s in ordered if s.system != comparison.baseline)
         outcome = {ABOVE: "is significantly better than", BELOW: "is significantly worse than"}.get(other.tier)
@@ -130,7 +130,17 @@ def verdict(comparison: Comparison, panel: Panel) -> str:
     return f"{text}; {_listed(equal)} cannot be told from it with confidence.{sure}"
 
 
-def _topics(panel: Panel) -> str:
+def leading(measure: Measure) -> str:
+    """What the best system of a measure has: the highest of it, or the lowest.
+
+    >>> from cranfield.measures import as_measures
+    >>> [leading(measure) for measure in as_measures(["AP", "ESL(relevant=1)"])]
+    ['highest AP', 'lowest ESL(relevant=1) (less is better)']
+    """
+    return f"highest {measure}" if measure.sign > 0 else f"lowest {measure} (less is better)"
+
+
+def on_topics(panel: Panel) -> str:
     """The topics that a mean is of."""
     of = f" of {panel.collection}" if panel.collection else ""
     if panel.own_topics:

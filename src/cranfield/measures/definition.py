@@ -158,7 +158,8 @@ class Traits(Record):
     agg='ratio'. So can the area under a curve: its `points` are a function of the parameters that gives the measures of
     which it is the mean. `linear` says that under binary grades it is a sum, over the relevant documents, of weights
     that no document's relevance changes: its mean under probabilities is then exact. `whole_list` says that a cutoff
-    does not keep it from looking below.
+    does not keep it from looking below. `cumulative` says that what a document contributes follows from the judgements
+    and the documents down to it: the value of a list cut short is what its documents add to that of the whole one.
 
     A measure of which these depend on its parameters gives a function of them: `varied` of the decorator.
     """
@@ -174,6 +175,7 @@ class Traits(Record):
     points: Callable[..., Sequence[Measure]] | None = None
     linear: bool = False
     whole_list: bool = False
+    cumulative: bool = False
 
 
 PLAIN = Traits()

@@ -31,6 +31,7 @@ IDEAL = Parameter(
         exact_ties=True,
         bounds=lambda judged, **parameters: bounds_of_dcg(judged, base=UNDISCOUNTED, **parameters),
         linear=True,
+        cumulative=True,
     ),
     explain=explained_gains.cumulated,
 )
@@ -53,6 +54,7 @@ def CG(judged: Judged, *, gain: Gain = "linear", cutoff: int | None = None) -> F
         exact_ties=True,
         bounds=lambda judged, **parameters: bounds_of_dcg(judged, **parameters),
         linear=True,
+        cumulative=True,
     ),
     trec="dcg",
     explain=explained_gains.cumulated,
@@ -100,6 +102,7 @@ def normalised(*, ideal: str, **_: Value) -> Traits:
         bounds=lambda judged, **parameters: bounds_of_ndcg(judged, **parameters),
         denominator=(lambda judged, **parameters: ideal_of(judged, **parameters)) if ideal == "judged" else None,
         whole_list=ideal == "retrieved",
+        cumulative=ideal == "judged",
     )
 
 

@@ -17,7 +17,7 @@ TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_precision, linear=True),
+    Traits(exact_ties=True, bounds=bounded.of_precision, linear=True, cumulative=True),
     aliases=("Precision",),
     trec=Trec(at="P", cutoffs=TREC_CUTOFFS),
     explain=explained_ranked.precision,
@@ -38,7 +38,7 @@ def P(judged: Judged, *, rel: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_recall, denominator=number_relevant),
+    Traits(exact_ties=True, bounds=bounded.of_recall, denominator=number_relevant, cumulative=True),
     aliases=("Recall",),
     trec=Trec(at="recall", cutoffs=TREC_CUTOFFS),
     explain=explained_ranked.recall,
@@ -95,7 +95,7 @@ def E(judged: Judged, *, rel: float = 1, b: float = 1, cutoff: int) -> Floats:
 
 
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_success),
+    Traits(exact_ties=True, bounds=bounded.of_success, cumulative=True),
     trec=Trec(at="success", cutoffs=(1, 5, 10)),
     explain=explained_ranked.success,
 )
@@ -118,7 +118,7 @@ def _averaged_over(*, over: str, cutoff: int | None, **_: Value) -> Traits:
     """What is true of AP: where a cutoff divides tied documents, their order tells how many relevant ones are seen."""
     if over == "seen":
         return Traits(exact_ties=cutoff is None)
-    return Traits(exact_ties=True, bounds=bounded.of_ap, denominator=number_relevant)
+    return Traits(exact_ties=True, bounds=bounded.of_ap, denominator=number_relevant, cumulative=True)
 
 
 @measure(
@@ -161,7 +161,7 @@ def AP(judged: Judged, *, rel: float = 1, over: str = "all", cutoff: int | None 
 
 
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_reciprocal),
+    Traits(exact_ties=True, bounds=bounded.of_reciprocal, cumulative=True),
     aliases=("MRR", "PFirst"),
     trec="recip_rank",
     explain=explained_ranked.reciprocal,
@@ -186,7 +186,7 @@ def RR(judged: Judged, *, rel: float = 1, cutoff: int | None = None) -> Floats:
 
 
 @measure(
-    Traits(exact_ties=True, bounds=bounded.of_rprec, denominator=number_relevant),
+    Traits(exact_ties=True, bounds=bounded.of_rprec, denominator=number_relevant, cumulative=True),
     aliases=("RPrec",),
     trec="Rprec",
     explain=explained_ranked.r_precision,
@@ -206,7 +206,7 @@ def Rprec(judged: Judged, *, rel: float = 1) -> Floats:
 
 
 @measure(
-    Traits(exact_ties=True),
+    Traits(exact_ties=True, cumulative=True),
     aliases=("BPref",),
     averages={"GBpref": ("geometric", "gm_bpref")},
     trec="bpref",

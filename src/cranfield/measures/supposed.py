@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from cranfield.judged import Judged
+from cranfield.judged import Floats, Integers, Judged
 from cranfield.measures.explained import Trace
 from cranfield.measures.registry import Measure
+
+Numbers = TypeVar("Numbers", Integers, Floats)
 
 
 def if_not_relevant(measure: Measure, trace: Trace, rank: int) -> float | None:
@@ -77,15 +80,24 @@ def with_judgement(judged: Judged, rank: int, grade: float, tie: tuple[int, int]
     row = int(np.searchsorted(-grades, -grade, "right"))
     at = int(np.searchsorted(judged.rank, rank))
     pool = replace(
-        judged.pool, offsets=np.array([0, len(grades) + 1]), grades=np.insert(grades, row, grade), columns={}, _cache={}
+        judged.pool,
+        offsets=np.array([0, len(grades) + 1]),
+        grades=_with(grades, row, grade),
+        columns={},
+        _cache={},
     )
     return replace(
         judged,
         pool=pool,
         offsets=np.array([0, len(judged.rank) + 1]),
-        rank=np.insert(judged.rank, at, rank),
-        row=np.insert(judged.row + (judged.row >= row), at, row),
-        grade=np.insert(judged.grade, at, grade),
-        tie_first=np.insert(judged.tie_first, at, tie[0]),
-        tie_size=np.insert(judged.tie_size, at, tie[1]),
+        rank=_with(judged.rank, at, rank),
+        row=_with(judged.row + (judged.row >= row), at, row),
+        grade=_with(judged.grade, at, grade),
+        tie_first=_with(judged.tie_first, at, tie[0]),
+        tie_size=_with(judged.tie_size, at, tie[1]),
     )
+
+
+def _with(values: Numbers, at: int, value: float) -> Numbers:
+    """One more value at a place: np.insert is general, and takes ten times as long."""
+    return np.concatenate((values[:at], np.array([value], dtype=values.dtype), values[at:]))

@@ -13,7 +13,7 @@ from cranfield.registry import Parameter, is_number
 
 
 @measure(
-    Traits(bounds=lambda judged, **parameters: bounds_of_err(judged, **parameters)),
+    Traits(bounds=lambda judged, **parameters: bounds_of_err(judged, **parameters), cumulative=True),
     max_grade=Parameter(
         "the grade at which satisfaction is all but sure; None takes the highest of the judgements",
         "None or a number above 0",
@@ -40,7 +40,12 @@ def ERR(judged: Judged, *, max_grade: float | None = None, cutoff: int | None = 
 
 
 @measure(
-    Traits(exact_ties=True, bounds=lambda judged, **parameters: bounds_of_rbp(judged, **parameters), linear=True),
+    Traits(
+        exact_ties=True,
+        bounds=lambda judged, **parameters: bounds_of_rbp(judged, **parameters),
+        linear=True,
+        cumulative=True,
+    ),
     explain=explained_gains.rank_biased,
 )
 def RBP(judged: Judged, *, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> Floats:

@@ -10,7 +10,7 @@ from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.plot.style import Chart
-from cranfield.plot.subject import Picture, Subject, Use, all_pictures, find_picture
+from cranfield.plot.subject import Parameters, Picture, Subject, Use, all_pictures, find_picture
 from cranfield.render.escaping import drawable
 
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
@@ -25,6 +25,9 @@ class Look(TypedDict, total=False):
     sort: bool
     costs: Mapping[str, float] | None
     cost_label: str
+    parameters: Parameters | None
+    along: str | None
+    highlight: tuple[str, ...]
 
 
 class Choices(Look, total=False):
@@ -38,10 +41,10 @@ class Choices(Look, total=False):
 class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
-    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`, `sort`
-    and `costs`, as far as it uses them; what it has no use for is refused. `dir(results.plot)` has the kinds there are,
-    `help(results.plot.forest)` says what one shows. Curves need all rows of the runs: where these were not
-    kept, files are read again, if they are still the same.
+    A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`,
+    `sort`, `costs` and `highlight` (runs to be named among many), as far as it uses them; what it has no use for is
+    refused. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says what one shows. Curves need
+    all rows of the runs: where these were not kept, files are read again, if they are still the same.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}

@@ -2,150 +2,274 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.comparison.comparison import Comparison
+from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.standing import against
-from cranfield.errors import percent
-from cranfield.plot.labels import text_width
-from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, WHOLE, Chart, Theme, chart_of, find_theme, styled
+from cranfield.errors import percent, plural
+from cranfield.evaluation.results import Results
+from cranfield.judged import Floats
+from cranfield.plot.labels import row_axis, text_width
+from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
-from cranfield.plot.topics import axis_title, columns, means
+from cranfield.plot.topics import MOST, axis_title, group_size
 
 if TYPE_CHECKING:
     import altair as alt
 
+PAIR_FIGURES = ("difference", "low", "high", "adjusted_p")
+LEVEL = 1e-12  # a sum of differences from which on it is one
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
+BETTER, WORSE, NOT, DIFFERENT = "significantly better", "significantly worse", "not significant", "significant"
 
 
-@picture("histogram", measures=("Rprec",), uses=("sort",))
+@picture("histogram", measures=("Rprec",), uses=("sort",), aliases=("waterfall",))
 def histogram(subject: Subject) -> Chart:
-    """The precision histogram: difference of two runs on every topic, sorted or in the order of the topics."""
+    """The precision histogram, or waterfall: difference of two runs on every topic, with its mean."""
+    first, second = subject.two_runs()
+    return by_topic(subject.results, first, second, theme=subject.theme, sort=subject.sort)
+
+
+def by_topic(results: Results, first: str, second: str, *, theme: str = "screen", sort: bool = True) -> Chart:
+    """The difference of two systems on every topic, by the first measure. The rows are the scores of all systems, and
+    the chart's parameters `first` and `second` say which two it shows.
+
+    >>> import cranfield
+    >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
+    >>> results = cranfield.evaluate(qrels, {"a": {"1": {"d1": 1.0}}, "b": {"2": {"d1": 1.0}}}, "AP")
+    >>> by_topic(results, "a", "b").to_dict()["params"][0]
+    {'name': 'first', 'value': 'a'}
+    """
     import altair as alt
 
-    first, second = subject.two_runs()
-    look = find_theme(subject.theme)
-    results = subject.results
-    measure = results.measures[0]
-    difference = results.of(measure, first) - results.of(measure, second)
-    counted = np.flatnonzero(~np.isnan(difference))
-    if subject.sort:
-        counted = counted[np.argsort(-difference[counted] * (measure.sign or 1), kind="stable")]
-    bars_made = columns(results.topics, counted.tolist())
-    rows = [
-        {"topic": column.label, "difference": value, "better": first if value * measure.sign > 0 else second}
-        for column, value in zip(bars_made, means(difference, bars_made).tolist(), strict=True)
+    look, measure = find_theme(theme), results.measures[0]
+    scores = results.scores[:, 0]
+    rows: list[Row] = [
+        {"system": run, "topic": topic, "place": t, "score": float(scores[r, t])}
+        for r, run in enumerate(results.runs)
+        for t, topic in enumerate(results.topics)
+        if not np.isnan(scores[r, t])
     ]
-    names = [column.label for column in bars_made]
-    few = len(rows) * (look.font + 2) <= look.width
-    flat = few and text_width(names, look) * len(rows) <= look.width * 0.8
+    of_both = ~np.isnan(results.of(measure, first) - results.of(measure, second))
+    count = int(of_both.sum())
+    size, few = group_size(count), count * (look.font + 2) <= look.width
+    names = [topic for topic, known in zip(results.topics, of_both, strict=True) if known]
+    flat = few and text_width(names, look) * count <= look.width * 0.8
+    order = "" if not sort else ", best for the first system first" if measure.sign else ", largest difference first"
     axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap=False)
-    best_first = f", best for {first} first" if measure.sign else ", largest difference first"
-    order = best_first if subject.sort else ""
-    named = f"{measure.label}: {first} − {second}"
-    bars = (
-        chart_of(rows)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "topic:N",
-                title="topic" if few else axis_title(len(counted), bars_made, order, "bar"),
-                sort=names,
-                axis=axis,
-                scale=alt.Scale(paddingInner=0.1 if len(rows) <= 100 else 0),
-            ),
-            y=alt.Y(
-                "difference:Q", title=named if text_width([named], look) <= look.height else f"{measure}: difference"
-            ),
-            color=_by_winner(first, second) if measure.sign else alt.value(NEUTRAL),
-            tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
+    differences = _differences(chart_of(rows), measure.sign or 1, sort=sort)
+    bars = differences.mark_bar().encode(
+        x=alt.X(
+            "topics:N",
+            title="topic" if few else axis_title(count, size, order, "bar"),
+            sort=alt.EncodingSortField("column", op="min"),
+            axis=axis,
+            scale=alt.Scale(paddingInner=0.1 if count <= 100 else 0),
+        ),
+        y=alt.Y("difference:Q", title=f"{measure.label}: difference", scale=alt.Scale(domain=_reach(scores))),
+        color=_by_winner(look) if measure.sign else alt.value(NEUTRAL),
+        tooltip=["topics:N", alt.Tooltip("difference:Q", format="+.4f")],
+    )
+    none = differences.transform_aggregate(least="min(difference)", most="max(difference)")
+    none = none.transform_filter("datum.least == 0 && datum.most == 0").mark_text(fontSize=look.font, dy=-look.font)
+    said = none.encode(text=alt.value("no difference on any topic"), x=alt.value(look.width / 2), y=alt.datum(0))
+    # Where no score is better than another no colour says which system is which.
+    heading = "" if measure.sign else alt.Title(alt.ExprRef("first + ' − ' + second"))
+    summed = [*_summed(chart_of(rows), measure.sign or 1, look)]
+    made = alt.layer(bars, _zero("y"), *summed, said).properties(width=look.width, height=look.height, title=heading)
+    caption = f"Difference of two systems by {measure} on each of {plural(count, 'topic')}{order}."
+    caption += f" Each bar is the mean of {size} neighbouring topics." if size > 1 else ""
+    caption += " Dashed: the mean; the fewest topics that add up to half of it are counted."
+    caption += " The colour is that of the system that is better on the topic." if measure.sign else ""
+    return styled(made, look, caption=caption, params={"first": first, "second": second})
+
+
+def _differences(scores: alt.Chart, sign: int, *, sort: bool) -> alt.Chart:
+    """The first system's score minus the second's on every topic that both have, as columns of neighbours in order."""
+    import altair as alt
+
+    in_order = alt.SortField("gain", order="descending") if sort else alt.SortField("place")
+    return (
+        _of_topics(scores, sign)
+        .transform_window(number="row_number()", sort=[in_order, alt.SortField("place")])
+        .transform_joinaggregate(topics_counted="count()")
+        .transform_calculate(column=f"floor((datum.number - 1) / ceil(datum.topics_counted / {MOST}))")
+        .transform_aggregate(
+            difference="mean(difference)",
+            gain="mean(gain)",
+            from_="argmin(number)",
+            to="argmax(number)",
+            groupby=["column"],
+        )
+        .transform_calculate(
+            topics="datum.from_.topic == datum.to.topic ? datum.to.topic : datum.from_.topic + ' … ' + datum.to.topic",
+            better="datum.gain > 0 ? 'first' : 'second'",
         )
     )
-    title = "" if difference[counted].any() else "no difference on any topic"
-    return styled(alt.layer(bars, _zero("y")).properties(width=look.width, height=look.height, title=title), look)
 
 
-def _by_winner(first: str, second: str) -> alt.Color:
-    """The colour of a topic: that of the run which is better on it."""
+def _of_topics(scores: alt.Chart, sign: int) -> alt.Chart:
+    """The difference of the two systems on every topic that both have, and as a gain, of which more is better."""
+    return (
+        scores.transform_calculate(
+            a="datum.system == first ? datum.score : null", b="datum.system == second ? datum.score : null"
+        )
+        .transform_aggregate(a="max(a)", b="max(b)", groupby=["topic", "place"])
+        .transform_filter("isValid(datum.a) && isValid(datum.b)")
+        .transform_calculate(difference="datum.a - datum.b", gain=f"(datum.a - datum.b) * {sign}")
+    )
+
+
+def _summed(scores: alt.Chart, sign: int, look: Theme) -> Iterator[alt.Chart]:
+    """The mean of the differences as a line, and above the plot what it is and how few topics add up to half of it:
+    those that are best for the system which is better on the whole.
+    """
+    import altair as alt
+
+    differing = (
+        _of_topics(scores, sign)
+        .transform_joinaggregate(total="sum(gain)", mean="mean(difference)", counted="count()")
+        .transform_calculate(share="datum.total > 0 ? datum.gain : -datum.gain")
+        .transform_window(
+            running="sum(share)",
+            topic_number="row_number()",
+            sort=[alt.SortField("share", order="descending"), alt.SortField("place")],
+        )
+        .transform_filter(f"abs(datum.total) > {LEVEL} && datum.running >= abs(datum.total) / 2 - {LEVEL}")
+        .transform_aggregate(half="min(topic_number)", mean="min(mean)", counted="min(counted)")
+        .transform_filter("datum.counted > 0")
+        .transform_calculate(
+            told="'mean ' + format(datum.mean, '+.4f') + '; ' + datum.half + ' of ' + datum.counted + "
+            "' topics make half of it'"
+        )
+    )
+    yield differing.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=look.line / 2).encode(y="mean:Q")
+    text = differing.mark_text(align="right", baseline="bottom", dy=-3, fontSize=look.font)
+    yield text.encode(x=alt.value(look.width), y=alt.value(0), text="told:N")
+
+
+def _reach(scores: Floats) -> list[float]:
+    """How far the difference of any two systems goes on a topic; of two alone, from the least to the greatest."""
+    if len(scores) == 2:
+        difference = scores[0] - scores[1]
+        known = difference[~np.isnan(difference)].tolist()
+        low, high = min([0.0, *known]), max([0.0, *known])
+    else:
+        high = float(np.nanmax(np.nanmax(scores, axis=0) - np.nanmin(scores, axis=0)))
+        low = -high
+    return [low, high] if low < high else [-1.0, 1.0]
+
+
+def _by_winner(look: Theme) -> alt.Color:
+    """The colour of a topic: that of the system which is better on it."""
     import altair as alt
 
     return alt.Color(
         "better:N",
         title=None,
-        scale=alt.Scale(domain=[first, second], range=[GOOD, BAD]),
+        scale=alt.Scale(domain=["first", "second"], range=[GOOD, BAD]),
         legend=alt.Legend(
-            orient="top", direction="horizontal", labelExpr="datum.label + ' is better'", symbolType="square"
+            orient="top",
+            offset=look.font * 2,
+            direction="horizontal",
+            labelExpr="(datum.label == 'first' ? first : second) + ' is better'",
+            symbolType="square",
         ),
     )
 
 
 @picture("forest", measures=("nDCG@10",), several=True, uses=("baseline",))
 def forest(subject: Subject) -> Chart:
-    """Differences of pairs with their intervals: thick as strict as the corrected p, thin for all of them together."""
+    """Differences of pairs, each with an interval as strict as its corrected p: it leaves out 0 where that decides."""
     import altair as alt
 
-    look = find_theme(subject.theme)
-    panels = [_of_panel(subject.comparison, number, look) for number in range(len(subject.comparison.panels))]
-    return styled(panels[0] if len(panels) == 1 else alt.vconcat(*panels), look)
+    look, comparison = find_theme(subject.theme), subject.comparison
+    panels, told = [], ""
+    for panel in comparison.panels:
+        title, reference = panel.heading, None
+        if comparison.baseline is not None:
+            reference = comparison.systems.index(comparison.baseline)
+        elif len(comparison.pairs) > MOST_PAIRS:
+            reference = panel.best or 0
+            which = "the first" if panel.best is None else "the best"
+            title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs):,} compared)"
+            told = f" Of {len(comparison.pairs):,} pairs those with {which} system are shown."
+        made = forest_of(comparison, panel, look, None if reference is None else [reference])
+        panels.append(made.properties(title=title))
+    chart = panels[0] if len(panels) == 1 else alt.vconcat(*panels)
+    return styled(chart, look, caption=forest_caption(comparison) + told)
 
 
-def _of_panel(comparison: Comparison, number: int, look: Theme) -> alt.LayerChart | alt.FacetChart:
-    """The pairs of one measure, the largest gain first."""
+def forest_caption(comparison: Comparison) -> str:
+    """What a forest shows, of how many topics and comparisons."""
+    topics = plural(len(comparison.panels[0].topics), "topic")
+    return (
+        f"Mean difference on {topics} with its {percent(comparison.level)} interval, as strict as the correction for "
+        f"{plural(comparison.comparisons, 'comparison')}: it leaves out 0 where the difference is significant "
+        f"(adjusted p below {comparison.alpha:g}), and nowhere else. Decided by {comparison.rule}."
+    )
+
+
+def forest_of(
+    comparison: Comparison, panel: Panel, look: Theme, baselines: Sequence[int] | None = None
+) -> alt.LayerChart:
+    """The pairs of one measure, the largest gain first; or every system against each of some baselines. Each row then
+    has its `baseline`, and those of one are to be shown.
+    """
     import altair as alt
 
-    panel = comparison.panels[number]
-    title, shown = panel.heading, comparison
-    if len(comparison.pairs) > MOST_PAIRS:
-        reference = panel.best or 0
-        which = "the first" if panel.best is None else "the best"
-        shown = against(comparison, reference)
-        title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs)} compared)"
-    of_panel = list(shown.rows())[number * len(shown.pairs) : (number + 1) * len(shown.pairs)]
-    rows = [
-        vars(pair)
-        | {
-            "pair": f"{pair.system} − {pair.other}",
-            "verdict": "significant" if pair.significant else "not significant",
-            "p": None,
-        }
-        for pair in sorted(of_panel, key=lambda pair: -pair.difference * (panel.measure.sign or 1))
-    ]
-    names = [row["pair"] for row in rows]
+    rows = _pair_rows(comparison, panel, baselines)
+    # Where no difference is ever rejected an interval has no end: it goes on to the edge.
+    fields = ("low", "high", "difference")
+    known = [row[name] for row in rows for name in fields if np.isfinite(row[name])] or [0.0]
+    least, most = min(0.0, *known), max(0.0, *known)
+    for row, name in ((row, name) for row in rows for name in fields):
+        row[name] = max(min(row[name], most), least) if row[name] == row[name] else None
+    step, axis = row_axis(len(rows) // len(baselines or [0]), look, wanted=look.font + 7)
+    verdicts = {BETTER: GOOD, WORSE: BAD, NOT: NEUTRAL} if panel.measure.sign else {DIFFERENT: INK, NOT: NEUTRAL}
     base = chart_of(rows).encode(
-        y=alt.Y("pair:N", title=None, sort=names, axis=alt.Axis(labelLimit=WHOLE, grid=True)),
+        y=alt.Y("pair:N", title=None, sort=alt.EncodingSortField("gain", op="min", order="descending"), axis=axis),
         color=alt.Color(
             "verdict:N",
             title=None,
-            scale=alt.Scale(domain=["significant", "not significant"], range=[GOOD, NEUTRAL]),
-            legend=alt.Legend(orient="top", symbolType="circle"),
+            scale=alt.Scale(domain=list(verdicts), range=list(verdicts.values())),
+            legend=alt.Legend(orient="top", symbolType="circle", columns=1 if look.column else 0),
         ),
         tooltip=[
             "pair:N",
             "measure:N",
-            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("difference", "low", "high", "adjusted_p")),
+            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in (*fields, "adjusted_p")),
         ],
     )
-    # Where no difference is ever rejected an interval has no end: it goes on to the edge.
-    named = ("low", "high", "together_low", "together_high", "difference")
-    known = [row[name] for row in rows for name in named if np.isfinite(row[name])]
-    for row, name in ((row, name) for row in rows for name in named):
-        row[name] = max(min(row[name], max(known)), min(known)) if row[name] == row[name] else None
-    across = alt.X(
-        "together_low:Q",
-        title=f"difference, {percent(comparison.level)} interval; thin: {percent(comparison.alpha)} for all "
-        f"{comparison.comparisons:,} comparisons together",
-    )
+    title = [f"difference, {percent(comparison.level)} interval:", f"without 0 where adjusted p < {comparison.alpha:g}"]
+    across = alt.X("low:Q", title=title if look.column else " ".join(title), scale=alt.Scale(domain=[least, most]))
     layers = [
-        base.mark_rule(strokeWidth=look.line / 2).encode(x=across, x2="together_high:Q"),
-        base.mark_rule(strokeWidth=look.line * 2).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(strokeWidth=look.line).encode(x=across, x2="high:Q"),
         base.mark_point(filled=True, size=look.font * 4, opacity=1).encode(x="difference:Q"),
         _zero("x"),
     ]
-    width = look.width_beside(text_width(names, look) + look.font)
-    height = max(len(rows), 2) * (look.font + 7)
-    return alt.layer(*layers).properties(width=width, height=height, title=title)
+    width = look.width_beside(text_width([str(row["pair"]) for row in rows], look) + look.font)
+    made: alt.LayerChart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
+    return made
+
+
+def _pair_rows(comparison: Comparison, panel: Panel, baselines: Sequence[int] | None) -> list[dict[str, Any]]:
+    one = replace(comparison, panels=(panel,))
+    sign = panel.measure.sign
+    rows: list[dict[str, Any]] = []
+    for shown in [one] if baselines is None else [against(one, baseline) for baseline in baselines]:
+        for pair in shown.rows():
+            verdict = NOT if not pair.significant else DIFFERENT if not sign else BETTER
+            verdict = WORSE if verdict == BETTER and pair.difference * sign < 0 else verdict
+            row = {name: getattr(pair, name) for name in ("measure", "system", "other", *PAIR_FIGURES)}
+            row |= {"pair": f"{pair.system} − {pair.other}", "verdict": verdict}
+            row |= {"gain": pair.difference * (sign or 1)}
+            rows.append(row if baselines is None else row | {"baseline": pair.other})
+    return rows
 
 
 def _zero(axis: str) -> alt.Chart:

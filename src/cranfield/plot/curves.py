@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.errors import UsageError, some
+from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.judged import Judged, relstring
 from cranfield.measures import RBP, Measure, as_measures, parse_measure
@@ -36,11 +36,19 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Curves:
-    """Points in the order in which they are joined, with the names of the axes."""
+    """Points in the order in which they are joined, with the names of the axes.
+
+    Of `steps` each value holds from the place before it up to its own. `sign` is 1 if higher is better, -1 if lower is.
+    `noun` is what there is a curve of, `topics` how many a mean is over.
+    """
 
     x: str
     y: str
     points: tuple[Point, ...]
+    steps: bool = False
+    sign: int = 1
+    noun: str = "systems"
+    topics: int = 0
 
     def rows(self) -> Iterator[Row]:
         """Points as dicts, the form that Altair and data frames take."""
@@ -49,6 +57,18 @@ class Curves:
     def of(self, run: str, topic: str = "", series: str = "") -> list[tuple[float, float]]:
         """One curve."""
         return [(p.x, p.y) for p in self.points if (p.run, p.topic, p.series) == (run, topic, series)]
+
+    @property
+    def averaged(self) -> str:
+        """What the curves are over, in words.
+
+        >>> Curves("rank", "P", (Point("a", "", "", 1.0, 0.5),), topics=40).averaged
+        'mean over 40 topics'
+        """
+        topics = {point.topic for point in self.points} - {""}
+        if not topics:
+            return f"mean over {plural(self.topics, 'topic')}"
+        return f"topic {topics.pop()}" if len(topics) == 1 else "topic by topic"
 
 
 def by_cutoff(
@@ -89,7 +109,9 @@ def by_cutoff(
         for (run, topic), values in values_of.items()
         for x, y in zip(places, values, strict=True)
     ]
-    return Curves("recall" if at == "recall" else "rank", str(parsed), tuple(points))
+    return Curves(
+        "recall" if at == "recall" else "rank", str(parsed), tuple(points), sign=parsed.sign, topics=len(results.topics)
+    )
 
 
 def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curves:
@@ -100,7 +122,26 @@ def interpolated(experiment: Experiment, *, topics: Sequence[str] = ()) -> Curve
     [(0.5, 1.0), (0.6, 0.6666666666666666)]
     """
     made = by_cutoff(experiment, "IPrec", LEVELS, topics=topics)
-    return Curves("recall", "interpolated precision", made.points)
+    return Curves("recall", "interpolated precision", made.points, steps=True, topics=made.topics)
+
+
+def interpolation(raw: Curves) -> Curves:
+    """The interpolated precision at every recall: the highest from there on, in steps at the points found.
+
+    >>> raw = Curves("recall", "precision", (Point("a", "1", "", 0.5, 0.2), Point("a", "1", "", 0.75, 0.4)))
+    >>> interpolation(raw).of("a", "1")
+    [(0.0, 0.4), (0.5, 0.4), (0.75, 0.4), (1.0, 0.0)]
+    """
+    of_curve: dict[tuple[str, str], list[Point]] = {}
+    for point in raw.points:
+        of_curve.setdefault((point.run, point.topic), []).append(point)
+    points: list[Point] = []
+    for (run, topic), found in of_curve.items():
+        heights = np.maximum.accumulate([point.y for point in found][::-1])[::-1].tolist()
+        steps = [(point.x, y) for point, y in zip(found, heights, strict=True)]
+        steps = [(0.0, heights[0]), *steps, *([(1.0, 0.0)] if found[-1].x < 1 else [])]
+        points += [Point(run, topic, "", x, y) for x, y in steps]
+    return Curves("recall", "interpolated precision", tuple(points), steps=True)
 
 
 def precision_recall(experiment: Experiment, topics: Sequence[str], *, rel: float = 1) -> Curves:
@@ -151,7 +192,7 @@ def gains(experiment: Experiment, kind: str = "DCG", *, depth: int | None = None
     cumulated = by_cutoff(experiment, own, ranks, topics=topics)
     best = by_cutoff(experiment, ideal, ranks, topics=topics, series="ideal")
     title = "cumulated gain" if own.definition.name == "CG" else "discounted cumulated gain"
-    return Curves("rank", f"{title}, {own}", cumulated.points + best.points)
+    return Curves("rank", f"{title}, {own}", cumulated.points + best.points, topics=cumulated.topics)
 
 
 def _gain_measures(kind: str) -> tuple[Measure, Measure, Measure]:
@@ -187,12 +228,11 @@ def normalised_gains(
         both = gains(experiment, kind, depth=depth)
         ideal = {(p.run, p.x): p.y for p in both.points if p.series == "ideal"}
         points = [p for p in both.points if p.series == ""]
-        made = Curves(
-            "rank", "", tuple(p._replace(y=p.y / ideal[p.run, p.x] if ideal[p.run, p.x] else 0.0) for p in points)
-        )
+        ratios = (p._replace(y=p.y / ideal[p.run, p.x] if ideal[p.run, p.x] else 0.0) for p in points)
+        made = Curves("rank", "", tuple(ratios), topics=both.topics)
     else:
         raise UsageError(f"average must be 'mean of ratios' or 'ratio of means', not '{average}'")
-    return Curves("rank", f"{ratio}, {average}", made.points)
+    return Curves("rank", f"{ratio}, {average}", made.points, topics=made.topics)
 
 
 def _numerator(kind: str) -> str:
@@ -223,11 +263,12 @@ def rank_biased(experiment: Experiment, *, p: float = 0.8, rel: float = 1, depth
     ([(1.0, 0.5), (2.0, 0.5)], [(1.0, 1.0), (2.0, 1.0)])
     """
     ranks = range(1, (depth or _longest(experiment)) + 1)
-    lower = by_cutoff(experiment, RBP(p=p, rel=rel), ranks).points
+    cumulated = by_cutoff(experiment, RBP(p=p, rel=rel), ranks)
+    lower = cumulated.points
     judged = by_cutoff(experiment, RBP(p=p, rel=0), ranks).points  # what it would be if all that is judged counted
     upper = [low._replace(series="upper", y=low.y + 1 - seen.y) for low, seen in zip(lower, judged, strict=True)]
     of_grade = "" if rel == 1 else f", rel={rel:g}"
-    return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper))
+    return Curves("rank", f"RBP(p={p:g}{of_grade})", (*lower, *upper), topics=cumulated.topics)
 
 
 def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
@@ -246,7 +287,7 @@ def discounts(measures: Sequence[str | Measure], *, depth: int = 20) -> Curves:
             raise UsageError(f"{measure} has no discount to draw: a relevant document at rank 1 must add to it")
         kept = (worth / worth[0]).tolist()
         points += [Point(str(measure), "", "", float(x), y) for x, y in zip(ranks, kept, strict=True)]
-    return Curves("rank", "share kept of what counts at rank 1", tuple(points))
+    return Curves("rank", "share kept of what counts at rank 1", tuple(points), noun="measures")
 
 
 def only_alone(measures: Sequence[str | Measure]) -> list[str]:

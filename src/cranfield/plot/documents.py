@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cranfield.plot.curves import Ranked
-from cranfield.plot.labels import text_width
-from cranfield.plot.style import NEUTRAL, Chart, chart_of, find_theme, styled
+from cranfield.plot.labels import row_axis, text_width
+from cranfield.plot.style import FAINT, GREY, GROUND, SHADES, Chart, Row, Theme, chart_of, find_theme, styled
 
-GRADES = ("#d9d9d9", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # not relevant, then darker with the grade
+if TYPE_CHECKING:
+    import altair as alt
+
+GRADES = (FAINT, *SHADES[2::2])  # not relevant, then darker with the grade
 UNJUDGED = "unjudged"
-MOST = 12  # runs, below each other
+MOST_BARS = 12  # runs that have bars, below each other; of more each is a row of cells
 FEW = 4  # runs that have the room of half a picture each
+BARS = "A bar a document, as high as its score"
+CELLS = "A cell a document, a row a system"
 
 
-def score_and_grade(rows: Sequence[Ranked], *, title: str = "", theme: str = "screen") -> Chart:
-    """A bar a document, as high as its score, darker the more relevant it is; unjudged documents are hollow.
+def score_and_grade(rows: Sequence[Ranked], *, title: str = "", caption: str = "", theme: str = "screen") -> Chart:
+    """A bar a document, as high as its score, darker the more relevant it is; unjudged documents are hollow. Of many
+    runs a cell a document.
 
     >>> chart = score_and_grade([Ranked("a", "1", 1, "d1", 2.0, 1.0), Ranked("a", "1", 2, "d2", 1.5, None)])
     >>> chart.to_dict()["spec"]["mark"]["type"]
@@ -25,30 +32,59 @@ def score_and_grade(rows: Sequence[Ranked], *, title: str = "", theme: str = "sc
 
     look = find_theme(theme)
     runs = list(dict.fromkeys(row.run for row in rows))
-    if len(runs) > MOST:
-        title = "; ".join([*filter(None, [title]), f"the first {MOST} of {len(runs)} runs"])
-    runs = runs[:MOST]
-    rows = [row for row in rows if row.run in runs]
     grades = sorted({row.grade for row in rows if row.grade is not None})
     domain = [*(f"{grade:g}" for grade in grades), UNJUDGED]
     shades = [GRADES[min(int(max(grade, 0)), len(GRADES) - 1)] for grade in grades]
-    values = [row._asdict() | {"shown": UNJUDGED if row.grade is None else f"{row.grade:g}"} for row in rows]
-    chart = (
-        chart_of(values)
-        .mark_bar(stroke=NEUTRAL, strokeWidth=0.6)
-        .encode(
-            x=alt.X("rank:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-            y=alt.Y("score:Q", title="score"),
-            color=alt.Color(
-                "shown:N", title="grade", scale=alt.Scale(domain=domain, range=[*shades, "white"]), sort=domain
-            ),
-            tooltip=["run:N", "rank:O", "document:N", alt.Tooltip("score:Q", format=".4g"), "shown:N"],
-        )
-        .properties(
-            width=look.width_beside(text_width(runs, look) + 10 * look.font),
-            height=look.height // (2 if len(runs) <= FEW else 4),
-        )
+    colour = alt.Color(
+        "shown:N",
+        title="grade",
+        scale=alt.Scale(domain=domain, range=[*shades, GROUND]),
+        sort=domain,
+        legend=alt.Legend(symbolStrokeColor=GREY, symbolStrokeWidth=0.6),
     )
-    made = chart.facet(row=alt.Row("run:N", title=None, sort=runs, header=alt.Header(labelAngle=0, labelAlign="left")))
+    base = chart_of([_row(row) for row in rows]).encode(
+        x=alt.X("rank:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+        color=colour,
+        tooltip=["system:N", "rank:O", "document:N", alt.Tooltip("score:Q", format=".4g"), "shown:N"],
+    )
+    made = _bars(base, runs, look) if len(runs) <= MOST_BARS else _cells(base, runs, look)
     made = made.properties(title=title) if title else made
-    return styled(made.resolve_scale(y="independent"), look)
+    told = f"{caption}{' ' if caption else ''}{BARS if len(runs) <= MOST_BARS else CELLS}"
+    return styled(made, look, caption=f"{told}; the darker the more relevant, hollow where unjudged.")
+
+
+def _row(row: Ranked) -> Row:
+    shown = UNJUDGED if row.grade is None else f"{row.grade:g}"
+    return {"system": row.run, "rank": row.rank, "document": row.document, "score": row.score, "shown": shown}
+
+
+def _bars(base: alt.Chart, runs: Sequence[str], look: Theme) -> alt.FacetChart:
+    """The runs below each other, each with scores of its own height."""
+    import altair as alt
+
+    height = look.height // (2 if len(runs) <= FEW else 4)
+    chart = (
+        base.mark_bar(stroke=GREY, strokeWidth=0.6)
+        .encode(y=alt.Y("score:Q", title="score" if len(runs) <= FEW else None))
+        .properties(width=_width(runs, look), height=min(height, look.most // len(runs) - look.font * 2))
+    )
+    header = alt.Header(labelAngle=0, labelAlign="left")
+    faceted = chart.facet(row=alt.Row("system:N", title=None, sort=list(runs), header=header))
+    made: alt.FacetChart = faceted.resolve_scale(y="independent")
+    return made
+
+
+def _cells(base: alt.Chart, runs: Sequence[str], look: Theme) -> alt.Chart:
+    """A row a run: what was found where, without scores."""
+    import altair as alt
+
+    step, names = row_axis(len(runs), look, wanted=look.font + 6)
+    cells = base.mark_rect(stroke=GREY, strokeWidth=min(0.6, step / 30))
+    made: alt.Chart = cells.encode(y=alt.Y("system:N", title=None, sort=list(runs), axis=names)).properties(
+        width=_width(runs, look), height=alt.Step(step)
+    )
+    return made
+
+
+def _width(runs: Sequence[str], look: Theme) -> int:
+    return look.width_beside(text_width(runs, look) + 10 * look.font)

@@ -9,59 +9,66 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.judged import Floats
-from cranfield.plot.style import COLOURS, Row, Theme, chart_of
+from cranfield.plot.naming import NAMED, hue, hued
+from cranfield.plot.style import AXIS, INK, WHOLE, Theme, chart_of
 
 if TYPE_CHECKING:
     import altair as alt
 
+LINE = 1.15  # from one line of text to the next, for each pixel of the font
 LETTER = 0.56  # width of a letter, for each pixel of the font: on the wide side
 SIDES = (1.0, -1.0, 0.0, 0.5, -0.5)  # of a point: right and below, left and above, in line with it, halfway
 AWAY = (0.4, 2, 4, 7, 11)  # from a point to its name, in radii of the point
 
 
-class End(NamedTuple):
-    """The end of a line: its name, where it is, how high the whole line lies, its colour and its dashes."""
-
-    name: str
-    x: float
-    y: float
-    level: float
-    colour: str
-    dash: Sequence[int]
-
-
-def end_labels(ends: Sequence[End], look: Theme, limits: tuple[float, float]) -> list[alt.Chart]:
+def end_labels(base: alt.Chart, look: Theme, limits: tuple[float, float], right: float) -> list[alt.Chart]:
     """Each name to the right of its line's end, moved apart where names would touch and led to by a thin line.
 
-    Where colours repeat, a sample of the line with its dashes stands before the name.
+    `base` has rows of `label`, `x`, `y` and, where a line is about a system, `system`. Names are placed by the chart
+    itself, whichever of them are shown.
     """
     import altair as alt
 
     low, high = limits
+    gap = (high - low) * look.font * LINE / look.height
+    lines = (
+        hued(base)
+        .transform_filter(NAMED)
+        .transform_aggregate(last="argmax(x)", level="mean(y)", groupby=["label", "system", "hue"])
+        .transform_calculate(end="datum.last.y", x="datum.last.x", right=str(right))
+    )
     # Lines that end in the same place are named in the order in which they lie before that.
-    ordered = sorted(ends, key=lambda end: (end.y, end.level))
-    places = spread([end.y for end in ordered], (high - low) * look.font * 1.1 / look.height, low, high)
-    right = max((end.x for end in ends), default=0.0)
-    rows: list[Row] = [
-        {"label": end.name, "x": end.x, "right": right, "from": end.y, "y": place, "colour": end.colour}
-        for end, place in zip(ordered, places, strict=True)
+    placed = kept_apart(lines, ["end", "level"], gap, low, high).encode(color=hue())
+    leader = look.font + 3
+    thin = placed.mark_rule(strokeWidth=0.7, xOffset=2, x2Offset=leader)
+    text = placed.mark_text(align="left", dx=leader + 3, fontSize=look.font)
+    return [
+        thin.encode(x="x:Q", x2="right:Q", y="end:Q", y2="place:Q"),
+        text.encode(x="right:Q", y="place:Q", text="label:N", color=alt.value(INK)),
     ]
-    base = chart_of(rows).encode(color=alt.Color("colour:N", scale=None))
-    leader, sample = look.font + 3, _sample(len(ends), look)
-    thin = base.mark_rule(strokeWidth=0.7, xOffset=2, x2Offset=leader)
-    layers = [thin.encode(x="x:Q", x2="right:Q", y="from:Q", y2="y:Q")]
-    if sample:
-        dashes = alt.Scale(domain=[end.name for end in ends], range=[list(end.dash) for end in ends])
-        key = base.mark_rule(strokeWidth=look.line, xOffset=leader, x2Offset=leader + sample)
-        dash = alt.StrokeDash("label:N", scale=dashes, legend=None)
-        layers.append(key.encode(x="right:Q", x2="right:Q", y="y:Q", strokeDash=dash))
-    text = base.mark_text(align="left", dx=leader + sample + 3, fontSize=look.font)
-    return [*layers, text.encode(x="right:Q", y="y:Q", text="label:N")]
 
 
-def _sample(count: int, look: Theme) -> int:
-    """How long the sample of a line is: there is none where colours tell all lines apart."""
-    return look.font * 2 if count > len(COLOURS) else 0
+def kept_apart(chart: alt.Chart, fields: Sequence[str], gap: float, low: float, high: float) -> alt.Chart:
+    """The chart with a `place` in each row: as near as may be to the first of the fields, in the order of all of them,
+    at least `gap` from the others, and within the limits; where there is no room for all, the gap shrinks.
+
+    Pushing labels upwards only, or downwards only, keeps them apart; so does the mean of the two, which is nearer.
+    """
+    import altair as alt
+
+    order = [alt.SortField("label_number")]
+    return (
+        chart.transform_window(label_number="row_number()", sort=[alt.SortField(field) for field in fields])
+        .transform_joinaggregate(label_count="count()")
+        .transform_calculate(label_gap=f"min({gap}, {high - low} / max(datum.label_count - 1, 1))")
+        .transform_calculate(free=f"datum['{fields[0]}'] - datum.label_number * datum.label_gap")
+        .transform_window(upwards="max(free)", sort=order, frame=[None, 0])
+        .transform_window(downwards="min(free)", sort=order, frame=[0, None])
+        .transform_calculate(
+            place=f"clamp((datum.upwards + datum.downwards) / 2, {low} - datum.label_gap, "
+            f"{high} - datum.label_count * datum.label_gap) + datum.label_number * datum.label_gap"
+        )
+    )
 
 
 def beside_lines(names: Sequence[str], look: Theme) -> float:
@@ -71,40 +78,28 @@ def beside_lines(names: Sequence[str], look: Theme) -> float:
     >>> beside_lines(["bm25"], find_theme("screen")) < beside_lines(["bm25 with feedback"], find_theme("screen"))
     True
     """
-    return look.font + 6 + _sample(len(names), look) + text_width(names, look)
+    return look.font + 6 + text_width(names, look)
+
+
+def row_axis(count: int, look: Theme, *, wanted: float) -> tuple[float, alt.Axis]:
+    """How high each of so many rows is, and the axis with their names: smaller where rows are low, and no name on
+    another where they are lower than that.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> [row_axis(count, find_theme("screen"), wanted=20)[0] for count in (5, 60)]
+    [20, 15.0]
+    """
+    import altair as alt
+
+    step = look.row(count, wanted)
+    font = max(look.font * 0.6, min(look.font, step / LINE))
+    overlap: bool | str = False if font * LINE <= step + 0.5 else "greedy"
+    return step, alt.Axis(labelLimit=WHOLE, labelFontSize=font, labelOverlap=overlap)
 
 
 def text_width(texts: Sequence[str], look: Theme) -> float:
     """How many pixels the longest of some texts takes, about."""
     return max(map(len, texts), default=0) * look.font * LETTER
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places for labels as near as can be to where they belong, at least `gap` apart and inside the limits.
-
-    Labels that would touch are pooled into a block centred on the mean of their places, as in isotonic regression.
-    Where there is no room for all, the gap shrinks.
-
-    >>> spread([5.0, 5.0, 0.0], 1.0, 0.0, 10.0)
-    [4.5, 5.5, 0.0]
-    """
-    count = len(wanted)
-    if count == 0:
-        return []
-    gap = min(gap, (high - low) / max(count - 1, 1))
-    order = sorted(range(count), key=lambda i: wanted[i])
-    blocks: list[tuple[float, int]] = []  # where the first label of each block would be, and how many there are
-    for place, i in enumerate(order):
-        blocks.append((wanted[i] - place * gap, 1))
-        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
-            (upper, n), (lower, m) = blocks[-2], blocks[-1]
-            blocks[-2:] = [((upper * n + lower * m) / (n + m), n + m)]
-    starts = np.repeat([start for start, _ in blocks], [number for _, number in blocks])
-    starts = np.clip(starts, low, high - (count - 1) * gap)
-    places = [0.0] * count
-    for place, i in enumerate(order):
-        places[i] = float(starts[place] + place * gap)
-    return places
 
 
 class Frame(NamedTuple):
@@ -141,9 +136,15 @@ class PlacedName(NamedTuple):
 
 
 def near_points(
-    named: Sequence[tuple[str, float, float]], others: Sequence[tuple[float, float]], frame: Frame, look: Theme
+    named: Sequence[tuple[str, float, float]],
+    others: Sequence[tuple[float, float]],
+    frame: Frame,
+    look: Theme,
+    *,
+    lines: Sequence[tuple[float, float, float, float]] = (),
 ) -> list[PlacedName]:
-    """Where the name of each point stands, and where a line to it ends, if one is needed.
+    """Where the name of each point stands, and where a line to it ends, if one is needed: not on another point, nor,
+    if that can be, across the lines, which go straight across or up and down.
 
     >>> from cranfield.plot.style import find_theme
     >>> frame = Frame((0.0, 1.0), (0.0, 1.0), 100.0, 100.0)
@@ -153,10 +154,16 @@ def near_points(
     """
     points = [frame.pixels(x, y) for _, x, y in named] + [frame.pixels(x, y) for x, y in others]
     radius = look.font * 0.35
-    boxes = np.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
+    taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
+    for x, y, to_x, to_y in lines:
+        (left, right), (top, bottom) = (
+            sorted(pair) for pair in zip(frame.pixels(x, y), frame.pixels(to_x, to_y), strict=True)
+        )
+        taken.append((left - 1, top - 1, right + 1, bottom + 1))
+    boxes = np.array(taken)
     names = []
     for (label, x, y), point in zip(named, points, strict=False):
-        size = len(label) * look.font * LETTER, look.font * 1.1
+        size = len(label) * look.font * LETTER, look.font * LINE
         box = _free_place(point, size, boxes, frame, radius)
         boxes = np.vstack([boxes, box])
         text_x, text_y = frame.units(box[0], (box[1] + box[3]) / 2)
@@ -194,6 +201,6 @@ def name_layers(names: Sequence[PlacedName], look: Theme) -> list[alt.Chart]:
     """The names that `near_points` has placed, each with a thin line to its point."""
 
     base = chart_of([name._asdict() for name in names])
-    line = base.mark_rule(strokeWidth=0.7, color="#888").encode(x="x:Q", y="y:Q", x2="near_x:Q", y2="near_y:Q")
-    text = base.mark_text(align="left", fontSize=look.font, color="#222")
+    line = base.mark_rule(strokeWidth=0.7, color=AXIS).encode(x="x:Q", y="y:Q", x2="near_x:Q", y2="near_y:Q")
+    text = base.mark_text(align="left", fontSize=look.font, color=INK)
     return [line, text.encode(x="text_x:Q", y="text_y:Q", text="label:N")]

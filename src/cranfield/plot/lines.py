@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from cranfield.plot.curves import Curves, Point
-from cranfield.plot.labels import End, beside_lines, end_labels
-from cranfield.plot.style import (
-    COLOURS,
-    DASHES,
-    INK,
-    Chart,
-    Row,
-    Theme,
-    chart_of,
-    colour_scale,
-    dash_scale,
-    find_theme,
-    styled,
-)
+from cranfield.plot.curves import Curves, Point, interpolation
+from cranfield.plot.labels import beside_lines, end_labels
+from cranfield.plot.naming import NAMED, OTHERS, hue, hued, named_systems, of_grey
+from cranfield.plot.style import GROUND, Chart, Row, Theme, chart_of, find_theme, styled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,16 +17,32 @@ if TYPE_CHECKING:
 AXIS = 34  # pixels of an axis with its title, at the font of a paper
 FEW = 4  # runs of which a picture shows everything; of more it shows what can still be told apart
 DOTS = [2, 2]
-RUN, SECOND, SHARED, REST = "run", "second", "shared", "rest"
-MOST_TOLD_APART = len(COLOURS) * len(DASHES)  # lines; of more, some are named and the others are pale
-MOST_NAMED = 20
-PALE = "#d0d0d0"
+THIN = 0.7  # lines of systems that are not named
+RUN, SECOND, SHARED = "run", "second", "shared"
+STEPS, STRAIGHT = "step-before", "linear"
+
+
+class Chosen(TypedDict):
+    """The systems that are named among many."""
+
+    baseline: str | None
+    highlight: Sequence[str]
 
 
 def lines(
-    curves: Curves, *, theme: str = "screen", title: str = "", y_domain: tuple[float, float] | None = None
+    curves: Curves,
+    *,
+    theme: str = "screen",
+    title: str = "",
+    caption: str = "",
+    y_domain: tuple[float, float] | None = None,
+    baseline: str | None = None,
+    highlight: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
 ) -> Chart:
     """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
+
+    Of many runs the one that lies best on the whole, the baseline and those to highlight are coloured and named.
 
     >>> from cranfield.evaluation.experiment import Experiment
     >>> from cranfield.plot.curves import interpolated
@@ -46,54 +52,61 @@ def lines(
     """
     import altair as alt
 
-    every = list(dict.fromkeys(_label(point) for point in curves.points if not point.series))
-    names, more = highest(curves, every)
-    shared = shared_series(curves)
-    look = find_theme(theme).tall_enough_for(len(names) + len(shared))
-    rows = [
-        _row(point, SECOND if point.series else RUN)
-        for point in curves.points
-        if point.series not in shared and _label(point) in names
-    ]
-    rows += [_row(point, REST) for point in curves.points if not point.series and _label(point) not in names]
-    rows += [_row(point._replace(run=point.series), SHARED) for points in shared.values() for point in points]
+    look, shared = find_theme(theme), shared_series(curves)
+    gains = levels(curves)
+    of_baseline = _of_runs([] if baseline is None else [baseline], curves)
+    named = named_systems(gains, baseline=of_baseline, highlight=_of_runs(highlight, curves))
+    rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
+    for row in rows:
+        row["label"] = (labels or {}).get(str(row["label"]), row["label"])
+    rows += [_reference(point) for points in shared.values() for point in points]
     low, high = y_domain or _limits([point.y for point in curves.points])
-    base = chart_of(rows).encode(
-        x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
-        y=alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[low, high], nice=False)),
+    across = [point.x for point in curves.points] or [0.0, 1.0]
+    data = chart_of(rows)
+    base = hued(data).encode(
+        x=_axis("x", curves.x, min(across), max(across)),
+        y=_axis("y", curves.y, low, high),
+        color=hue(),
         detail="label:N",
         tooltip=["label:N", alt.Tooltip("x:Q", title=curves.x), alt.Tooltip("y:Q", title=curves.y, format=".4f")],
     )
-    coloured = base.encode(color=alt.Color("label:N", scale=colour_scale(names), legend=None))
-    dash = alt.StrokeDash("label:N", scale=dash_scale(names), legend=None)
-    main = coloured.mark_line(strokeWidth=look.line).encode(strokeDash=dash)
-    second = coloured.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS)
-    layers = [base.mark_line(strokeWidth=0.7, color=PALE).transform_filter(alt.datum.part == REST)] if more else []
-    layers.append(main.transform_filter(alt.datum.part == RUN))
+    join = STEPS if curves.steps else STRAIGHT
+    of_runs = base.transform_filter(alt.datum.part == RUN)
+    layers = [
+        of_runs.transform_filter(OTHERS).mark_line(strokeWidth=THIN, interpolate=join),
+        of_runs.transform_filter(NAMED).mark_line(strokeWidth=look.line, interpolate=join),
+    ]
     if any(row["part"] == SECOND for row in rows):
-        layers.append(second.transform_filter(alt.datum.part == SECOND))
+        second = base.transform_filter(alt.datum.part == SECOND).transform_filter(NAMED)
+        layers.append(second.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS))
     if shared:
-        reference = base.mark_line(strokeWidth=look.line * 0.8, strokeDash=DOTS, color=INK)
-        layers.append(reference.transform_filter(alt.datum.part == SHARED))
-    ends = _ends(curves, names)
-    ends += [_end(_label(points[0]._replace(run=series)), points, INK, DOTS) for series, points in shared.items()]
-    caption = "; ".join(filter(None, (title, more)))
-    return _finished([*layers, *end_labels(ends, look, (low, high))], [end.name for end in ends], look, caption)
+        reference = base.transform_filter(alt.datum.part == SHARED)
+        layers.append(reference.mark_line(strokeWidth=look.line * 0.8, strokeDash=DOTS))
+    layers += end_labels(data.transform_filter(alt.datum.part != SECOND), look, (low, high), max(across))
+    told = caption + of_grey(named, len(gains), curves.noun)
+    texts = [str(row["label"]) for row in rows if row["part"] == SHARED or row["system"] in named]
+    return _finished(layers, look, texts=texts, title=title, caption=told, named=named)
 
 
-def highest(curves: Curves, names: Sequence[str]) -> tuple[list[str], str]:
-    """The curves that are named, and what is to be said of the others: all of them, or those that end highest.
+def levels(curves: Curves) -> dict[str, float]:
+    """Each line, with how good it is on the whole: the mean of its heights, turned so that more is better.
 
-    >>> points = [Point(f"run {i}", "", "", 1.0, float(i)) for i in range(100)]
-    >>> names, told = highest(Curves("rank", "P", tuple(points)), [f"run {i}" for i in range(100)])
-    >>> len(names), names[0], told
-    (20, 'run 80', 'the 20 of 100 that end highest are named')
+    >>> levels(Curves("rank", "E", (Point("a", "", "", 1.0, 0.5), Point("a", "", "", 2.0, 0.7)), sign=-1))
+    {'a': -0.6}
     """
-    if len(names) <= MOST_TOLD_APART:
-        return list(names), ""
-    last = {_label(point): point.y for point in curves.points if not point.series}
-    best = set(sorted(names, key=lambda name: -last[name])[:MOST_NAMED])
-    return [name for name in names if name in best], f"the {MOST_NAMED} of {len(names)} that end highest are named"
+    heights: dict[str, list[float]] = {}
+    for point in curves.points:
+        if not point.series:
+            heights.setdefault(_label(point), []).append(point.y)
+    return {name: (curves.sign or 1) * sum(of_line) / len(of_line) for name, of_line in heights.items()}
+
+
+def _of_runs(runs: Sequence[str], curves: Curves) -> list[str]:
+    """The lines of some runs: of each one, or one a topic where topics are drawn."""
+    of_run: dict[str, dict[str, None]] = {}
+    for point in curves.points:
+        of_run.setdefault(point.run, {})[_label(point)] = None
+    return [label for run in runs for label in of_run.get(run, {run: None})]
 
 
 def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
@@ -115,7 +128,15 @@ def shared_series(curves: Curves) -> Mapping[str, list[Point]]:
     return shared
 
 
-def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", title: str = "") -> Chart:
+def raw_and_interpolated(
+    raw: Curves,
+    smooth: Curves,
+    *,
+    theme: str = "screen",
+    title: str = "",
+    baseline: str | None = None,
+    highlight: Sequence[str] = (),
+) -> Chart:
     """The points where relevant documents are found, and the interpolated curve over them, as lectures draw it.
 
     Of many runs only the interpolated curves are drawn: their points would hide each other.
@@ -123,86 +144,120 @@ def raw_and_interpolated(raw: Curves, smooth: Curves, *, theme: str = "screen", 
     import altair as alt
 
     look = find_theme(theme)
-    over = Curves(smooth.x, smooth.y, tuple(point._replace(topic="") for point in smooth.points))
-    names = list(dict.fromkeys(point.run for point in over.points))
-    if len(names) > FEW:
-        return lines(over, theme=theme, title=title, y_domain=(0.0, 1.0))
-    colour = alt.Color("run:N", scale=colour_scale(names), legend=None)
-    limits = alt.Scale(domain=[0, 1], nice=False)
-    x, y = alt.X("x:Q", title="recall", scale=limits), alt.Y("y:Q", title="precision", scale=limits)
-    tooltip: list[str | alt.Tooltip] = [
-        "run:N",
+    over = replace(smooth, points=tuple(point._replace(topic="") for point in smooth.points))
+    steps = replace(raw, points=tuple(point._replace(topic="") for point in interpolation(raw).points))
+    gains = levels(over)
+    if len(gains) > FEW:
+        caption = f"Interpolated precision at the eleven standard recall levels{title and ', ' + title}."
+        chosen: Chosen = {"baseline": baseline, "highlight": highlight}
+        return lines(over, theme=theme, title=title, caption=caption, y_domain=(0.0, 1.0), **chosen)
+    named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
+    tooltip = [
+        "system:N",
         alt.Tooltip("x:Q", title="recall"),
         alt.Tooltip("y:Q", title="precision", format=".4f"),
     ]
-    after_each = chart_of(list(raw.rows())).encode(color=colour, tooltip=tooltip, x=x, y=y)
-    levels = chart_of(list(over.rows())).encode(color=colour, tooltip=tooltip, x=x, y=y)
+    x, y = _axis("x", "recall", 0.0, 1.0), _axis("y", "precision", 0.0, 1.0)
+    at_levels = chart_of([_row(point, RUN) for point in over.points])
+    after_each, stepped, square = (
+        hued(data).encode(color=hue(), tooltip=tooltip, x=x, y=y, detail="system:N")
+        for data in (
+            chart_of([_row(point._replace(topic=""), RUN) for point in raw.points]),
+            chart_of([_row(point, RUN) for point in steps.points]),
+            at_levels,
+        )
+    )
     layers = [
-        after_each.mark_line(strokeWidth=look.line / 2, opacity=0.7),
-        levels.mark_line(strokeWidth=look.line, strokeDash=[6, 3]),
+        after_each.mark_line(strokeWidth=look.line / 2, strokeDash=DOTS),
+        stepped.mark_line(strokeWidth=look.line, interpolate=STEPS),
         # A relevant document may be found just at a level: its point is seen within the square.
-        levels.mark_point(shape="square", filled=False, fill="white", size=look.font * 7, opacity=1, clip=False),
+        square.mark_point(shape="square", filled=False, fill=GROUND, size=look.font * 7, opacity=1, clip=False),
         after_each.mark_point(filled=True, size=look.font * 3, opacity=1, clip=False),
-        *end_labels(_ends(over, names), look, (0.0, 1.0)),
+        *end_labels(at_levels, look, (0.0, 1.0), 1.0),
     ]
-    caption = "points: after each relevant document; squares: interpolated"
-    return _finished(
-        layers, names, look, [title, caption] if look.column else f"{title}; {caption}" if title else caption
+    told = "points: after each relevant document; squares: interpolated, the highest precision from there on"
+    caption = (
+        f"Precision after each relevant document{title and ' of ' + title} (points) and interpolated precision (steps, "
+        "with squares at the eleven standard recall levels): the highest at this recall or any above."
     )
+    heading = [*filter(None, [title]), *told.split("; ")] if look.column else "; ".join(filter(None, [title, told]))
+    caption += of_grey(named, len(gains))
+    return _finished(layers, look, texts=named, title=heading, caption=caption, named=named)
 
 
-def band(curves: Curves, *, theme: str = "screen", title: str = "") -> Chart:
-    """Lines with a band from each up to its upper series; of many runs the band is left out."""
+def band(
+    curves: Curves,
+    *,
+    theme: str = "screen",
+    title: str = "",
+    caption: str = "",
+    baseline: str | None = None,
+    highlight: Sequence[str] = (),
+) -> Chart:
+    """Lines with a band from each that is named up to its upper series; of many the band is left out."""
     import altair as alt
 
-    names, more = highest(curves, list(dict.fromkeys(point.run for point in curves.points)))
-    look = find_theme(theme).tall_enough_for(len(names))
+    look, gains = find_theme(theme), levels(curves)
+    named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
-    rows = [p._asdict() | {"upper": upper[p.run, p.x]} for p in curves.points if p.series == "" and p.run in names]
-    rest = [p._asdict() for p in curves.points if p.series == "" and p.run not in names]
-    pale = chart_of(rest).mark_line(strokeWidth=0.7, color=PALE)
-    base = chart_of(rows).encode(
-        x=alt.X("x:Q", title=curves.x, scale=alt.Scale(nice=False, zero=False)),
-        color=alt.Color("run:N", scale=colour_scale(names), legend=None),
-        tooltip=["run:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
+    data = chart_of([_row(p, RUN) | {"upper": upper[p.run, p.x]} for p in curves.points if not p.series])
+    across = [point.x for point in curves.points] or [0.0, 1.0]
+    base = hued(data).encode(
+        x=_axis("x", curves.x, min(across), max(across)),
+        color=hue(),
+        detail="system:N",
+        tooltip=["system:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
     )
-    height = alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[0, 1]))
-    dash = alt.StrokeDash("run:N", scale=dash_scale(names), legend=None)
+    height, most = _axis("y", curves.y, 0.0, 1.0), alt.Y("upper:Q", title=curves.y)
+    of_named, of_others = base.transform_filter(NAMED), base.transform_filter(OTHERS)
     layers = [
-        *([pale.encode(x="x:Q", y="y:Q", detail="run:N")] if rest else []),
-        *([base.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if len(names) <= FEW else []),
-        base.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS).encode(y=alt.Y("upper:Q", title=curves.y)),
-        base.mark_line(strokeWidth=look.line).encode(y=height, strokeDash=dash),
-        *end_labels(_ends(curves, names), look, (0.0, 1.0)),
+        of_others.mark_line(strokeWidth=THIN).encode(y=height),
+        *([of_named.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if len(named) <= FEW else []),
+        of_named.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS).encode(y=most),
+        of_named.mark_line(strokeWidth=look.line).encode(y=height),
+        *end_labels(data, look, (0.0, 1.0), max(across)),
     ]
-    return _finished(layers, names, look, "; ".join(filter(None, (title, more))))
+    caption += of_grey(named, len(gains))
+    return _finished(layers, look, texts=named, title=title, caption=caption, named=named)
 
 
-def _finished(layers: Sequence[alt.Chart], names: Sequence[str], look: Theme, title: str | list[str]) -> Chart:
+def _axis(field: Literal["x", "y"], title: str, low: float, high: float) -> alt.X | alt.Y:
+    """An axis with limits of all rows: it stays where it is when some are left out."""
     import altair as alt
 
-    width = look.width_beside(AXIS + beside_lines(names, look))
-    return styled(alt.layer(*layers).properties(width=width, height=look.height, title=title), look)
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    channel: alt.X | alt.Y = {"x": alt.X, "y": alt.Y}[field](
+        f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False)
+    )
+    return channel
+
+
+def _finished(
+    layers: Sequence[alt.Chart],
+    look: Theme,
+    *,
+    texts: Sequence[str],
+    title: str | list[str],
+    caption: str,
+    named: Sequence[str],
+) -> Chart:
+    import altair as alt
+
+    width = look.width_beside(AXIS + beside_lines(texts, look))
+    chart = alt.layer(*layers).properties(width=width, height=look.height, title=title)
+    return styled(chart, look, caption=caption, params={"named": named})
 
 
 def _row(point: Point, part: str) -> Row:
-    return {"label": _label(point), "part": part, "x": point.x, "y": point.y}
+    """A point of a system's line; a system with a line a topic is as many as it has lines."""
+    label = _label(point)
+    return {"system": label, "label": label, "part": part, "x": point.x, "y": point.y}
 
 
-def _ends(curves: Curves, names: Sequence[str]) -> list[End]:
-    of_name: dict[str, list[Point]] = {name: [] for name in names}
-    for point in curves.points:
-        if point.series == "" and _label(point) in of_name:
-            of_name[_label(point)].append(point)
-    return [
-        _end(name, points, COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)])
-        for i, (name, points) in enumerate(of_name.items())
-    ]
-
-
-def _end(name: str, points: Sequence[Point], colour: str, dash: Sequence[int]) -> End:
-    level = sum(point.y for point in points) / len(points)
-    return End(name, points[-1].x, points[-1].y, level, colour, dash)
+def _reference(point: Point) -> Row:
+    """A point of a line that belongs to no system."""
+    return {"label": _label(point._replace(run=point.series)), "part": SHARED, "x": point.x, "y": point.y}
 
 
 def _label(point: Point) -> str:

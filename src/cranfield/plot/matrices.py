@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.errors import UsageError
+from cranfield.errors import UsageError, plural
 from cranfield.judged import Floats
-from cranfield.plot.labels import text_width
-from cranfield.plot.style import SHADES, WHOLE, Chart, Row, Theme, chart_of, find_theme, styled
+from cranfield.plot.labels import LINE, row_axis, text_width
+from cranfield.plot.style import (
+    AXIS,
+    GRID,
+    GROUND,
+    SHADES,
+    TWO_SIDED,
+    WRITTEN_SHADES,
+    Chart,
+    Row,
+    Theme,
+    chart_of,
+    find_theme,
+    styled,
+)
 from cranfield.plot.subject import Subject, picture
-from cranfield.plot.topics import MOST, axis_title, columns, means
+from cranfield.plot.topics import MOST, axis_title, columns, group_size, means
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.statistics.resampled import topic_draws
 from cranfield.statistics.significance import Sampling
@@ -22,14 +35,14 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2000
 AT_ONCE = 100  # resamples
+ROUNDING = 1e-9
 DECIMALS = 12  # of means that are told apart
 UNDEFINED = "–"  # where a measure has all runs level, there is no ordering to agree with
 MOST_CELLS = 20_000  # of a heat map
 MOST_WRITTEN = 12  # names of a matrix whose numbers are written into it
 # p-values are below which step, its name and its shade; the darker, the surer.
 P_STEPS = ((0.001, "below 0.001"), (0.01, "below 0.01"), (0.05, "below 0.05"), (float("inf"), "0.05 or more"))
-P_SHADES = ("#08306b", "#2171b5", "#9ecae1", "#f0f0f0")
-P_DARK = ("below 0.001", "below 0.01")
+P_SHADES = (SHADES[5], SHADES[3], SHADES[1], GROUND)
 
 
 @picture("heatmap", measures=("nDCG@10",), uses=("sort",))
@@ -40,13 +53,14 @@ def heatmap(subject: Subject) -> Chart:
     look = find_theme(subject.theme)
     results = subject.results
     measure, scores = results.measures[0], results.scores[:, 0]
-    sign = measure.sign or 1
+    sign, count = measure.sign or 1, len(results.runs)
     topic_order = np.argsort(sign * np.nanmean(scores, axis=0)) if subject.sort else np.arange(len(results.topics))
-    run_order = np.argsort(-sign * results.means[:, 0]) if subject.sort else np.arange(len(results.runs))
-    made = columns(results.topics, topic_order.tolist(), min(MOST, max(60, MOST_CELLS // len(results.runs))))
+    run_order = np.argsort(-sign * results.means[:, 0]) if subject.sort else np.arange(count)
+    most = min(MOST, max(60, MOST_CELLS // count))
+    made, size = columns(results.topics, topic_order.tolist(), most), group_size(len(results.topics), most)
     shown = means(scores, made)
     rows = [
-        {"run": results.runs[r], "topic": column.label, "score": float(shown[r, c])}
+        {"system": results.runs[r], "topic": column.label, "score": float(shown[r, c])}
         for r in run_order
         for c, column in enumerate(made)
         if not np.isnan(shown[r, c])
@@ -54,34 +68,40 @@ def heatmap(subject: Subject) -> Chart:
     width = look.width_beside(text_width(results.runs, look) + 6 * look.font)
     few = len(results.topics) * (look.font + 2) <= width
     order = f", {'hardest' if measure.sign else 'lowest'} first" if subject.sort else ""
-    height = max(4, len(results.runs)) * (look.font + 6)
+    step, names = row_axis(count, look, wanted=look.font + 6)
     high = 1.0 if measure.definition.range == (0.0, 1.0) else float(np.nanmax(scores))
+    low = min(0.0, float(np.nanmin(scores)))
+    shades = list(SHADES if measure.sign >= 0 else SHADES[::-1])  # strong is good
     chart = (
         chart_of(rows)
         .mark_rect()
         .encode(
             x=alt.X(
                 "topic:N",
-                title=f"topic{order}" if few else axis_title(len(results.topics), made, order, "column"),
+                title=f"topic{order}" if few else axis_title(len(results.topics), size, order, "column"),
                 sort=[column.label for column in made],
                 axis=alt.Axis(labels=few, ticks=few, domain=False),
             ),
-            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in run_order], axis=alt.Axis(labelLimit=WHOLE)),
+            y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in run_order], axis=names),
             color=alt.Color(
                 "score:Q",
                 title=measure.label,
-                scale=alt.Scale(
-                    scheme=SHADES,
-                    domain=[min(0.0, float(np.nanmin(scores))), high or 1.0],
-                    reverse=measure.sign < 0,  # strong is good
-                ),
-                legend=alt.Legend(gradientLength=min(height - 2 * look.font, 200)),
+                scale=alt.Scale(range=shades, domain=[low, high if high > low else low + 1.0], interpolate="rgb"),
+                legend=alt.Legend(gradientLength=_gradient(count * step)),
             ),
-            tooltip=["run:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
+            tooltip=["system:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
         )
-        .properties(width=width, height=height)
+        .properties(width=width, height=alt.Step(step))
     )
-    return styled(chart, look)
+    caption = f"{measure} of {plural(count, 'system')} on {plural(len(results.topics), 'topic')}"
+    caption += f", a column a topic{order}, the best system on top." if subject.sort else ", a column a topic."
+    caption += f" Each column is the mean of {size} neighbouring topics." if size > 1 else ""
+    return styled(chart, look, caption=caption)
+
+
+def _gradient(height: float) -> float:
+    """How long the colours of a legend are, beside something so high."""
+    return min(max(height, 60.0), 200.0)
 
 
 @picture("p-values", measures=("nDCG@10",), uses=("baseline",))
@@ -92,21 +112,26 @@ def p_values(subject: Subject) -> Chart:
     comparison = subject.comparison
     panel = comparison.panels[0]
     order = [comparison.systems[i] for i in np.argsort(-panel.gains, kind="stable")]
-    rows = []
+    rows: list[Row] = []
     for (i, j), p in zip(comparison.pairs.tolist(), panel.adjusted.tolist(), strict=True):
         for a, b in ((i, j), (j, i)):
             shown = "<.001" if p < 0.001 else f"{p:.3f}"
             step = next(name for limit, name in P_STEPS if p < limit)
-            rows.append({"a": comparison.systems[a], "b": comparison.systems[b], "value": p, "shown": shown})
-            rows[-1] |= {"step": step, "dark": step in P_DARK}
-    scale = alt.Scale(domain=[name for _, name in P_STEPS], range=list(P_SHADES))
+            names = {"system": comparison.systems[a], "other": comparison.systems[b]}
+            rows.append(names | {"value": p, "shown": shown, "step": step})
+    look = find_theme(subject.theme)
     colour = alt.Color(
         "step:N",
         title="adjusted p",
-        scale=scale,
-        legend=alt.Legend(orient="top", symbolType="square", titleOrient="left", columns=2),
+        scale=alt.Scale(domain=[name for _, name in P_STEPS], range=list(P_SHADES)),
+        legend=alt.Legend(orient="top", symbolType="square", symbolStrokeColor=AXIS, symbolStrokeWidth=1, columns=2),
     )
-    return _square(rows, order, find_theme(subject.theme), title=panel.heading, colour=colour)
+    caption = (
+        f"p of the pairs of {plural(len(order), 'system')} by {panel.measure} on {plural(len(panel.topics), 'topic')}, "
+        f"adjusted for {plural(comparison.comparisons, 'comparison')}, the best system first. Decided by "
+        f"{comparison.rule}."
+    )
+    return styled(_square(rows, order, look, colour=colour).properties(title=panel.heading), look, caption=caption)
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
@@ -123,16 +148,24 @@ def agreement(subject: Subject) -> Chart:
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
     rows: list[Row] = [
-        {"a": a, "b": b, "value": None, "shown": UNDEFINED, "dark": False}
-        if np.isnan(value)
-        else {"a": a, "b": b, "value": value, "shown": f"{value:.2f}", "dark": abs(value) > 0.6}
+        {"measure": a, "other_measure": b}
+        | (
+            {"value": None, "shown": UNDEFINED}
+            if np.isnan(value)
+            else {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
+        )
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(gains[:, i], gains[:, j]))]
     ]
-    scale = alt.Scale(domain=[-1, 0, 1], range=["#b35806", "#ffffff", "#08519c"], interpolate="rgb", clamp=True)
-    colour = alt.Color("value:Q", title="tau", scale=scale)
-    return _square(rows, names, find_theme(subject.theme), title="Kendall's tau of the orderings", colour=colour)
+    scale = alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(TWO_SIDED), interpolate="rgb", clamp=True)
+    look = find_theme(subject.theme)
+    made = _square(rows, names, look, colour=alt.Color("value:Q", title="tau", scale=scale), of="measure")
+    caption = (
+        f"Kendall's tau between the orderings of {plural(len(results.runs), 'system')} by each pair of measures, on "
+        f"{plural(len(results.topics), 'topic')}: 1 where two measures order all systems alike."
+    )
+    return styled(made.properties(title="Kendall's tau of the orderings"), look, caption=caption)
 
 
 @picture("stability", measures=("nDCG@10",))
@@ -154,39 +187,60 @@ def stability(subject: Subject) -> Chart:
     shares = rank_shares(scores)
     by_mean = np.argsort(-scores.mean(axis=1), kind="stable")
     rows = [
-        {"run": results.runs[r], "rank": place + 1, "share": float(shares[r, place])}
+        {"system": results.runs[r], "rank": place + 1, "share": float(shares[r, place]), "shown": text}
         for r in by_mean
-        for place in range(count)
+        for place, text in enumerate(written_shares(shares[r]))
         if shares[r, place]
     ]
-    chart = (
-        chart_of(rows)
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "rank:O",
-                title=f"rank by {measure.label}, topics drawn anew",
-                axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
-            ),
-            y=alt.Y("run:N", title=None, sort=[results.runs[r] for r in by_mean], axis=alt.Axis(labelLimit=WHOLE)),
-            color=alt.Color(
-                "share:Q",
-                title="share",
-                scale=alt.Scale(scheme=SHADES, domain=[0, 1]),
-                legend=alt.Legend(format=".0%", gradientLength=max(count, 4) * look.font),
-            ),
-            tooltip=["run:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
+    written = count <= MOST_WRITTEN and look.column is None
+    step, names = row_axis(count, look, wanted=look.font + (14 if written else 7))
+    ranks = alt.Scale(domain=[*range(1, count + 1)])  # whichever systems are shown, they are those among all
+    base = chart_of(rows).encode(
+        x=alt.X(
+            "rank:O",
+            title=f"rank by {measure.label}, topics drawn anew",
+            scale=ranks,
+            axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
+        ),
+        y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in by_mean], axis=names),
+        tooltip=["system:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "share:Q",
+            title="share",
+            scale=alt.Scale(range=list(WRITTEN_SHADES if written else SHADES), domain=[0, 1], interpolate="rgb"),
+            legend=alt.Legend(format=".0%", gradientLength=_gradient(count * step)),
         )
     )
-    text = chart.mark_text(fontSize=look.font - 2).encode(
-        text=alt.Text("share:Q", format=".0%"),
-        color=alt.condition(alt.datum.share > 0.5, alt.value("white"), alt.value("#222")),
+    layered = alt.layer(cells, base.mark_text(fontSize=look.font - 2).encode(text="shown:N")) if written else cells
+    room = look.width_beside(text_width(results.runs, look) + 6 * look.font)
+    caption = (
+        f"How often each of {plural(count, 'system')} takes each rank by {measure} when {scores.shape[1]:,} topics are "
+        f"drawn anew from these, with replacement, {RESAMPLES:,} times."
     )
-    written = count <= MOST_WRITTEN and look.column is None
-    layered = alt.layer(chart, text) if written else chart
-    cell = look.font + 14 if written else look.font + 7
-    width = min(max(count, 3) * cell * 1.5, look.width_beside(text_width(results.runs, look) + 6 * look.font))
-    return styled(layered.properties(width=width, height=max(count, 4) * cell), look)
+    made = layered.properties(width=min(max(count, 3) * step * 1.6, room), height=alt.Step(step))
+    return styled(made, look, caption=caption)
+
+
+def written_shares(shares: Floats) -> list[str]:
+    """Shares that add up to 1 as percentages that add up: none is rounded to nothing or to all, and of the others
+    those with the largest remainders are rounded up.
+
+    >>> written_shares(np.array([0.334, 0.333, 0.333])), written_shares(np.array([0.996, 0.004, 0.0]))
+    (['34 %', '33 %', '33 %'], ['>99 %', '<1 %', ''])
+    >>> written_shares(np.array([1.0, 0.0])), written_shares(np.array([0.986, 0.007, 0.007]))
+    (['100 %', ''], ['99 %', '<1 %', '<1 %'])
+    """
+    shares = np.asarray(shares) * 100
+    large = np.flatnonzero(shares >= 1)
+    whole = np.floor(shares[large] + ROUNDING)
+    missing = round(float(shares[large].sum())) - int(whole.sum())
+    whole[np.argsort(whole - shares[large], kind="stable")[:missing]] += 1
+    texts = ["<1 %" if share > 0 else "" for share in shares.tolist()]
+    for place, number in zip(large.tolist(), whole.tolist(), strict=True):
+        texts[place] = ">99 %" if 99 < shares[place] < 100 - ROUNDING else f"{number:.0f} %"
+    return texts
 
 
 def rank_shares(scores: Floats) -> Floats:
@@ -212,21 +266,23 @@ def rank_shares(scores: Floats) -> Floats:
     return times_at_rank / RESAMPLES
 
 
-def _square(rows: list[Row], order: list[str], look: Theme, *, title: str, colour: alt.Color) -> Chart:
+def _square(
+    rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, of: str = "system"
+) -> alt.Chart | alt.LayerChart:
     """Names against names; the numbers are written into the cells if there is room for them."""
     import altair as alt
 
-    written = len(order) <= MOST_WRITTEN
-    angle = -40 if written else -90
+    count, other = max(2, len(order)), "other" if of == "system" else f"other_{of}"
+    written = count <= MOST_WRITTEN
+    step, down = row_axis(count, look, wanted=look.font * 3.6 if written else look.font * LINE)
+    _, across = row_axis(count, look, wanted=step)
+    across.labelAngle = -40 if written else -90
     base = chart_of(rows).encode(
-        x=alt.X("b:N", title=None, sort=order, axis=alt.Axis(labelAngle=angle, labelLimit=WHOLE, labelOverlap=False)),
-        y=alt.Y("a:N", title=None, sort=order, axis=alt.Axis(labelLimit=WHOLE)),
-        tooltip=["a:N", "b:N", alt.Tooltip("value:Q", format=".4f")],
+        x=alt.X(f"{other}:N", title=None, sort=order, axis=across),
+        y=alt.Y(f"{of}:N", title=None, sort=order, axis=down),
+        tooltip=[f"{of}:N", f"{other}:N", alt.Tooltip("value:Q", format=".4f")],
     )
-    cells = base.mark_rect(stroke="white").encode(color=colour)
-    text = base.mark_text(fontSize=look.font - 2).encode(
-        text="shown:N", color=alt.condition(alt.datum.dark, alt.value("white"), alt.value("#222"))
-    )
+    cells = base.mark_rect(stroke=GRID, strokeWidth=min(1.0, step / 20)).encode(color=colour)
+    text = base.mark_text(fontSize=look.font - 2).encode(text="shown:N")
     layered = alt.layer(cells, text) if written else cells
-    size = max(2, len(order)) * (look.font * 3.6 if written else look.font + 2)
-    return styled(layered.properties(width=size, height=size, title=title), look)
+    return layered.properties(width=alt.Step(step), height=alt.Step(step))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cranfield.errors import plural
 from cranfield.evaluation.experiment import Experiment
 from cranfield.formats import read_qrels
 from cranfield.plot.curves import Curves, Point
@@ -15,7 +18,7 @@ MOST_REPLAYED = 500  # topics, evenly among all: every method judges each of the
 TITLE = "pooling methods replayed"
 
 
-@picture("pooling", uses=("depth",))
+@picture("pooling", uses=("depth", "highlight"))
 def pooling(subject: Subject) -> Chart:
     """Relevant documents that pooling methods would have found, by the number of judgements a topic."""
     experiment = subject.experiment
@@ -26,7 +29,7 @@ def pooling(subject: Subject) -> Chart:
     qrels = judged if len(part) == len(topics) else read_qrels({topic: judged.of(topic) for topic in part})
     made = simulate(Experiment(qrels, list(experiment.tables())), budgets=[budget])
     sample = "" if len(part) == len(topics) else f" on {len(part):,} of {len(topics):,} topics"
-    return lines(curves(made), theme=subject.theme, title=f"{TITLE}{sample}")
+    return _drawn(made, len(part), sample, subject.theme, subject.highlight)
 
 
 def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Chart:
@@ -38,7 +41,13 @@ def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Chart:
     >>> found_by_budget(made).to_dict()["layer"][0]["mark"]["type"]
     'line'
     """
-    return lines(curves(simulation), theme=theme, title=TITLE)
+    return _drawn(simulation, None, "", theme, ())
+
+
+def _drawn(made: Simulation, topics: int | None, sample: str, theme: str, highlight: Sequence[str]) -> Chart:
+    where = "" if topics is None else sample or f" on {plural(topics, 'topic')}"
+    caption = f"Share of the known relevant documents that each pooling method finds{where}, by judgements a topic."
+    return lines(curves(made), theme=theme, title=f"{TITLE}{sample}", caption=caption, highlight=highlight)
 
 
 def curves(simulation: Simulation) -> Curves:
@@ -55,4 +64,4 @@ def curves(simulation: Simulation) -> Curves:
         for method in simulation.methods
         for budget, relevant_found in enumerate(simulation.found[method].tolist())
     )
-    return Curves("judgements a topic", "recall", points)
+    return Curves("judgements a topic", "recall", points, noun="methods")

@@ -1,9 +1,12 @@
-"""How pictures look: colours that colour-blind readers tell apart, sizes for the screen and for a column of a paper."""
+"""How pictures look: colours that colour-blind readers tell apart, sizes for the screen and for a column of a paper.
+
+Every colour of a picture stands here, with the one that takes its place on a dark page: a picture has no other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cranfield.errors import UsageError
@@ -15,26 +18,62 @@ if TYPE_CHECKING:
 Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.VConcatChart | alt.FacetChart"
 Row: TypeAlias = dict[str, str | float | None]  # what a mark of a chart shows
 
-# Okabe and Ito's colours, which people with any kind of colour blindness tell apart, but for their yellow, which is too
-# light for lines on white; then the same again with other dashes.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
-DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
-GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], "#999999"
-INK = "#444444"  # of lines that belong to no run: ideals, zero
+# Eight colours, each at 3:1 or more on white, that people with any kind of colour blindness tell apart. They are for
+# marks: what is written has the colour of ink, beside a mark in the colour of its system.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b176ff", "#894e76", "#3b6227", "#eb144e", "#4e3bc4")
+DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))  # of the report's own lines
+GROUND = "#ffffff"  # what is printed must not depend on a page
+INK = "#222222"  # of text, and of lines that belong to no system: ideals, zero
+GREY = "#8f8f8f"  # of systems that are not named, and of what is neither good nor bad
+AXIS, GRID = "#888888", "#e8e8e8"
+GOOD, BAD, NEUTRAL = COLOURS[0], COLOURS[1], GREY
+# Ramps are lists of colours, from white on: where there is nothing, nothing is seen.
+SHADES: Final = (GROUND, "#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b")
+WRITTEN_SHADES = SHADES[:6]  # of cells with text in them: ink is legible on all of these
+TWO_SIDED = ("#d9822b", "#f6c48a", GROUND, "#9ecae1", "#4292c6")  # for what may be negative, with text on it
+FAINT = "#d9d9d9"  # of what is there and counts for nothing
+
+# What takes the place of each colour on a dark page.
+DARK: Mapping[str, str] = {
+    GROUND: "#14181c",
+    INK: "#e6e9ec",
+    GREY: "#7d868e",
+    AXIS: "#8d969e",
+    GRID: "#2a3138",
+    FAINT: "#3a424a",
+    **dict(
+        zip(
+            COLOURS,
+            ("#8ccbff", "#f0803c", "#2fc79a", "#8976ff", "#b1764e", "#b1eb89", "#eb27b1", "#ffd827"),
+            strict=True,
+        )
+    ),
+    **dict(
+        zip(
+            SHADES[1:],
+            ("#1d2f40", "#1f3d57", "#204c70", "#215d8c", "#2a6a9e", "#3f8ac5", "#65a7db", "#98c9ee"),
+            strict=True,
+        )
+    ),
+    "#d9822b": "#8a4b0f",
+    "#f6c48a": "#4d2f12",
+}
 WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so none is cut
-SHADES: Final = "blues"  # sequential scale of heat maps
-TWO_SIDED = "blueorange"  # for differences: safe for colour-blind readers
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Sizes in pixels of a 72-to-the-inch page: of the plot itself and, where it must fit a column, of all of it."""
+    """Sizes in pixels of a 72-to-the-inch page: of the plot itself and, where it must fit a column, of all of it.
+
+    Nothing is higher than `most`, however many systems there are.
+    """
 
     width: int
     height: int
     font: int
     line: float
     family: str
+    most: int
     column: int | None = None
 
     def width_beside(self, beside: float) -> int:
@@ -45,18 +84,18 @@ class Theme:
         """
         return self.width if self.column is None else max(self.column // 3, self.column - int(beside))
 
-    def tall_enough_for(self, names: int) -> Theme:
-        """The same, but higher where so many names in a column would lie on each other.
+    def row(self, count: int, wanted: float) -> float:
+        """How high each of so many rows is: as high as wanted, less where all of them would be too high.
 
-        >>> find_theme("screen").tall_enough_for(20).height, find_theme("screen").tall_enough_for(60).height
-        (340, 858)
+        >>> find_theme("screen").row(5, 20), find_theme("screen").row(100, 20)
+        (20, 9.0)
         """
-        return replace(self, height=max(self.height, round(names * self.font * 1.1)))
+        return min(wanted, self.most / max(count, 1))
 
 
 THEMES: Mapping[str, Theme] = {
-    "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif"),
-    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", column=242),
+    "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif", most=900),
+    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, column=242),
 }
 
 
@@ -78,40 +117,47 @@ def chart_of(rows: Sequence[Mapping[str, str | float | None]]) -> alt.Chart:
     return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
 
 
-def styled(chart: Chart, theme: Theme) -> Chart:
-    """The chart with the theme's fonts, lines and grid, on white: what is printed must not depend on a page."""
+def styled(
+    chart: Chart, theme: Theme, *, caption: str = "", params: Mapping[str, str | Sequence[str]] | None = None
+) -> Chart:
+    """The chart with the theme's fonts, lines and grid, with its caption and what a page may change of it.
+
+    `params` are `named` (the systems that are coloured and named), `first` and `second` (those of a picture of two).
+    """
+    import altair as alt
+
+    for name, value in (params or {}).items():
+        given = value if isinstance(value, str) else list(value)
+        chart = chart.add_params(alt.param(name=name, value=given))
+    if caption:
+        chart = chart.properties(usermeta={"caption": caption})
+    text = {"labelFontSize": theme.font, "titleFontSize": theme.font, "titleFontWeight": "normal"}
+    inked = {"labelColor": INK, "titleColor": INK}
     dressed: Chart = (
-        chart.configure(font=theme.family, background="white")
-        .configure_axis(
-            labelFontSize=theme.font,
-            titleFontSize=theme.font,
-            titleFontWeight="normal",
-            gridColor="#e8e8e8",
-            domainColor="#888",
-            tickColor="#888",
+        chart.configure(font=theme.family, background=GROUND)
+        .configure_axis(**text, **inked, labelFlush=False, gridColor=GRID, domainColor=AXIS, tickColor=AXIS)
+        # A label at every tick: fewer of both where there is little room.
+        .configure_axisXQuantitative(tickCount=alt.ExprRef(f"ceil(width / {theme.font * 6})"))
+        .configure_legend(**text, **inked, labelLimit=WHOLE, titleLimit=WHOLE)
+        .configure_title(
+            fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6, color=INK, subtitleColor=INK
         )
-        .configure_legend(
-            labelFontSize=theme.font, titleFontSize=theme.font, titleFontWeight="normal", labelLimit=WHOLE
-        )
-        .configure_title(fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6)
-        .configure_header(labelFontSize=theme.font, titleFontSize=theme.font)
+        .configure_header(labelFontSize=theme.font, titleFontSize=theme.font, **inked)
         .configure_view(stroke=None)
+        .configure_text(color=INK)
         # A description of every mark would put titles, and the names in them, into expressions as they are.
         .configure_mark(aria=False)
     )
     return dressed
 
 
-def colour_scale(names: Sequence[str]) -> alt.Scale:
-    """A colour for each name, the same in every picture of the same systems."""
+def caption_of(chart: Chart) -> str:
+    """What is said of a picture, in a sentence or two that a paper can keep.
+
+    >>> caption_of(styled(chart_of([]), find_theme("screen"), caption="Nothing."))
+    'Nothing.'
+    """
     import altair as alt
 
-    return alt.Scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
-
-
-def dash_scale(names: Sequence[str]) -> alt.Scale:
-    """A dash for each name: solid until the colours are used up."""
-    import altair as alt
-
-    ranges = [list(DASHES[i // len(COLOURS) % len(DASHES)]) for i in range(len(names))]
-    return alt.Scale(domain=list(names), range=ranges)
+    kept = chart.usermeta
+    return str(kept["caption"]) if kept is not alt.Undefined and "caption" in kept else ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
+
+import numpy as np
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.panels import Evaluated
@@ -15,8 +17,12 @@ from cranfield.errors import UsageError, some
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
+from cranfield.notation import Value
+from cranfield.plot.naming import named_systems
 from cranfield.plot.style import Chart
 from cranfield.registry import Entry, Parameter, Registry, described
+
+Parameters: TypeAlias = Mapping[str, Mapping[str, Value]]  # of runs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,6 +40,9 @@ class Subject:
     sort: bool = True
     costs: Mapping[str, float] | None = None  # what each run costs, for pictures of effectiveness against cost
     cost_label: str = "cost"
+    parameters: Parameters | None = None  # of each run, for pictures of sweeps
+    along: str | None = None  # the parameter that a sweep is drawn along
+    highlight: tuple[str, ...] = ()  # runs to be coloured and named among many
     evaluated: Results | None = None
 
     @cached_property
@@ -51,6 +60,16 @@ class Subject:
         evaluated = {"": Evaluated(results, {run: [run] for run in results.runs})}
         return compare_results(evaluated, results.measures, Question(baseline=self.baseline))
 
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The runs that are coloured and named: all of a few; of many the best by the first measure, the baseline and
+        those to highlight.
+        """
+        means = self.results.means[:, 0] * (self.results.measures[0].sign or 1)
+        gains = dict(zip(self.results.runs, np.nan_to_num(means, nan=-np.inf).tolist(), strict=True))
+        of_baseline = [] if self.baseline is None else [self.baseline]
+        return named_systems(gains, baseline=of_baseline, highlight=self.highlight)
+
     def two_runs(self) -> tuple[str, str]:
         """The two runs of pictures that show two."""
         names = self.results.runs
@@ -66,7 +85,7 @@ class Subject:
         return self.topics[0]
 
 
-Use = Literal["baseline", "depth", "sort", "costs"]
+Use = Literal["baseline", "depth", "sort", "costs", "highlight", "parameters", "along"]
 Draw = Callable[..., Chart]  # of a subject, and the picture's own parameters
 
 
@@ -130,6 +149,7 @@ def picture(
     by_topic: bool = False,
     without_runs: bool = False,
     uses: Sequence[Use] = (),
+    aliases: Sequence[str] = (),
     **parameters: Parameter,
 ) -> Callable[[Draw], Draw]:
     """Registers a function as a kind of picture; the first line of its docstring says what it shows."""
@@ -144,6 +164,7 @@ def picture(
                 by_topic=by_topic,
                 without_runs=without_runs,
                 uses=tuple(uses),
+                aliases=tuple(aliases),
                 function=function,
                 parameters=described(function, "picture", parameters),
             )

@@ -28,17 +28,12 @@ def columns(names: Sequence[str], order: Sequence[int], most: int = MOST) -> lis
     >>> [column.label for column in columns(["a", "b", "c", "d", "e"], range(5), most=3)]
     ['a … b', 'c … d', 'e']
     """
-    size = -(-len(order) // most)
+    size = group_size(len(order), most)
     groups = [list(order[start : start + size]) for start in range(0, len(order), size)]
     return [
         TopicColumn(names[group[0]] if len(group) == 1 else f"{names[group[0]]} … {names[group[-1]]}", group)
         for group in groups
     ]
-
-
-def size_of(made: Sequence[TopicColumn]) -> int:
-    """How many topics a column holds; the last may have fewer."""
-    return len(made[0].topics)
 
 
 def means(scores: Floats, made: Sequence[TopicColumn]) -> Floats:
@@ -55,7 +50,16 @@ def means(scores: Floats, made: Sequence[TopicColumn]) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def axis_title(count: int, made: Sequence[TopicColumn], order: str, mark: str) -> str | list[str]:
+def group_size(count: int, most: int = MOST) -> int:
+    """How many topics a column holds; the last may have fewer.
+
+    >>> group_size(400), group_size(401)
+    (1, 2)
+    """
+    return max(1, -(-count // most))
+
+
+def axis_title(count: int, size: int, order: str, mark: str) -> str | list[str]:
     """What stands under the columns where there is no room for the names of topics."""
     title = plural(count, "topic") + order
-    return title if size_of(made) == 1 else [title, f"each {mark} is the mean of {size_of(made)} neighbours"]
+    return title if size == 1 else [title, f"each {mark} is the mean of {size} neighbours"]

@@ -1,29 +1,38 @@
-"""The pictures of a report, on its first measure, each with what it shows and how to read it."""
+"""The pictures of a report by one of its measures, each with what it shows and how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison
-from cranfield.comparison.standing import against
-from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
+from cranfield.measures import Measure
+from cranfield.plot.comparisons import by_topic, forest_caption, forest_of
 from cranfield.plot.lines import lines
-from cranfield.plot.style import Chart
+from cranfield.plot.style import Chart, find_theme, styled
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.report.contents import Report
 
 
 class Illustration(NamedTuple):
-    """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called."""
+    """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called.
+
+    `heading` is the title with {baseline}, {first} and {second} for the systems that a reader of the page may choose;
+    `systems` says how many there must be, `of_measure` whether another measure makes it another picture. `draw_all`
+    draws it with the rows of every baseline, of which the page shows those that are chosen.
+    """
 
     name: str
     title: str
     caption: str
     draw: Callable[[], Chart]
+    heading: str = ""
+    systems: int = 1
+    of_measure: bool = True
+    draw_all: Callable[[], Chart] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,23 +48,29 @@ class ComparedSubject(Subject):
         return self.compared
 
 
-def figures(report: Report, theme: str = "screen") -> list[Illustration]:
-    """The pictures that these systems allow, in the order of a report."""
-    measure = report.results.measures[0]
+def figures(report: Report, theme: str = "screen", measure: Measure | None = None) -> list[Illustration]:
+    """The pictures that these systems allow by a measure (the first, if none is named), in the order of a report."""
+    measure = measure or report.results.measures[0]
     results = report.results.only([measure])
+    at_recall = "Interpolated precision at the eleven standard recall levels, mean over topics. Higher is better."
+    at_cutoffs = (
+        "Mean nDCG of the first documents, for every cutoff. Lines that cross rank systems differently at the top and "
+        "further down."
+    )
     illustrations = [
         Illustration(
             "interpolated",
             "Precision at recall",
-            "Interpolated precision at the eleven standard recall levels, mean over topics. Higher is better.",
-            lambda: lines(report.precision_recall, theme=theme, y_domain=(0.0, 1.0)),
+            at_recall,
+            lambda: lines(report.precision_recall, theme=theme, caption=at_recall, y_domain=(0.0, 1.0)),
+            of_measure=False,
         ),
         Illustration(
             "cutoff",
             "nDCG by cutoff",
-            "Mean nDCG of the first documents, for every cutoff. Lines that cross rank systems differently at the top "
-            "and further down.",
-            lambda: lines(report.by_cutoff, theme=theme),
+            at_cutoffs,
+            lambda: lines(report.by_cutoff, theme=theme, caption=at_cutoffs),
+            of_measure=False,
         ),
     ]
     if report.comparison is not None:
@@ -74,29 +89,34 @@ def figures(report: Report, theme: str = "screen") -> list[Illustration]:
 
 def _of_comparison(report: Report, comparison: Comparison, results: Results, theme: str) -> list[Illustration]:
     measure = results.measures[0]
-    panel = comparison.panel(measure)
+    panel, look = comparison.panel(measure), find_theme(theme)
     one_measure = replace(comparison, panels=(panel,))
     reference = report.reference(measure)
     assert reference is not None
-    best = [results.runs.index(standing.system) for standing in report.standings(measure)[:2]]
-    names = [results.runs[system] for system in best]
-    scores = results.scores[best]
-    two = replace(results, runs=tuple(names), scores=scores, lower=None, upper=None, denominators=None, points=None)
+    first, second = (standing.system for standing in report.standings(measure)[:2])
+    every = [reference] if comparison.baseline is not None else list(range(len(comparison.systems)))
+    told = forest_caption(comparison)
+
+    def differences(baselines: Sequence[int]) -> Chart:
+        return styled(forest_of(comparison, panel, look, baselines), look, caption=told)
+
     illustrations = [
         Illustration(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
-            f"Mean difference with its intervals: thick at {percent(comparison.level)}, as strict as the correction "
-            f"for {plural(comparison.comparisons, 'comparison')}: it leaves out 0 where the difference is significant "
-            f"(blue) and nowhere else; thin at {percent(comparison.alpha)} for all comparisons of the report together.",
-            _drawing("forest", results, theme, against(one_measure, reference)),
+            told,
+            lambda: differences([reference]),
+            heading=f"Differences from {{baseline}} by {measure}",
+            systems=2,
+            draw_all=lambda: differences(every),
         ),
         Illustration(
             "histogram",
-            f"{names[0]} and {names[1]}, topic by topic, by {measure}",
-            "Difference of the two on every topic, best for the first of them first; the colour is that of the system "
-            "that is better on the topic, grey where no score is better than another.",
-            _drawing("histogram", two, theme),
+            f"{first} and {second}, topic by topic, by {measure}",
+            "Difference of the two on every topic.",
+            lambda: by_topic(results, first, second, theme=theme),
+            heading=f"{{first}} and {{second}}, topic by topic, by {measure}",
+            systems=2,
         ),
     ]
     if len(results.runs) < 3 or not measure.sign:
@@ -109,6 +129,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
                 "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which cannot be told "
                 "apart: by the same adjusted p as letters and tiers.",
                 _drawing("critical-difference", results, theme, one_measure),
+                systems=2,
             )
         )
         illustrations.append(
@@ -118,6 +139,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
                 f"p of every pair, adjusted for all {comparison.comparisons:,} comparisons of the report. Decided by "
                 f"{comparison.rule}.",
                 _drawing("p-values", results, theme, one_measure),
+                systems=2,
             )
         )
     illustrations.append(
@@ -126,6 +148,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             f"Is the order by {measure} safe?",
             "How often each system takes each rank when as many topics are drawn anew from these.",
             _drawing("stability", results, theme),
+            systems=2,
         )
     )
     return illustrations

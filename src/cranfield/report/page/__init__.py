@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 
 from cranfield.errors import plural, some
 from cranfield.measures import Measure
-from cranfield.plot.saving import drawn
 from cranfield.render.escaping import Markup, script_data, utf8
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
-from cranfield.report.figures import Illustration, figures
 from cranfield.report.page.explained_topics import Explained, commands, explanations
-from cranfield.report.page.heat import heat_map
 from cranfield.report.page.payload import payload
+from cranfield.report.page.pictures import Pictures
 from cranfield.report.page.table_rows import as_table
+from cranfield.report.page.topic_data import topic_data
 from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")
-SCRIPTS = ("base.js", "tables.js", "drawing.js", "charts.js", "topic.js", "start.js")
+TOPIC_SCRIPTS = ("topic_state.js", "topic_text.js", "topic_lines.js", "topic.js")
+SCRIPTS = ("base.js", "state.js", "tables.js", "result.js", "pictures.js", *TOPIC_SCRIPTS, "start.js")
 
 
 def render(report: Report) -> str:
     """The page as text."""
     carried = explanations(report)
+    pictures = Pictures(report)
+    scripts = [library(), "\n".join(_own(name) for name in SCRIPTS)]
     page = Markup.fixed(_own("page.html")).filled(
         title=report.title,
         subtitle=_subtitle(report),
         version=__version__,
-        style=Markup.fixed(_own("style.css")),
-        script=Markup.fixed("\n".join(_own(name) for name in SCRIPTS)),
+        allowed=" ".join(map(_digest, scripts)),
+        style=Markup.of(Markup.fixed(_own("style.css")), Markup.fixed(_own("topic.css"))),
+        library=Markup.fixed(scripts[0]),
+        script=Markup.fixed(scripts[1]),
         data=script_data(
-            payload(report) | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
+            payload(report)
+            | topic_data(report)
+            | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
         ),
+        pictures_data=script_data(pictures.data),
         result=_result(report),
-        pictures=Markup.of(*(_figure(report, figure) for figure in figures(report))),
+        pictures=pictures.markup,
         topics=_topics(report, carried),
         quality=_quality(report),
         made=_made(report),
     )
     return utf8(str(page))
+
+
+@cache
+def library() -> str:
+    """Vega as vl-convert carries it; nothing of it is kept in this project."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _digest(script: str) -> str:
+    """A script as the page's policy allows it: this one and no other."""
+    import base64
+
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _own(name: str) -> str:
@@ -67,9 +90,11 @@ def _result(report: Report) -> Markup:
         verdict = _paragraphs([report.verdict(measure)], "verdict")
         own = Markup.of(LINE, verdict, table, _pairs(report, measure))
         parts.append(Markup.of(Markup.element("div", own, class_="of-measure", data_measure=number), LINE))
-    parts.append(_paragraphs(report_tables.reading(report), "reading"))
+    *lines, against = report_tables.reading(report) or [""]
+    parts.append(_paragraphs(lines, "reading"))
+    parts.append(Markup.of(Markup.element("p", against, class_="reading", id="read-against"), LINE))
     if report_tables.has_more_than_standings(report):
-        parts.append(as_table(report_tables.measures_grid(report), "Systems by every measure", "sortable"))
+        parts.append(as_table(report_tables.measures_grid(report), "Systems by every measure", "sortable measures"))
     return Markup.of(*parts)
 
 
@@ -78,35 +103,10 @@ def _pairs(report: Report, measure: Measure) -> Markup:
     if grid is None:
         return Markup()
     table = as_table(
-        grid, f"Every pair by {measure}; detectable is the difference that so many topics find", "sortable"
+        grid, f"Every pair by {measure}; detectable is the difference that so many topics find", "sortable pairs"
     )
     summary = Markup.element("summary", "Every pair, with the p of every test")
     return Markup.of(Markup.element("details", summary, LINE, table), LINE)
-
-
-def _figure(report: Report, figure: Illustration) -> Markup:
-    own = figure.name == "heatmap"
-    picture = (
-        heat_map(report, report.results.measures[0])
-        if own
-        else _inline(drawn(figure.draw(), "svg").decode(), figure.name, figure.title)
-    )
-    caption = Markup.element("figcaption", Markup.element("h3", figure.title), Markup.element("p", figure.caption))
-    drawing = Markup.element("div", picture, class_=f"drawing {'own' if own else 'paper'}")
-    return Markup.of(Markup.element("figure", caption, drawing, data_chart=figure.name), LINE)
-
-
-def _inline(svg: str, name: str, title: str) -> Markup:
-    """An SVG that can stand beside others: its ids are its own, and it is one picture to a screen reader.
-
-    Vega counts ids on from picture to picture; counted anew, the same report is the same page.
-    """
-    for number, own in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg))):
-        svg = svg.replace(f'id="{own}"', f'id="{name}-{number}"').replace(f"url(#{own})", f"url(#{name}-{number})")
-    svg = re.sub(r' (aria-[a-z]+|role)="[^"]*"', "", svg)
-    named = Markup.fixed('<svg role="img" aria-label="${title}" ').filled(title=title)
-    svg = svg.replace("<svg ", str(named), 1)
-    return Markup.fixed(svg)  # Vega has escaped the names in it
 
 
 def _topics(report: Report, carried: list[Explained]) -> Markup:
@@ -114,14 +114,15 @@ def _topics(report: Report, carried: list[Explained]) -> Markup:
     table = as_table(
         report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
     )
-    return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
+    left_out = [] if report.texts is None or report.texts.left_out is None else [report.texts.left_out]
+    return Markup.of(table, _paragraphs([_carried(report, carried), *left_out], "reading with-script"))
 
 
 def _carried(report: Report, carried: list[Explained]) -> str:
     """What opening a topic shows, and what had to be left out to keep the page small."""
     depth = report.rankings.depth
     documents = (
-        f"Opening a topic shows the first {depth} documents of each system; those further down are left out"
+        f"Opening a topic sets the first {depth} documents of two systems side by side; those further down are left out"
         if depth
         else "Opening a topic shows its scores; there are too many topics and systems for this page to carry documents"
     )
@@ -152,8 +153,9 @@ def _made(report: Report) -> Markup:
     tested = report_tables.tested(report)
     if tested:
         parts += [Markup.element("h3", "Tests of significance"), LINE, _paragraphs(tested)]
-    if report.facts:
-        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(report_tables.topics_from(report))]
+    if report.facts or report.quotations is not None:
+        told = [*report_tables.topics_from(report), *report_tables.texts_from(report)]
+        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(told)]
         grades = report_tables.grades_grid(report)
         parts += [] if grades is None else [as_table(grades, "What grades mean", "grades")]
     parts += [Markup.element("h3", "Inputs"), LINE]

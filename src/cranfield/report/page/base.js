@@ -1,13 +1,7 @@
 "use strict";
-// What the page knows, what the reader has chosen, and small helpers.
+// What the page knows, and small helpers.
 const data = JSON.parse(document.getElementById("data").textContent);
 const everySystem = data.systems.map((_, i) => i);
-const state = { measure: 0, picked: new Set(everySystem), pair: [0, 0], sort: ["topic", 1], filter: "" };
-
-const measure = () => data.measures[state.measure];
-// Best first: where less is better the sign turns the order; where neither is, systems stay as they were given.
-const byMean = (of = measure()) => [...everySystem].sort((a, b) => of.sign * (of.means[b] - of.means[a]) || a - b);
-const pickedByMean = () => byMean().filter((i) => state.picked.has(i));
 const byId = (id) => document.getElementById(id);
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -20,8 +14,11 @@ function fixed(value) {
 }
 const shown = (value, of = measure()) =>
   value === null ? "–" : of.count && Number.isInteger(value) ? String(value) : fixed(value);
-const signed = (value) => (value < 0 ? "-" : "+") + fixed(Math.abs(value));
-const shownP = (p) => (p < 0.0001 ? "<0.0001" : fixed(p));
+const signed = (value) => {
+  const digits = fixed(Math.abs(value));
+  return (value < 0 && Number(digits) ? "-" : "+") + digits;
+};
+const shownP = (p) => (p === null ? "–" : p < 0.0001 ? "<0.0001" : fixed(p));
 
 function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -36,11 +33,7 @@ const html = (tag, attributes, ...children) => put(document.createElement(tag), 
 const svg = (tag, attributes, ...children) =>
   put(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-// The same colour in every chart, lighter on a dark page.
-const colour = (system) => `color-mix(in oklab, white var(--lift), ${data.colours[system % data.colours.length]})`;
-const dash = (system) => data.dashes[Math.floor(system / data.colours.length) % data.dashes.length].join(" ");
-
-// The shade of a score, 0 to 8, as the static heat map has it: strong is good.
+// The shade of a score, 0 to 8: strong is good.
 function shader({ scores, sign }) {
   const known = scores.flat().filter((value) => value !== null);
   const low = Math.min(0, least(known));
@@ -52,16 +45,21 @@ function shader({ scores, sign }) {
 const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
-// What pointing at a mark tells, as attributes of the mark.
-const hover = (text) => ({ onpointermove: (event) => tip(event, text), onpointerleave: () => tip() });
+// Names as Python lists them in a sentence.
+function listed(names) {
+  if (names.length > 5) return `${names.slice(0, 3).join(", ")} and ${names.length - 3} others`;
+  return names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+}
 
-function tip(event, text) {
+// What a mark tells, near a point of the window; nothing takes it away. It is spoken too.
+function tip(x, y, text) {
   const box = byId("tip");
   box.hidden = !text;
   if (!text) return;
-  box.textContent = text;
-  const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
-  const above = event.clientY - box.offsetHeight - 12;
+  if (box.textContent !== text) box.textContent = text;
+  const left = Math.min(x + 14, window.innerWidth - box.offsetWidth - 8);
+  const above = y - box.offsetHeight - 12;
   box.style.left = `${Math.max(4, left)}px`;
-  box.style.top = `${above > 4 ? above : event.clientY + 18}px`;
+  box.style.top = `${above > 4 ? above : y + 18}px`;
 }
+const untip = () => tip(0, 0, "");

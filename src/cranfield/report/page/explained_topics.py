@@ -20,7 +20,7 @@ from cranfield.report.report_tables import listed_topics
 from cranfield.tables import Run
 
 MOST_EXPLAINED = 600  # a score takes some milliseconds to explain
-MOST_CARRIED = 1_100_000  # bytes of the page
+MOST_CARRIED = 330_000  # bytes of the page
 
 
 class Explained(NamedTuple):
@@ -58,7 +58,7 @@ def explanations(report: Report) -> list[Explained]:
         entries = _of_system(report, report.experiment.tables()[number], measure, left)
         if entries is None:
             break
-        left -= _size(entries)
+        left -= size(entries)
         carried.append(Explained(report.results.measures.index(measure), number, entries))
     return carried
 
@@ -70,7 +70,7 @@ def _of_system(report: Report, run: Run, measure: Measure, room: int) -> list[di
     for topic in (report.results.topics[t] for t in listed_topics(report)):
         explained = explain(alone, topic, measure)
         entry = _entry(explained.accounts[0])
-        room -= _size(entry)
+        room -= size(entry)
         if room < 0:
             return None
         entries.append(entry)
@@ -87,7 +87,8 @@ def _entry(account: Account) -> dict[str, Json]:
     }
 
 
-def _size(data: Json) -> int:
+def size(data: Json) -> int:
+    """The bytes that data take in the page."""
     return len(str(script_data(data)))
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
-from cranfield.comparison.standing import level_groups, mean_ranks
-from cranfield.plot.curves import Curves
-from cranfield.plot.matrices import rank_shares
-from cranfield.plot.style import COLOURS, DASHES
+from cranfield.comparison.standing import leading, on_topics, tiers, verdict
+from cranfield.errors import share
+from cranfield.plot.naming import MOST_NAMED
+from cranfield.plot.style import COLOURS, DARK
 from cranfield.render.escaping import utf8, visible
 from cranfield.render.json_form import Json, finite
+from cranfield.report.carried_texts import CarriedTexts
 from cranfield.report.contents import Report, TopDocuments
-from cranfield.report.report_tables import listed_topics
+from cranfield.report.report_tables import listed_topics, reading_against
 
 
 def payload(report: Report) -> dict[str, Json]:
-    """Everything that the page's script shows."""
+    """Everything that the page's script shows, but for its pictures."""
     comparison, listed = report.comparison, listed_topics(report)
+    baseline = None if comparison is None else comparison.baseline
     return finite(
         {
             "title": visible(report.title),
@@ -28,19 +31,34 @@ def payload(report: Report) -> dict[str, Json]:
             "all_topics": len(report.results.topics),
             "letters": [comparison.letter(i) for i in range(len(report.systems))] if comparison else ["a"],
             "colours": list(COLOURS),
-            "dashes": [list(dash) for dash in DASHES],
+            "dark_colours": [DARK[colour] for colour in COLOURS],
+            "most_named": MOST_NAMED,
             "alpha": comparison.alpha if comparison else None,
             "level": comparison.level if comparison else None,
-            "baseline": visible(comparison.baseline) if comparison and comparison.baseline is not None else None,
+            "baseline": None if baseline is None else report.systems.index(baseline),
+            "reading": utf8(visible(reading_against(baseline))),
+            "reading_against": reading_against("{baseline}"),
             "pairs": comparison.pairs.tolist() if comparison else [],
             "measures": [_measure(report, i, listed) for i in range(len(report.results.measures))],
-            "curves": {
-                "interpolated": _curves(report.precision_recall, report.systems),
-                "cutoff": _curves(report.by_cutoff, report.systems),
-            },
             "rankings": _rankings(report.rankings, listed),
+            **({} if report.texts is None else _texts(report.texts, report.rankings, listed)),
         }
     )
+
+
+def _texts(carried: CarriedTexts, rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
+    """What was asked and found: texts stand beside the documents of the rankings; null where there is none."""
+    documents = [
+        [entry and entry._asdict() for entry in map(texts.get, rankings.documents[topic])]
+        for topic, texts in zip(listed, carried.texts, strict=True)
+    ]
+    return {
+        "questions": carried.questions,
+        "texts": documents,
+        "whole": dict(zip(shown(carried.whole), carried.whole.values(), strict=True)),
+        "words": carried.words,
+        "left_out": carried.left_out,
+    }
 
 
 def shown(names: Iterable[str]) -> list[str]:
@@ -72,6 +90,7 @@ def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Json]:
         "scores": report.results.scores[:, number][:, listed].tolist(),
         "means": report.results.means[:, number].tolist(),
         "reference": report.reference(measure),
+        "verdict": utf8(visible(report.verdict(measure))),
     }
     panel = report.panel(measure)
     if report.comparison is None or panel is None:
@@ -80,33 +99,27 @@ def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Json]:
 
 
 def _compared(comparison: Comparison, panel: Panel) -> dict[str, Json]:
-    effects, together = panel.effects, panel.together
+    """Every pair, and what is said of systems: as they were compared, and as seen from each of them as the baseline."""
+    effects = panel.effects
     figures: dict[str, Json] = {
         "difference": effects.mean.tolist(),
         "low": effects.low.tolist(),
         "high": effects.high.tolist(),
-        "together_low": together.low.tolist(),
-        "together_high": together.high.tolist(),
+        "without_interval": np.flatnonzero(np.isnan(effects.low)).tolist(),
         "wins": effects.wins.tolist(),
         "ties": effects.ties.tolist(),
         "losses": effects.losses.tolist(),
         "adjusted_p": panel.adjusted.tolist(),
+        "unjudged": None if panel.unjudged is None else [share(part, 1) for part in panel.unjudged.tolist()],
+        "on": utf8(visible(on_topics(panel))),
+        "ranked": leading(panel.measure),
+        "beats": [comparison.beaten_by(panel, system) for system in range(len(comparison.systems))],
+        "tiers": tiers(comparison, panel),
     }
-    if not panel.measure.sign:  # no system is better than another: nothing to put in order
+    if comparison.baseline is not None:
         return figures
-    figures["shares"] = rank_shares(panel.scores * panel.measure.sign).tolist()
-    if len(comparison.systems) > 2 and comparison.baseline is None:
-        ranks = mean_ranks(panel)
-        joined = level_groups(comparison, panel, np.argsort(ranks, kind="stable").tolist())
-        figures |= {"ranks": ranks.tolist(), "groups": joined}
-    return figures
-
-
-def _curves(curves: Curves, systems: tuple[str, ...]) -> dict[str, Json]:
-    lines = [curves.of(system) for system in systems]
-    return {
-        "x": curves.x,
-        "y": curves.y,
-        "xs": [x for x, _ in lines[0]],
-        "ys": [[y for _, y in line] for line in lines],
+    from_each = [replace(comparison, baseline=system) for system in comparison.systems]
+    return figures | {
+        "tiers_against": [tiers(seen, panel) for seen in from_each],
+        "verdicts_against": shown(verdict(seen, panel) for seen in from_each),
     }

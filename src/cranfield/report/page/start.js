@@ -1,104 +1,145 @@
 // Controls, and drawing anew when something is chosen.
-function drawResult() {
-  for (const part of document.querySelectorAll(".of-measure")) {
-    part.hidden = Number(part.dataset.measure) !== state.measure;
-  }
-  for (const table of document.querySelectorAll("table.standings")) {
-    let tier = null;
-    for (const row of table.tBodies[0].rows) {
-      const name = row.querySelector("th").textContent;
-      row.classList.toggle("unpicked", !state.picked.has(data.systems.indexOf(name)));
-      const own = row.cells.length > 2 ? row.cells[2].textContent : null;
-      row.classList.toggle("tier-break", tier !== null && own !== tier && !table.classList.contains("resorted"));
-      tier = own;
-    }
-  }
-}
-
-function drawAll() {
-  drawResult();
-  drawCharts();
-  drawTopics();
-}
-
 function labelled(label, control) {
   control.id = `choose-${label.toLowerCase().replaceAll(" ", "-")}`;
   return html("span", { class: "choice" }, html("label", { for: control.id }, label), control);
 }
 
-function select(label, options, chosen, choose) {
-  return labelled(label, html("select", { onchange: (event) => choose(Number(event.target.value)) },
-    options.map(([value, text]) => html("option", { value, selected: value === chosen }, text))));
+// A list to choose from; `chosen()` says what is chosen now.
+function select(label, options, chosen, press) {
+  const control = html("select", { onchange: (event) => press(event.target.value) },
+    options.map(([value, text]) => html("option", { value }, text)));
+  listeners.push(() => { control.value = String(chosen()); });
+  return labelled(label, control);
+}
+
+function toggled(system, on) {
+  const systems = new Set(state.systems ?? everySystem);
+  if (on) systems.add(system);
+  else systems.delete(system);
+  const changes = { systems: systems.size === data.systems.length ? null : [...systems] };
+  return !on && system === asked.baseline ? { ...changes, baseline: null } : changes;
 }
 
 function systemPicker() {
   const summary = html("summary", {}, "");
-  const count = () => { summary.textContent = `Systems: ${state.picked.size} of ${data.systems.length}`; };
-  const toggle = (i) => () => pick(() => state.picked.delete(i) || state.picked.add(i));
-  const boxes = byMean().map((i) => html("label", {},
-    html("input", { type: "checkbox", value: i, checked: true, onchange: toggle(i) }),
-    svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" },
-      svg("path", { d: "M0 5h26", "stroke-width": 3, style: `stroke:${colour(i)}`, "stroke-dasharray": dash(i) })),
-    data.systems[i]));
-  const pick = (change) => {
-    change();
-    for (const box of boxes) box.firstChild.checked = state.picked.has(Number(box.firstChild.value));
-    count();
-    drawAll();
-  };
-  const only = (systems) => () => pick(() => { state.picked = new Set(systems()); });
-  count();
-  return html("details", { class: "picker" }, summary, html("div", {},
-    html("div", { class: "row" },
-      html("button", { type: "button", onclick: only(() => everySystem) }, "All"),
-      html("button", { type: "button", onclick: only(() => byMean().slice(0, 5)) }, "Best 5"),
-      html("button", { type: "button", onclick: only(() => []) }, "None")),
+  const boxes = byMean().map((i) => {
+    const box = html("input", { type: "checkbox", value: i, disabled: i === data.baseline,
+      onchange: (event) => choose(toggled(i, event.target.checked)) });
+    const swatch = svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("path", { d: "M0 5h26" }));
+    listeners.push(() => {
+      box.checked = isShown(i);
+      const place = namedSystems().indexOf(i);
+      const colours = darkPage.matches ? data.dark_colours : data.colours;
+      swatch.firstChild.style.stroke = place < 0 || !isShown(i) ? "var(--rule)" : colours[place % colours.length];
+    });
+    return html("label", {}, box, swatch, data.systems[i]);
+  });
+  listeners.push(() => { summary.textContent = `Systems: ${pickedByMean().length} of ${data.systems.length}`; });
+  const only = (systems) => () => choose({ systems: systems(), ...(asked.baseline !== null && !systems()?.includes(asked.baseline) && systems() !== null ? { baseline: null } : {}) });
+  const button = (label, systems) => html("button", { type: "button", onclick: only(systems) }, label);
+  const picker = html("details", { class: "picker" }, summary, html("div", {},
+    html("div", { class: "row" }, button("All", () => null), button("Best 5", () => byMean().slice(0, 5)), button("None", () => [])),
     boxes));
+  picker.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !picker.open) return;
+    picker.open = false;
+    summary.focus();
+    event.stopPropagation();
+  });
+  return picker;
 }
 
 function drawControls() {
-  const measures = data.measures.map((of, i) => [i, of.name]);
-  const chooseMeasure = (chosen) => { state.measure = chosen; drawAll(); };
-  const parts = [select("Measure", measures, 0, chooseMeasure)];
-  if (data.systems.length > 1) parts.push(systemPicker());
-  byId("controls").append(html("div", { class: "row" }, parts));
-  const find = (event) => { state.filter = event.target.value; drawTopics(); };
-  const filter = html("input", { type: "search", size: 12, oninput: find });
-  const tools = html("div", { class: "row tools" }, labelled("Find topic", filter));
-  if (data.systems.length > 1) {
-    const systems = byMean().map((i) => [i, data.systems[i]]);
-    const choose = (side) => (chosen) => { state.pair[side] = chosen; drawCharts(); drawTopics(); };
-    tools.append(select("Compare", systems, state.pair[0], choose(0)));
-    tools.append(select("with", systems, state.pair[1], choose(1)));
+  const several = data.systems.length > 1;
+  const names = byMean().map((i) => [i, data.systems[i]]);
+  const parts = [select("Measure", data.measures.map((of, i) => [i, of.name]), () => state.measure,
+    (value) => choose({ measure: Number(value) }))];
+  if (several) parts.push(systemPicker());
+  if (several && data.baseline === null) {
+    parts.push(select("Baseline", [["", "the best shown"], ...names], () => state.baseline ?? "",
+      (value) => choose({ baseline: value === "" ? null : Number(value),
+        ...(value !== "" && !isShown(Number(value)) ? { systems: toggled(Number(value), true).systems } : {}) })));
   }
+  byId("controls").append(html("div", { class: "row" }, parts), html("p", { id: "told", class: "reading", role: "status" }));
+  const filter = html("input", { type: "search", size: 12,
+    oninput: (event) => choose({ filter: event.target.value }, { replace: true }) });
+  listeners.push(() => { if (filter.value !== state.filter) filter.value = state.filter; });
+  const tools = html("div", { class: "row tools" }, labelled("Find topic", filter));
+  if (several) {
+    tools.append(select("Compare", names, () => state.first ?? "", (value) => choosePair(0, Number(value))));
+    tools.append(select("with", names, () => state.second ?? "", (value) => choosePair(1, Number(value))));
+  }
+  const orders = [...ORDERS.map((order) => [order, ORDER_NAMES[order]]), ["other", "as the table is sorted"]];
+  tools.append(select("Order", orders, () => (ORDERS.includes(state.order) ? state.order : "other"),
+    (value) => value !== "other" && choose({ order: value })));
   document.querySelector("#topics h2").after(tools);
+}
+
+// What a reader must know of what is chosen.
+function drawTold() {
+  const lines = [];
+  if (unknownNames.length) lines.push(`The address asks for what is not in this report: ${unknownNames.join(", ")}.`);
+  if (!allShown()) {
+    const count = pickedByMean().length;
+    lines.push(`${count} of ${data.systems.length} systems ${count === 1 ? "is" : "are"} shown. Corrections, tiers and ` +
+      `letters are those of all ${data.systems.length}, and bold is the best of all.`);
+  }
+  byId("told").textContent = lines.join(" ");
+}
+
+function drawTopic() {
+  const dialog = byId("topic");
+  if (state.topic !== null) openTopic(state.topic);
+  else if (dialog.open) dialog.close();
+}
+
+function draw(changed) {
+  drawTold();
+  const selection = ["measure", "systems", "baseline", "first", "second"].some((key) => changed.has(key));
+  if (selection) {
+    drawResult();
+    drawPictures();
+  }
+  if (selection || changed.has("order") || changed.has("filter")) drawTopics();
+  if (changed.has("topic") || (state.topic !== null && changed.size)) drawTopic();
+}
+
+// Links within the page would take what is chosen out of the address.
+function keepAddress(event) {
+  const link = event.target.closest("nav a, a.skip");
+  if (!link || !location.hash.includes("=")) return;
+  event.preventDefault();
+  const section = document.querySelector(link.getAttribute("href"));
+  section.scrollIntoView();
+  section.tabIndex = -1;
+  section.focus({ preventScroll: true });
 }
 
 function start() {
   document.documentElement.classList.add("scripted");
-  state.pair = [byMean()[0], byMean()[1] ?? 0];
   for (const row of document.querySelectorAll(".findings tbody tr")) {
     row.classList.toggle("doubtful", row.cells[0].textContent === "doubtful");
   }
-  for (const figure of document.querySelectorAll('figure[data-chart="heatmap"]')) figure.classList.add("wide");
-  if (data.topics.length < data.all_topics) { // the script draws the topics that the page carries
-    const told = ` Here of ${data.topics.length} of ${data.all_topics} topics, evenly from the hardest to the easiest.`;
-    for (const name of ["histogram", "heatmap"]) document.querySelector(`[data-chart="${name}"] p`)?.append(told);
-  }
   for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+  settle();
+  startPictures();
   drawControls();
-  drawAll();
+  listeners.push(draw);
+  read();
+  settle();
+  for (const listener of listeners) listener(new Set(Object.keys(state)));
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
-    if (window.innerWidth !== width) { width = window.innerWidth; drawCharts(); }
+    if (window.innerWidth !== width) { width = window.innerWidth; drawNext(); }
   });
-  byId("topic").addEventListener("close", () => history.replaceState(null, "", "#topics"));
+  window.addEventListener("popstate", follow);
+  byId("topic").addEventListener("close", () => { if (state.topic !== null) choose({ topic: null }); });
   document.addEventListener("click", (event) => {
+    keepAddress(event);
     for (const picker of document.querySelectorAll("details.picker[open]")) {
       if (!picker.contains(event.target)) picker.open = false;
     }
   });
-  openAddressed();
 }
 
 start();

@@ -1,6 +1,6 @@
 // Tables that sort, and the table of topics.
 function sortKey(cell) {
-  const text = cell.textContent.trim();
+  const text = (cell.dataset.plain ?? cell.textContent).trim();
   const number = parseFloat(text.replace(/^[<[]+/, "").replace(/−/, "-").replace(/,(?=\d{3})/g, ""));
   return { text, number: text.startsWith("<") ? number / 2 : number };
 }
@@ -14,11 +14,12 @@ function sortRows(table, column, direction) {
     return direction * (numeric ? a.number - b.number : collator.compare(a.text, b.text));
   });
   table.tBodies[0].append(...rows.map((one) => one.row));
+  for (const row of table.tBodies[0].rows) row.classList.remove("tier-break");
 }
 
-function sortButton(head, label, current, choose) {
+function sortButton(head, label, current, press) {
   head.setAttribute("aria-sort", current === 0 ? "none" : current > 0 ? "ascending" : "descending");
-  head.replaceChildren(html("button", { type: "button", onclick: choose }, label));
+  head.replaceChildren(html("button", { type: "button", onclick: press }, label));
 }
 
 // Numbers are wanted highest first, names from the start.
@@ -34,7 +35,6 @@ function makeSortable(table) {
         const next = column === sorted ? -direction : firstDirection(head);
         sortRows(table, column, next);
         draw(column, next);
-        table.classList.add("resorted");
         heads[column].firstChild.focus();
       });
     });
@@ -42,58 +42,92 @@ function makeSortable(table) {
 }
 
 function difference(topic, of = measure()) {
-  const [a, b] = state.pair.map((system) => of.scores[system][topic]);
+  if (state.first === null) return null;
+  const [a, b] = [state.first, state.second].map((system) => of.scores[system][topic]);
   return a === null || b === null ? null : a - b;
 }
 
-function topicValue(key, topic) {
-  return key === "topic" ? topic : key === "difference" ? difference(topic) : measure().scores[key][topic];
+// The order of topics: by their names, by the two systems' difference, by how hard they are for the systems shown, by
+// the share of unjudged documents, or by one system's score; a minus before it turns it round.
+const ORDERS = ["topic", ...(data.systems.length > 1 ? ["difference"] : []), "difficulty", "unjudged"];
+const ORDER_NAMES = {
+  topic: "by topic", difference: "by difference", difficulty: "hardest first", unjudged: "most unjudged first",
+};
+
+function meanOf(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+}
+
+// What topics are sorted by, highest first: null stands at the end.
+function topicKey(order) {
+  const of = measure();
+  const systems = pickedByMean();
+  if (order === "difference") return (t) => difference(t);
+  if (order === "difficulty") { // hardest first
+    return (t) => {
+      const mean = meanOf(systems.map((i) => of.scores[i][t]));
+      return mean === null ? null : -(of.sign || 1) * mean;
+    };
+  }
+  if (order === "unjudged") return (t) => meanOf(systems.map((i) => data.unjudged[i][t]));
+  const system = order.startsWith("system:") ? data.systems.indexOf(order.slice(7)) : -1;
+  return system < 0 || !isShown(system) ? null : (t) => of.scores[system][t];
 }
 
 function sortedTopics() {
-  const [key, direction] = state.sort;
+  const turned = state.order.startsWith("-") ? -1 : 1;
+  const key = topicKey(state.order.replace(/^-/, ""));
   const wanted = state.filter.toLowerCase();
-  const found = data.topics.map((_, t) => t).filter((t) => data.topics[t].toLowerCase().includes(wanted));
-  return found.sort((a, b) => {
-    if (key === "topic") return direction * collator.compare(data.topics[a], data.topics[b]) || a - b;
-    const [x, y] = [topicValue(key, a), topicValue(key, b)];
-    if (x === null || y === null) return (x === null) - (y === null);
-    return direction * (x - y) || a - b;
+  const kept = data.topics.map((_, t) => t).filter((t) => data.topics[t].toLowerCase().includes(wanted));
+  if (key === null) return kept.sort((a, b) => turned * collator.compare(data.topics[a], data.topics[b]) || a - b);
+  const keys = new Map(kept.map((t) => [t, key(t)]));
+  return kept.sort((a, b) => {
+    const [x, y] = [keys.get(a), keys.get(b)];
+    if (x === null || y === null) return (x === null) - (y === null) || a - b;
+    return turned * (y - x) || a - b;
   });
+}
+
+function topicsHead(table, columns) {
+  const current = state.order.replace(/^-/, "");
+  const turned = state.order.startsWith("-");
+  return html("tr", {}, columns.map(([order, label], place) => {
+    const cell = html("th", { scope: "col", class: order === "topic" ? null : "n" });
+    const up = (order === "topic") !== turned;
+    sortButton(cell, label, current !== order ? 0 : up ? 1 : -1, () => {
+      choose({ order: state.order === order ? `-${order}` : order });
+      table.querySelectorAll("thead button")[place].focus();
+    });
+    return cell;
+  }));
 }
 
 function drawTopics() {
   const table = document.querySelector("table.topics");
-  const systems = pickedByMean();
-  const keys = ["topic", ...(data.systems.length > 1 ? ["difference"] : []), ...systems];
-  const label = (key) => {
-    if (key === "difference") return state.pair.map((i) => data.systems[i]).join(" − ");
-    return key === "topic" ? "topic" : data.systems[key];
-  };
   const of = measure();
   const shade = shader(of);
+  const systems = pickedByMean();
+  const columns = [["topic", "topic"]];
+  if (state.first !== null) {
+    columns.push(["difference", [state.first, state.second].map((i) => data.systems[i]).join(" − ")]);
+  }
+  columns.push(...systems.map((i) => [`system:${data.systems[i]}`, data.systems[i]]));
   const topics = sortedTopics();
-  const head = html("tr", {}, keys.map((key) => {
-    const cell = html("th", { scope: "col", class: key === "topic" ? null : "n" });
-    sortButton(cell, label(key), state.sort[0] === key ? state.sort[1] : 0, () => {
-      state.sort = [key, state.sort[0] === key ? -state.sort[1] : firstDirection(cell)];
-      drawTopics();
-      table.querySelectorAll("thead button")[keys.indexOf(key)].focus();
-    });
-    return cell;
-  }));
-  const rows = topics.map((t) => html("tr", {}, keys.map((key) => {
-    if (key === "topic") {
-      const open = html("button", { type: "button", class: "link", onclick: () => openTopic(t) }, data.topics[t]);
-      return html("th", { scope: "row" }, open);
-    }
-    const value = topicValue(key, t);
-    if (key === "difference") return html("td", { class: "n" }, value === null ? "–" : signed(value));
-    return html("td", { class: value === null ? "n" : `n s${shade(value)}` }, shown(value));
-  })));
+  const rows = topics.map((t) => {
+    const open = html("button", { type: "button", class: "link", onclick: () => choose({ topic: t }) }, data.topics[t]);
+    const apart = difference(t);
+    return html("tr", {}, html("th", { scope: "row" }, open),
+      state.first === null ? null : html("td", { class: "n" }, apart === null ? "–" : signed(apart)),
+      systems.map((i) => {
+        const value = of.scores[i][t];
+        return html("td", { class: value === null ? "n" : `n s${shade(value)}` }, shown(value));
+      }));
+  });
   const even = data.topics.length < data.all_topics ? ", evenly from the hardest to the easiest" : "";
   const counted = `${topics.length} of ${data.all_topics} topics${even}`;
-  table.caption.textContent = `${of.label} of ${counted}; choose a topic to open it`;
-  table.tHead.replaceChildren(head);
+  table.caption.replaceChildren(`${of.label} of ${counted}`, html("span", { class: "on-screen" }, "; choose a topic to open it"));
+  table.closest(".box").setAttribute("aria-label", `${of.label} of topics`);
+  table.tHead.replaceChildren(topicsHead(table, columns));
   table.tBodies[0].replaceChildren(...rows);
 }

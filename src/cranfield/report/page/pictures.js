@@ -1,0 +1,355 @@
+// The pictures: each is an Altair chart, drawn by Vega. What is chosen changes its rows and its params, nothing else.
+const pictures = JSON.parse(byId("pictures-data").textContent);
+const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
+const drawings = new Map(); // of each figure: its picture, its view, what it was drawn for
+const SMALLEST = 250; // pixels across that a picture can still be read at
+
+// --- The specification of a picture for what is chosen
+
+// Vega looks names up in objects, and Python marks those that every object has.
+const drawable = (name) => (name in {} ? `\u2060${name}` : name);
+const undrawable = (name) => (typeof name === "string" ? name.replace(/^\u2060/, "") : name);
+
+// A column as a list of values. Numbers that the page has anyway, of scores and of pairs, are not carried twice.
+function columnOf(part, name) {
+  const column = part.columns[name];
+  const list = (number) => pictures.lists[number];
+  const named = (field, numbers) => columnOf(part, field).map((text) => numbers.get(undrawable(text)));
+  if ("all" in column) return Array(part.count).fill(column.all);
+  if ("list" in column) return list(column.list);
+  if ("at" in column) return list(column.at).map((place) => list(column.of)[place]);
+  if ("joined" in column) {
+    const others = columnOf(part, "other");
+    return columnOf(part, "system").map((text, row) => text + column.joined + others[row]);
+  }
+  const systems = named("system", systemNumbers);
+  if ("scores" in column) {
+    const topics = named("topic", topicNumbers);
+    return systems.map((system, row) => data.measures[column.scores].scores[system][topics[row]]);
+  }
+  const others = named("other", systemNumbers);
+  return systems.map((system, row) => column.sign * ofPair(data.measures[column.pairs], column.figure, system, others[row]));
+}
+
+function ofPair(of, figure, system, other) {
+  const [k, sign] = pairOf(system, other);
+  if (sign > 0 || figure === "adjusted_p") return of[figure][k];
+  return -of[{ difference: "difference", low: "high", high: "low" }[figure]][k];
+}
+const systemNumbers = new Map(data.systems.map((name, i) => [name, i]));
+const topicNumbers = new Map(data.topics.map((name, t) => [name, t]));
+
+// The rows of a table: those about a system that is not shown are left out, and those about another baseline.
+function rowsOf(parts) {
+  const shownName = (name) => name === undefined || name === null || !systemNumbers.has(undrawable(name)) || isShown(systemNumbers.get(undrawable(name)));
+  const against = reference();
+  const rows = [];
+  for (const part of parts) {
+    const names = Object.keys(part.columns);
+    const columns = names.map((name) => columnOf(part, name));
+    for (let r = 0; r < part.count; r++) {
+      const row = {};
+      names.forEach((name, c) => { row[name] = columns[c][r]; });
+      if (!shownName(row.system) || !shownName(row.other)) continue;
+      if (row.baseline !== undefined && row.baseline !== null && systemNumbers.get(undrawable(row.baseline)) !== against) continue;
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
+// The systems that have a colour and a name: all of a few, of many those that the reader asked about and the best.
+function namedSystems() {
+  const systems = pickedByMean();
+  if (systems.length <= data.most_named) return systems;
+  const wanted = new Set([systems[0], state.baseline, asked.first, asked.second].filter((i) => i !== null && isShown(i)));
+  return systems.filter((i) => wanted.has(i));
+}
+
+function paramOf(name) {
+  if (name === "named") return namedSystems().map((i) => drawable(data.systems[i]));
+  if (name === "first" || name === "second") return drawable(data.systems[state[name]]);
+  return undefined;
+}
+
+const OF_NAMES = new Set(["sort", "domain", "values", "title", "text", "field"]); // what may be a name and no colour
+
+// A copy of a specification with rows for tables, and with the colours of a dark page where the page is dark.
+function filled(part, key) {
+  if (Array.isArray(part)) return part.map((item) => filled(item, key));
+  if (typeof part === "string") {
+    if (!darkPage.matches || OF_NAMES.has(key)) return part;
+    return part.replace(/#[0-9a-f]{6}\b/gi, (colour) => pictures.dark[colour.toLowerCase()] ?? colour);
+  }
+  if (part === null || typeof part !== "object") return part;
+  if ("table" in part && key === "values") return rowsOf(pictures.tables[part.table]);
+  const copy = {};
+  for (const [name, item] of Object.entries(part)) copy[name] = filled(item, name);
+  return copy;
+}
+
+function specificationOf(picture, width) {
+  const carried = pictures.specs[picture.specs[state.measure]];
+  const spec = filled({ ...carried, config: pictures.configs[carried.config] });
+  for (const param of spec.params ?? []) {
+    const value = paramOf(param.name);
+    if (value !== undefined) param.value = value;
+  }
+  spec.background = null;
+  spec.padding = { left: 2, right: 2, top: 4, bottom: 4 };
+  if (typeof spec.width === "number") spec.width = Math.min(spec.width, Math.max(SMALLEST, width));
+  return spec;
+}
+
+// --- Drawing
+
+const filledTitle = (text) => text
+  .replace("{baseline}", () => data.systems[reference()] ?? "–")
+  .replace("{first}", () => data.systems[state.first] ?? "–")
+  .replace("{second}", () => data.systems[state.second] ?? "–");
+
+// Why a picture cannot be drawn for what is chosen; nothing if it can.
+function undrawn(picture) {
+  const number = picture.specs[state.measure];
+  if (number === null) return `No value of ${measure().name} is better than another: it puts systems in no order.`;
+  const count = pickedByMean().length;
+  if (!count) return "No system is shown.";
+  return picture.systems > count ? `This picture needs ${picture.systems} systems, and ${count} is shown.` : "";
+}
+
+const selectionKey = () => JSON.stringify([state.measure, state.systems, reference(), state.first, state.second, namedSystems(), darkPage.matches]);
+let untouched = ""; // the selection that the static pictures show
+
+function titled(figure, picture) {
+  figure.querySelector("h3").textContent = filledTitle(picture.titles[state.measure]);
+  figure.querySelector("figcaption p").textContent = filledTitle(picture.captions[state.measure]);
+}
+
+async function drawPicture(figure) {
+  const drawing = drawings.get(figure);
+  const key = `${selectionKey()} ${figure.clientWidth}`;
+  if (drawing.key === key) return;
+  drawing.key = key;
+  titled(figure, drawing.picture);
+  const box = figure.querySelector(".drawing");
+  const why = undrawn(drawing.picture);
+  figure.querySelector(".downloads").hidden = Boolean(why);
+  if (why) {
+    drawing.view?.finalize();
+    drawing.view = null;
+    box.replaceChildren(html("p", {}, why));
+    box.classList.remove("stale", "paper");
+    return;
+  }
+  const label = figure.querySelector("h3").textContent;
+  // Drawn off the page, then put in place of what was there: nothing jumps.
+  const draw = async (width) => {
+    const place = html("div");
+    const made = await vegaEmbed(place, specificationOf(drawing.picture, width), {
+      mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: pointedAt,
+    });
+    return { view: made.view, svg: place.querySelector("svg") };
+  };
+  const room = box.clientWidth;
+  let made = await draw(Infinity);
+  const natural = Number(made.svg.getAttribute("width"));
+  if (natural > room && made.view.width() > SMALLEST) { // what stands beside the plot is as wide as it is
+    made.view.finalize();
+    made = await draw(made.view.width() - (natural - room));
+  }
+  if (drawing.key !== key) return made.view.finalize(); // something else was chosen meanwhile
+  drawing.view?.finalize();
+  drawing.view = made.view;
+  drawing.marks = null;
+  put(made.svg, { role: "img", "aria-label": label }, []);
+  for (const part of made.svg.querySelectorAll("[aria-label], [role], [aria-roledescription]")) {
+    for (const name of ["aria-label", "role", "aria-roledescription"]) part.removeAttribute(name);
+  }
+  made.svg.removeAttribute("style");
+  box.replaceChildren(made.svg);
+  box.classList.remove("stale", "paper");
+  made.view.addEventListener("click", (_, item) => openTopicOf(item));
+  if (figure.querySelector(".rows:not([hidden])")) showRows(figure);
+}
+
+const seen = new Set(); // figures in sight, or near it
+const watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (entry.isIntersecting) seen.add(entry.target);
+    else seen.delete(entry.target);
+  }
+  drawNext();
+}, { rootMargin: "300px" });
+
+// Those in sight are drawn first, the others when there is nothing else to do.
+let drawingNow = false;
+async function drawNext() {
+  if (drawingNow) return;
+  drawingNow = true;
+  const waiting = () => [...drawings.keys()].filter((figure) => drawings.get(figure).key !== `${selectionKey()} ${figure.clientWidth}`);
+  for (let left = waiting(); left.length; left = waiting()) {
+    const figure = left.find((one) => seen.has(one)) ?? left[0];
+    if (!seen.has(figure)) await new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go));
+    await drawPicture(figure).catch((error) => { console.error(error); drawings.get(figure).key = "failed"; });
+    if (drawings.get(figure).key === "failed") drawings.delete(figure);
+  }
+  drawingNow = false;
+  document.documentElement.dataset.drawn = "all";
+}
+
+// What was drawn for something else is not seen until it is drawn anew.
+function drawPictures() {
+  const fresh = selectionKey() === untouched;
+  delete document.documentElement.dataset.drawn;
+  for (const [figure, { picture }] of drawings) {
+    if (!fresh || drawings.get(figure).key) figure.querySelector(".drawing").classList.add("stale");
+    titled(figure, picture);
+  }
+  drawNext();
+}
+
+// --- Marks: pointed at, walked through by keys, listed
+
+const toldBy = (tooltip) => Object.entries(tooltip).map(([name, value]) => `${name}: ${undrawable(value)}`).join("\n");
+
+function pointedAt(_, event, item, value) {
+  if (value === null || value === undefined || value === "") return untip();
+  tip(event.clientX, event.clientY, typeof value === "object" ? toldBy(value) : String(value));
+}
+
+// Every mark that tells something, once each, in the order of the picture.
+function marksOf(figure) {
+  const drawing = drawings.get(figure);
+  if (drawing.marks || !drawing.view) return drawing.marks ?? [];
+  const marks = new Map();
+  const walk = (items, x, y) => {
+    for (const item of items) {
+      if (item.tooltip && typeof item.tooltip === "object") {
+        const told = toldBy(item.tooltip);
+        if (!marks.has(told)) marks.set(told, { item, told, x: x + (item.bounds.x1 + item.bounds.x2) / 2, y: y + item.bounds.y1 });
+      }
+      for (const mark of item.items ?? []) if (mark.items) walk(mark.items, x + (item.x ?? 0), y + (item.y ?? 0));
+    }
+  };
+  walk(drawing.view.scenegraph().root.items, ...drawing.view.origin());
+  drawing.marks = [...marks.values()];
+  return drawing.marks;
+}
+
+function openTopicOf(item) {
+  const topic = topicNumbers.get(undrawable(item?.datum?.topic));
+  if (topic !== undefined) choose({ topic });
+}
+
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+
+function walkMarks(figure, event) {
+  const drawing = drawings.get(figure);
+  const marks = marksOf(figure);
+  if (event.key === "Enter" && marks[drawing.at]) return openTopicOf(marks[drawing.at].item);
+  if (event.key === "Escape") return leaveMarks(figure);
+  if (!(event.key in STEPS) || !marks.length) return;
+  event.preventDefault();
+  const last = marks.length - 1;
+  drawing.at = Math.max(0, Math.min(last, (drawing.at ?? (STEPS[event.key] > 0 ? -1 : last + 1)) + STEPS[event.key]));
+  const mark = marks[drawing.at];
+  const box = figure.querySelector(".drawing");
+  const picture = box.querySelector("svg").getBoundingClientRect();
+  const ring = box.querySelector(".ring") ?? box.appendChild(html("span", { class: "ring", "aria-hidden": "true" }));
+  const frame = box.getBoundingClientRect();
+  ring.style.left = `${picture.left - frame.left + box.scrollLeft + mark.x}px`;
+  ring.style.top = `${picture.top - frame.top + box.scrollTop + mark.y}px`;
+  tip(picture.left + mark.x, picture.top + mark.y, mark.told);
+}
+
+function leaveMarks(figure) {
+  drawings.get(figure).at = undefined;
+  figure.querySelector(".ring")?.remove();
+  untip();
+}
+
+// The columns of a picture's table: what its marks tell.
+function tableOf(figure) {
+  const marks = marksOf(figure);
+  const header = [...new Set(marks.flatMap(({ item }) => Object.keys(item.tooltip)))];
+  return { header, rows: marks.map(({ item }) => header.map((name) => undrawable(item.tooltip[name] ?? "–"))), marks };
+}
+
+function showRows(figure) {
+  const place = figure.querySelector(".rows");
+  const { header, rows } = tableOf(figure);
+  const isNumber = header.map((_, c) => rows.length > 0 && rows.every((row) => /^[-+−<>]?[\d.,]+ ?%?$|^–$/.test(row[c])));
+  const label = figure.querySelector("h3").textContent;
+  const cell = (text, c) => (c === 0 ? html("th", { scope: "row" }, text) : html("td", { class: isNumber[c] ? "n" : null }, text));
+  const table = html("table", { class: "sortable" }, html("caption", {}, label),
+    html("thead", {}, html("tr", {}, header.map((name, c) => html("th", { scope: "col", class: isNumber[c] ? "n" : null }, name)))),
+    html("tbody", {}, rows.map((row) => html("tr", {}, row.map(cell)))));
+  place.replaceChildren(html("div", { class: "box", role: "region", "aria-label": `Table: ${label}`, tabindex: 0 }, table));
+  makeSortable(table);
+}
+
+function toggleRows(figure, button) {
+  const place = figure.querySelector(".rows");
+  place.hidden = !place.hidden;
+  button.setAttribute("aria-expanded", String(!place.hidden));
+  if (!place.hidden) showRows(figure);
+}
+
+// --- Files
+
+function save(name, kind, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: kind }));
+  const link = html("a", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+// The numbers of marks in full, where what they tell is a field of their row.
+function csvOf(figure) {
+  const { header, rows, marks } = tableOf(figure);
+  const { picture } = drawings.get(figure);
+  const fields = pictures.specs[picture.specs[state.measure]].fields;
+  const quoted = (value) => {
+    let text = value === null || value === undefined ? "" : String(value);
+    if (typeof value !== "number" && /^[=+@\t\r-]/.test(text) && !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) text = `'${text}`;
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const full = (text, name, { item }) => {
+    const value = item.datum?.[fields[name]];
+    return typeof value === "number" ? value : text === "–" ? "" : text;
+  };
+  const lines = rows.map((row, r) => row.map((text, c) => quoted(full(text, header[c], marks[r]))).join(","));
+  return `${[header.map(quoted).join(","), ...lines].join("\n")}\n`;
+}
+
+// On white, as in print: a drawing of a dark page is of no use elsewhere.
+async function svgOf(figure) {
+  const { view } = drawings.get(figure);
+  return view.toSVG();
+}
+
+function downloads(figure, picture) {
+  const name = `${picture.name}-${measure().name.replace(/[^\w@.-]+/g, "_")}`;
+  const button = (label, press) => html("button", { type: "button", onclick: press }, label);
+  const rows = button("Table", (event) => toggleRows(figure, event.target));
+  rows.setAttribute("aria-expanded", "false");
+  const title = () => figure.querySelector("h3").textContent;
+  const named = [rows, button("SVG", async () => save(`${name}.svg`, "image/svg+xml", await svgOf(figure))),
+    button("CSV", () => save(`${name}.csv`, "text/csv", csvOf(figure)))];
+  for (const one of named) one.setAttribute("aria-label", `${one.textContent} of ${title()}`);
+  return html("div", { class: "row downloads" }, named);
+}
+
+function startPictures() {
+  untouched = JSON.stringify([0, null, reference(data.measures[0]), state.first, state.second, namedSystems(), darkPage.matches]);
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    const picture = pictures.pictures.find((one) => one.name === figure.dataset.chart);
+    drawings.set(figure, { picture, view: null, key: "", marks: null });
+    const box = figure.querySelector(".drawing");
+    put(box, { tabindex: 0, role: "group", "aria-label": `${picture.titles[0]}: arrow keys go through what it shows`,
+      onkeydown: (event) => walkMarks(figure, event), onblur: () => leaveMarks(figure) }, []);
+    figure.append(downloads(figure, picture), html("div", { class: "rows", hidden: true }));
+    watcher.observe(figure);
+  }
+  darkPage.addEventListener("change", drawPictures);
+}

@@ -1,0 +1,54 @@
+// What was asked and what was found, as text: never as markup.
+const WORD = /[\p{L}\p{N}_]+/gu;
+
+// A text with the words of the question marked.
+function marked(text, words) {
+  const parts = [];
+  let done = 0;
+  for (const match of text.matchAll(WORD)) {
+    if (!words.has(match[0].toLowerCase())) continue;
+    parts.push(text.slice(done, match.index), html("mark", {}, match[0]));
+    done = match.index + match[0].length;
+  }
+  parts.push(text.slice(done));
+  return parts.filter((part) => part !== "");
+}
+
+const wordsOf = (t) => new Set(data.words?.[t] ?? []);
+
+function questionOf(t) {
+  const fields = data.questions?.[t];
+  if (!fields || !fields.length) return null;
+  const [[, first], ...others] = fields;
+  return html("div", { class: "question" }, html("p", { class: "asked" }, first),
+    others.length ? html("dl", {}, others.map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])) : null);
+}
+
+function gradeChip(grade) {
+  if (grade === null || grade < 0) return html("span", { class: "chip unjudged" }, "unjudged");
+  const shade = Math.min(3, Math.ceil(Math.max(0, grade)));
+  return html("span", { class: `chip g${shade}` }, html("span", { class: "unseen" }, "grade "), String(grade));
+}
+
+// Title and passage where there are any, the id always; the whole text is written out when it is asked for.
+function documentText(t, d) {
+  const id = data.rankings.documents[t][d];
+  const text = data.texts?.[t]?.[d];
+  const name = html("span", { class: "id" }, id);
+  if (!text) return { name, rest: [] };
+  const words = wordsOf(t);
+  const rest = [];
+  if (text.title) rest.push(html("p", { class: "title" }, marked(text.title, words)));
+  if (text.snippet) rest.push(html("p", { class: "snippet" }, marked(text.snippet, words)));
+  if (data.whole && Object.hasOwn(data.whole, id)) rest.push(wholeText(id, words));
+  return { name, rest };
+}
+
+function wholeText(id, words) {
+  const summary = html("summary", {}, "Whole text", html("span", { class: "unseen" }, ` of ${id}`));
+  const details = html("details", { class: "whole" }, summary);
+  details.addEventListener("toggle", () => {
+    if (details.open && details.children.length === 1) details.append(html("p", {}, marked(data.whole[id], words)));
+  });
+  return details;
+}
