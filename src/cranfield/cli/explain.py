@@ -83,34 +83,42 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
-      $ cranfield explain pond.qrels pond.run --topic 2 -m RR --collection pond.toml
+      $ cranfield explain pond.qrels pond-titles.run --topic 2 -m RR --collection pond.toml
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
     if texts is not None and (topic is None or correlation):
         raise UsageError("texts are shown of one topic: give --topic, and not --correlation")
-    if run is None:
-        if topic is not None or correlation or shown is not None:
-            raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
-        warnings, text = _typed(qrels, wanted, inputs.policy, output_format)
-        options.warn(warnings)
-        click.echo(text, nl=False)
-        return
-    if correlation and (topic is None or other_run is None or measures):
+    if run is None and (topic is not None or correlation or shown is not None):
+        raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
+    if run is not None and correlation and (topic is None or other_run is None or measures):
         raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
-    runs = [run] if other_run is None else [run, other_run]
+    runs = [name for name in (run, other_run) if name is not None]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
-    if topic is None:
+    if run is None:
+        warnings, text = _typed(qrels, wanted, inputs.policy, output_format)
+    elif topic is None:
         warnings, text = _mean(experiment, wanted, shown, output_format)
     elif correlation:
         warnings, text = _agreement(experiment, topic, shown or SHOWN, output_format)
     else:
-        from cranfield.explanation.accounts import explain
-
-        explanation = explain(experiment, topic, wanted, shown=shown, collection=texts, watch=counted)
-        warnings, text = explanation.warnings, render(explanation, output_format)
+        warnings, text = _scores(experiment, topic, wanted, shown, texts, output_format)
     options.warn(warnings)
     click.echo(text, nl=False)
+
+
+def _scores(
+    experiment: Experiment,
+    topic: str,
+    measures: tuple[str, ...],
+    shown: int | None,
+    texts: TextSource | None,
+    output_format: str,
+) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.accounts import explain
+
+    explanation = explain(experiment, topic, measures, shown=shown, collection=texts, watch=counted)
+    return explanation.warnings, render(explanation, output_format)
 
 
 def _typed(
