@@ -59,7 +59,7 @@ def command(
     Examples:
       $ cranfield diagnose qrels.txt dense.run bm25.run
       $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
-      $ cranfield diagnose pond.qrels pond.run lm.run -m AP --collection pond.toml
+      $ cranfield diagnose pond.qrels pond-bm25.run pond-titles.run -m AP --collection pond.toml
     """
     from cranfield.comparison.diagnosis import diagnose
     from cranfield.formats.attributes import read_attributes

@@ -85,7 +85,7 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
-      $ cranfield explain pond.qrels pond.run --topic 2 -m RR --collection pond.toml
+      $ cranfield explain pond.qrels pond-titles.run --topic 2 -m RR --collection pond.toml
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
@@ -105,11 +105,22 @@ def command(
     elif correlation:
         warnings, text = _agreement(experiment, topic, shown or SHOWN, output_format)
     else:
-        from cranfield.explanation.accounts import explain
-
-        explanation = explain(experiment, topic, wanted, shown=shown, collection=texts, watch=counted)
-        warnings, text = explanation.warnings, render(explanation, output_format)
+        warnings, text = _scores(experiment, topic, wanted, shown, texts, output_format)
     options.show(text, warnings)
+
+
+def _scores(
+    experiment: Experiment,
+    topic: str,
+    measures: tuple[str, ...],
+    shown: int | None,
+    texts: TextSource | None,
+    output_format: str,
+) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.accounts import explain
+
+    explanation = explain(experiment, topic, measures, shown=shown, collection=texts, watch=counted)
+    return explanation.warnings, render(explanation, output_format)
 
 
 def _typed(

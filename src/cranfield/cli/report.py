@@ -84,7 +84,7 @@ def command(
     Examples:
       $ cranfield report qrels.txt bm25.run dense.run -o report.html
       $ cranfield report qrels.txt bm25.run dense.run -m nDCG@10 -m AP --baseline bm25 -o report.md
-      $ cranfield report pond.qrels pond.run lake.run --collection pond.toml -o pond.html
+      $ cranfield report pond.qrels pond-bm25.run pond-titles.run --collection pond.toml -o pond.html
     """
     import shlex
 
@@ -110,13 +110,13 @@ def command(
             facts=NO_FACTS if texts is None else texts.listed.facts,
         )
     if texts is not None:
-        report = _with_texts(report, texts, text_budget if form in CARRYING else 0)
+        report = _with_texts(report, texts, text_budget, carries=form in CARRYING)
     names = write(report, output)
     told = [finding for finding in report.findings if finding.doubtful or finding.code == "topic-set"]
     options.show("".join(f"{name}\n" for name in names), told)
 
 
-def _with_texts(report: Report, texts: TextSource, budget: int) -> Report:
+def _with_texts(report: Report, texts: TextSource, budget: int, *, carries: bool) -> Report:
     """The report with texts, and on standard error what they lack and what was left out of them."""
     from cranfield.evaluation.findings import Finding
     from cranfield.report.carried_texts import with_texts
@@ -128,9 +128,9 @@ def _with_texts(report: Report, texts: TextSource, budget: int) -> Report:
             )
             options.warn([Finding("no-facts", str(texts.collection), nothing, doubtful=False)])
         return report
-    report = with_texts(report, texts, budget=budget, watch=counted)
+    report = with_texts(report, texts, budget=budget if carries else 0, watch=counted)
     if report.quotations is not None:
         options.warn(report.quotations.findings)
-    if budget and report.texts is not None and report.texts.left_out is not None:
+    if carries and report.texts is not None and report.texts.left_out is not None:
         options.warn([Finding("text-budget", "--text-budget", report.texts.left_out.rstrip("."), doubtful=False)])
     return report

@@ -163,10 +163,7 @@ def diagnose(
     scores = scores[:, kept]
     parts = topic_parts(names, scores, wanted.sign or 1)
     looked_at = list(topics) or [part.topic for part in _largest(parts)]
-    unknown = [topic for topic in looked_at if topic not in names]
-    if unknown:
-        experiment.check_inside(unknown)
-        raise UsageError(f"no topic {some(unknown)} among those compared")
+    _check_compared(experiment, looked_at, names)
     down_to = depth or wanted.parameters.get("cutoff") or 10
     whole = _decided(scores)
     system, other = results.runs
@@ -187,6 +184,13 @@ def diagnose(
         warnings=(*results.warnings, *of_tuned_runs(results), *(quotations.findings if quotations else ())),
         quotations=quotations,
     )
+
+
+def _check_compared(experiment: Experiment, asked: Sequence[str], compared: Sequence[str]) -> None:
+    unknown = [topic for topic in asked if topic not in compared]
+    if unknown:
+        experiment.check_inside(unknown)
+        raise UsageError(f"no topic {some(unknown)} among those compared")
 
 
 def _quoted(

@@ -72,15 +72,11 @@ def explain(
     >>> [(line.rank, line.document, line.grade, line.if_relevant) for line in explanation.accounts[0].lines]
     [(1, 'd1', 2.0, None), (2, 'd2', None, 1.0)]
     >>> pond = Experiment("examples/pond.qrels", {"1": {"d12": 2.0, "d01": 1.0}})
-    >>> quotations = explain(pond, "1", "RR", collection="examples/pond.toml").quotations
-    >>> quotations.question("1"), quotations.title("d12")
-    ('can ducks swim well', 'Why feathers stay dry')
+    >>> explain(pond, "1", "RR", collection="examples/pond.toml").quotations.title("d12")
+    'Why feathers stay dry'
     """
     wanted, policy = as_measures(measures), experiment.policy
-    _check_policy(policy)
-    sources = named_runs(experiment.runs)
-    if len(sources) > MOST_RUNS:
-        raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
+    _check(experiment)
     experiment = experiment.suited(wanted)
     judgements = experiment.judgements().qrels
     lengths = experiment.lengths_by_document
@@ -123,6 +119,14 @@ def _quoting(explanation: Explanation, collection: GivenTextSource, watch: Watch
     quotations = quote(collection, {explanation.topic: list(explanation.documents)}, watch=watch)
     warnings = (*explanation.warnings, *quotations.findings)
     return replace(explanation, quotations=quotations, warnings=warnings)
+
+
+def _check(experiment: Experiment) -> None:
+    """That there are one or two runs, and a policy under which each has one ranking."""
+    _check_policy(experiment.policy)
+    sources = named_runs(experiment.runs)
+    if len(sources) > MOST_RUNS:
+        raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
 
 
 def _check_policy(policy: Policy) -> None:

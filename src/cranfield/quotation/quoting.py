@@ -201,9 +201,11 @@ def _about_topics(opened: OpenTexts, topics: Topics | None, shown: Sequence[str]
     missing = [topic for topic in shown if topic not in known]
     if not missing:
         return []
-    trap = other_ids(topics, shown)
-    count = f"no text of {_part(missing, len(shown), 'topic')}: {some(missing)}"
-    return [Finding("topics-without-text", opened.name, f"{count}; {trap}" if trap else count, doubtful=False)]
+    told = f"no text of {_part(missing, len(shown), 'topic')}: {some(missing)}"
+    trap = other_ids(topics, shown) if len(shown) > 1 else None  # a single one may stand for anything
+    if trap or len(missing) == len(shown):
+        told += f"; {trap or f'there are {some(topics.ids, 3)}'}"
+    return [Finding("topics-without-text", opened.name, told, doubtful=False)]
 
 
 def _about_documents(opened: OpenTexts, missing: Sequence[str], empty: Sequence[str], shown: int) -> list[Finding]:

@@ -58,7 +58,7 @@ class TextSource:
         documents = self.documents if own_documents else () if listed.documents is None else (listed.documents,)
         named = (source for source in (topics, *documents) if isinstance(source, str | os.PathLike))
         return OpenTexts(
-            name=listed.name or next((stem(os.fspath(source)) for source in named), "the texts"),
+            name=listed.name or " and ".join(dict.fromkeys(stem(os.fspath(source)) for source in named)) or "the texts",
             topics=topics,
             documents=tuple(documents),
             ids=self.ids if own_topics or self.ids != "given" else listed.ids,

@@ -16,6 +16,7 @@ from cranfield.report.report_tables import listed_topics
 from cranfield.search.collection_search import Watch, unwatched
 
 BUDGET = 5_000_000  # bytes of a page
+NOTHING_CARRIED = "Texts are left out: their budget is 0."
 
 
 class CarriedDocument(NamedTuple):
@@ -109,6 +110,7 @@ def carried_texts(quotations: Quotations, shown: Mapping[str, Sequence[str]], bu
     )
     lost = [f"{what} {count:,} of {plural(all, noun)}" for what, count, all, noun in parts if count]
     left_out = f"Left out, to keep texts within {size(budget)}: {', '.join(lost)}." if lost else None
+    left_out = left_out if budget else NOTHING_CARRIED
     return CarriedTexts(questions, texts, whole, [sorted(forms) for forms in words], left_out)
 
 
