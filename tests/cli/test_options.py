@@ -357,6 +357,10 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--sort", "plot heatmap qrels.txt a.run b.run -m AP -o out/p.json", "--no-sort"),
         Entry("--costs", "plot pareto qrels.txt c.run b.run -m AP -o out/p.json", "--costs costs.csv"),
         Entry("--cost", "plot pareto qrels.txt a.run b.run -m AP -o out/p.json", "--cost p99"),
+        Entry(
+            "--swept", "plot sweep qrels.txt b.run c.run -m AP -o out/p.json", "--swept swept.csv", "--swept costs.csv"
+        ),
+        Entry("--along", "plot sweep qrels.txt b.run c.run -m AP --swept swept.csv -o out/p.json", "--along b"),
         Entry("--judgements", "plot heatmap judges.txt a.run b.run -m AP -o out/p.json", "--judgements judges"),
         Entry(
             "--judges",
@@ -819,6 +823,11 @@ plot heatmap qrels.txt a.run b.run -m AP -m RR -o out/p.json
 plot scatter qrels.txt a.run b.run c.run -m AP -o out/p.json
 plot precision-recall qrels.txt a.run -o out/p.json
 plot pareto qrels.txt a.run b.run --cost nope -o out/p.json
+plot sweep qrels.txt b.run c.run -m AP -o out/p.json
+plot sweep qrels.txt b.run c.run -m AP --swept swept.csv --along mu -o out/p.json
+plot sweep qrels.txt b.run c.run -m NumRet --swept swept.csv -o out/p.json
+plot sweep -o out/p.json
+plot effort qrels.txt b.run c.run -m AP -o out/p.json
 plot pareto qrels.txt a.run b.run --costs slices.csv -o out/p.json
 plot pareto qrels.txt long-a.run b.run --cost memory -o out/p.json
 pool
@@ -1039,6 +1048,7 @@ def small_collection(home: Path) -> Path:
     write("some.topics", topics[:5])
     write("slices.csv", ["topic,length", *(f"{topic},{draw.choice(['short', 'long'])}" for topic in topics)])
     write("costs.csv", ["run,euros", "b,3", "c,5"])
+    write("swept.csv", ["run,k1,b", "b,0.9,0.4", "c,1.2,0.75"])
     write("plan.csv", ["run,depth,priority", "a,3,1", "b,1,2"])
     write("groups.csv", ["run,group", "a,us", "b,us", "c,them"])
     write("prefs.txt", [f"{t} 0 1 {d} {g}" for t, given in qrels.items() for d, g in given.items() if g])

@@ -190,7 +190,7 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
         lambda: tune(INDEX, "bm25", QUERIES, JUDGED, split(list(QUERIES), folds=2), tuning_for("NumRet")),
         *(
             lambda kind=kind: picture(kind, scored(parse_measure("NumRet")))
-            for kind in ("stability", "agreement", "critical-difference", "pareto")
+            for kind in ("stability", "agreement", "critical-difference", "pareto", "sweep")
         ),
     ]
     for call in refused:
@@ -219,7 +219,9 @@ def sorts(part: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ["AP", "E@10"])
-@pytest.mark.parametrize("kind", ["forest", "heatmap", "p-values", "stability", "critical-difference", "histogram"])
+@pytest.mark.parametrize(
+    "kind", ["forest", "heatmap", "p-values", "stability", "critical-difference", "histogram", "means", "beeswarm"]
+)
 def test_pictures_put_a_measure_and_its_twin_in_the_same_order(kind: str, name: str) -> None:
     given = both(parse_measure(name))
     here, there = (picture(kind, two(results) if kind == "histogram" else results) for results in given)

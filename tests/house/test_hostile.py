@@ -404,6 +404,7 @@ def picture_arguments(kind: str, files: Files) -> list[str | Path]:
     runs = files.runs[:2] if kind in ("histogram", "scatter") else files.runs
     given: list[str | Path] = [files.qrels, *runs]
     given += ["--topic", TOPICS[0]] if kind in ("precision-recall", "ranks") else []
+    given += ["--swept", files.costs] if kind == "sweep" else []  # each run with a number
     return given + (["--costs", files.costs] if kind == "pareto" else [])
 
 
@@ -415,7 +416,7 @@ def test_every_picture_draws_every_name(kind: str, files: Files, browser: Any, t
     text = target.read_text()
     assert not CONTROL.search(text)
     shown = opened(browser, target)
-    if kind not in ("agreement", "pooling"):  # of measures and methods
+    if kind not in ("agreement", "pooling", "sweep"):  # of measures, methods and parameters
         assert visible(RUNS[0]).replace(" ", "") in re.sub(r"[ \xa0]", "", shown)
         assert "constructor" in shown
 

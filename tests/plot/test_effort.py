@@ -35,16 +35,16 @@ def by_hand(run: str, effort: int) -> float:
 def test_recall_by_effort_is_that_of_the_first_documents() -> None:
     made, reach = recall_by_effort(Experiment(JUDGED, ANSWERS), parse_measure("R"))
     for run in ANSWERS:
-        assert made.of(run) == [(k, pytest.approx(by_hand(run, k))) for k in (1, 2, 3, 4)]
-        assert made.of(run, series=IDEAL) == [(k, pytest.approx((min(k, 4) / 4 + 1) / 3)) for k in (1, 2, 3, 4)]
-        assert made.of(run, series=REACHABLE) == [(k, pytest.approx((min(k, 3) / 4 + 1) / 3)) for k in (1, 2, 3, 4)]
+        assert dict(made.of(run)) == pytest.approx({k: by_hand(run, k) for k in (1, 2, 3, 4)})
+        assert dict(made.of(run, series=IDEAL)) == pytest.approx({k: (min(k, 4) / 4 + 1) / 3 for k in (1, 2, 3, 4)})
+        assert dict(made.of(run, series=REACHABLE)) == pytest.approx({k: (min(k, 3) / 4 + 1) / 3 for k in (1, 2, 3, 4)})
     assert (reach.relevant.tolist(), reach.retrieved.tolist()) == ([4, 1, 0], [3, 1, 0])
     assert reach.share == pytest.approx((3 / 4 + 1) / 2)
 
 
 def test_what_counts_as_relevant_can_be_chosen() -> None:
     made, reach = recall_by_effort(Experiment(JUDGED, ANSWERS), parse_measure("R(rel=2)"))
-    assert made.of("x")[-1] == (4, pytest.approx(1 / 3))
+    assert made.of("x")[-1] == pytest.approx((4, 1 / 3))
     assert reach.relevant.tolist() == [1, 0, 0]
 
 

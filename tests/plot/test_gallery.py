@@ -24,7 +24,7 @@ from places import EXAMPLES, ROOT
 EXAMPLES, PAGE = EXAMPLES, ROOT / "docs" / "gallery.md"
 SCRIPTS = sorted(set(EXAMPLES.glob("*.py")) - {EXAMPLES / "engine.py"})  # which serves until it is stopped
 NOTEBOOK = EXAMPLES / "tour.ipynb"
-LECTURE = [script for script in SCRIPTS if script.name.startswith("lecture")]
+DRAWING = [script for script in SCRIPTS if script.name.startswith(("lecture", "pictures"))]
 
 
 def run(script: Path, *arguments: object) -> str:
@@ -145,7 +145,7 @@ def words_in(picture: str) -> set[str]:
 
 
 def test_the_page_shows_pictures_as_they_are_drawn(pictures: Path) -> None:
-    for script in LECTURE:
+    for script in DRAWING:
         names_of(script.stem, pictures)
     linked = re.findall(r"\]\((pictures/\S+\.svg)\)", PAGE.read_text(encoding="utf-8"))
     assert linked
@@ -223,7 +223,7 @@ def store() -> None:
     store_notebook()
     folder = PAGE.parent / "pictures"
     folder.mkdir(exist_ok=True)
-    for script in LECTURE:
+    for script in DRAWING:
         run(script, folder)
 
 

@@ -20,8 +20,10 @@ from cranfield.plot.swept import read_swept
 from noisy import QRELS, RUNS, system, write
 from places import EXAMPLES
 
-GRID = {f"{k1} {b}": {"k1": k1, "b": b, "variant": "lucene"} for b in (0.25, 0.75) for k1 in (0.5, 1.0, 2.0)}
-SWEEP = {name: system(0.3 * own["k1"] + own["b"], 7) for name, own in GRID.items()}  # type: ignore[operator]
+GRID: dict[str, Any] = {
+    f"{k1} {b}": {"k1": k1, "b": b, "variant": "lucene"} for b in (0.25, 0.75) for k1 in (0.5, 1.0, 2.0)
+}
+SWEEP = {name: system(0.3 * own["k1"] + own["b"], 7) for name, own in GRID.items()}
 
 
 def chart(parameters: Any = GRID, runs: Any = SWEEP, **chosen: Any) -> Any:
@@ -59,7 +61,7 @@ def test_any_parameter_that_is_a_number_can_be_drawn_along() -> None:
 
 
 def test_a_parameter_that_follows_another_makes_no_lines() -> None:
-    weights = {
+    weights: dict[str, Any] = {
         f"{w}": {"method": "weighted-sum", "weights 1": w, "weights 2": round(1 - w, 2)} for w in (0.2, 0.5, 0.9)
     }
     along, others, made = combinations(weights, dict.fromkeys(weights, 0.5))
@@ -113,7 +115,7 @@ def files(tmp_path: Path) -> list[str | Path]:
 
 def test_parameters_come_from_metadata(files: list[str | Path], tmp_path: Path) -> None:
     for i, name in enumerate(RUNS):
-        step = {"name": name, "method": "cranfield bm25", "k1": 0.5 + i, "b": 0.4}
+        step: dict[str, Any] = {"name": name, "method": "cranfield bm25", "k1": 0.5 + i, "b": 0.4}
         write_metadata(tmp_path / f"{name}.run", {"method": {"retrieval": [step]}})
     out = tmp_path / "sweep.json"
     done = command_line("plot", "sweep", *files, "-o", out)
@@ -126,7 +128,7 @@ def test_parameters_come_from_metadata(files: list[str | Path], tmp_path: Path) 
     }
     results = cranfield.evaluate(files[0], list(files[1:]), "AP")
     assert points_of(results.plot.sweep()) == [("AP", row["x"], row["y"]) for row in rows]
-    steps = [{"name": "fold 1", "k1": 1.0}, {"name": "fold 2", "k1": 2.0}]
+    steps: list[Any] = [{"name": "fold 1", "k1": 1.0}, {"name": "fold 2", "k1": 2.0}]
     write_metadata(tmp_path / "good.run", {"method": {"retrieval": steps}})
     with pytest.raises(DataError, match="good was answered with 2 sets of parameters, one a fold"):
         cranfield.evaluate(files[0], list(files[1:]), "AP").plot.sweep()

@@ -9,9 +9,9 @@ import numpy as np
 
 from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
-from cranfield.judged import Floats
+from cranfield.judged import Integers
 from cranfield.plot.naming import hue, hued
-from cranfield.plot.rows import SystemRows, padded, point_size, system_rows
+from cranfield.plot.rows import SystemRows, across, padded, point_size, system_rows
 from cranfield.plot.style import Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 from cranfield.statistics.intervals import of_t
@@ -89,7 +89,7 @@ def estimate(results: Results, run: int, place: int) -> MeanEstimate:
         return MeanEstimate(mean, float(low[0]), float(high[0]), len(counted))
     denominators = None if results.denominators is None else results.denominators[run, place]
 
-    def drawn(places: Floats) -> float:
+    def drawn(places: Integers) -> float:
         return measure.aggregate(scores[places], None if denominators is None else denominators[places])
 
     replicates = [drawn(counted[draw]) for draw in topic_draws(len(counted), default_sampling())]
@@ -110,20 +110,19 @@ def _panel(
     *,
     width: float,
     labels: bool,
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """The means of one measure."""
     import altair as alt
 
     values = [value for row in rows for name in ("mean", "low", "high") if isinstance(value := row[name], float)]
     step = systems.step(look, ROW)
-    scale = alt.Scale(domain=padded(values), nice=False, zero=False)
-    ticks = max(2, int(width // (look.font * 5)))
-    across = {"title": results.measures[place].label, "scale": scale, "axis": alt.Axis(grid=False, tickCount=ticks)}
-    tooltip = ["system:N", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")), "topics:Q"]
+    low, mean = (across(field, results.measures[place].label, padded(values), width, look) for field in ("low", "mean"))
+    figures = (alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high"))
+    tooltip: list[str | alt.Tooltip] = ["system:N", *figures, "topics:Q"]
     base = hued(chart_of(rows)).encode(y=systems.axis(labels=labels), color=hue(), tooltip=tooltip)
     layers = [
-        base.mark_rule(strokeWidth=look.line * 0.8).encode(x=alt.X("low:Q", **across), x2="high:Q"),
-        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=alt.X("mean:Q", **across)),
+        base.mark_rule(strokeWidth=look.line * 0.8).encode(x=low, x2="high:Q"),
+        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=mean),
     ]
     return alt.layer(*layers).properties(width=width, height=alt.Step(step))
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cranfield.comparison.panels import judging, unjudged_shares
 from cranfield.errors import plural, share
 from cranfield.evaluation.results import Results
 from cranfield.plot.labels import text_width
 from cranfield.plot.naming import hue, hued
-from cranfield.plot.rows import padded, point_size, system_rows
-from cranfield.plot.style import INK, Chart, Row, chart_of, find_theme, styled
+from cranfield.plot.rows import across, padded, point_size, system_rows
+from cranfield.plot.style import INK, Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
+
+if TYPE_CHECKING:
+    import altair as alt
 
 HEAD = "unjudged"
 ROW = 1.6  # lines of text
@@ -41,27 +46,21 @@ def bounds(subject: Subject) -> Chart:
     width = look.width_beside(systems.beside(look) + text_width(texts, look) + look.font)
     step = systems.step(look, ROW)
     values = [value for row in rows for end in ("low", "high", "score") if isinstance(value := row[end], float)]
-    scale = alt.Scale(domain=padded(values), nice=False, zero=False)
-    axis = alt.Axis(grid=False, tickCount=max(2, int(width // (look.font * 5))))
-    across = {"title": f"{measure.label}, least to most", "scale": scale, "axis": axis}
-    tooltip = [
+    title = f"{measure.label}, least to most"
+    low, score = (across(field, title, padded(values), width, look) for field in ("low", "score"))
+    tooltip: list[str | alt.Tooltip] = [
         "system:N",
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("score", "low", "high")),
         alt.Tooltip("unjudged:Q", format=".1%"),
     ]
     base = hued(chart_of(rows)).encode(y=systems.axis(), color=hue(), tooltip=tooltip)
-    beside = {"align": "left", "dx": look.font / 2, "fontSize": look.font, "color": INK}
     layers = [
-        base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(
-            x=alt.X("low:Q", axis=axis, **across), x2="high:Q"
+        base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(x=low, x2="high:Q"),
+        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=score),
+        _beside(base, look).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
+        _beside(chart_of([{"head": HEAD}]), look, -look.font / 2).encode(
+            x=alt.value(width), y=alt.value(0), text="head:N"
         ),
-        base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(
-            x=alt.X("score:Q", axis=axis, **across)
-        ),
-        base.mark_text(**beside).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
-        chart_of([{"head": HEAD}])
-        .mark_text(**beside, baseline="bottom")
-        .encode(x=alt.value(width), y=alt.value(0), text="head:N"),
     ]
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
     cutoff = measure.parameters.get("cutoff")
@@ -72,6 +71,12 @@ def bounds(subject: Subject) -> Chart:
         f"share of {documents} that nobody judged."
     )
     return styled(chart, look, caption=caption + systems.coloured, params={"named": systems.named})
+
+
+def _beside(base: alt.Chart, look: Theme, dy: float = 0.0) -> alt.Chart:
+    """Text to the right of the plot."""
+    text: alt.Chart = base.mark_text(align="left", dx=look.font / 2, dy=dy, fontSize=look.font, color=INK)
+    return text
 
 
 def _bounded(subject: Subject) -> Results:

@@ -25,7 +25,7 @@ class SystemRows(NamedTuple):
 
     names: list[str]
     named: tuple[str, ...]
-    count: int
+    total: int
 
     @property
     def told(self) -> str:
@@ -34,9 +34,9 @@ class SystemRows(NamedTuple):
         >>> SystemRows(["a", "b"], ("a",), 2).told, SystemRows(["a", "b"], ("a",), 70).told
         ('2 systems', '2 of 70 systems, the best and those named,')
         """
-        if len(self.names) == self.count:
-            return plural(self.count, "system")
-        return f"{len(self.names)} of {plural(self.count, 'system')}, the best and those named,"
+        if len(self.names) == self.total:
+            return plural(self.total, "system")
+        return f"{len(self.names)} of {plural(self.total, 'system')}, the best and those named,"
 
     @property
     def coloured(self) -> str:
@@ -75,6 +75,14 @@ def system_rows(subject: Subject, results: Results) -> SystemRows:
     shown = {*by_mean[:MOST_ROWS], *subject.named}
     order = by_mean if subject.sort else results.runs
     return SystemRows([name for name in order if name in shown], subject.named, len(results.runs))
+
+
+def across(field: str, title: str, domain: Sequence[float], width: float, look: Theme) -> alt.X:
+    """The axis under rows: its limits are those of all rows, with as many ticks as there is room for."""
+    import altair as alt
+
+    axis = alt.Axis(grid=False, tickCount=max(2, int(width // (look.font * 5))))
+    return alt.X(f"{field}:Q", title=title, axis=axis, scale=alt.Scale(domain=list(domain), nice=False, zero=False))
 
 
 def padded(values: Sequence[float], share: float = 0.04) -> list[float]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 # Altair is loaded when a picture is drawn: what it has is named here for readers and type checkers alone.
-Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.VConcatChart | alt.FacetChart"
+Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart"
 Row: TypeAlias = dict[str, str | float | None]  # what a mark of a chart shows
 
 # Eight colours, each at 3:1 or more on white, that people with any kind of colour blindness tell apart. They are for

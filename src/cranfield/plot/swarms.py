@@ -10,7 +10,7 @@ import numpy as np
 from cranfield.errors import UsageError, plural
 from cranfield.judged import Floats
 from cranfield.plot.naming import hue, hued
-from cranfield.plot.rows import SystemRows, padded, system_rows
+from cranfield.plot.rows import SystemRows, across, padded, system_rows
 from cranfield.plot.style import INK, Chart, Row, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 
@@ -58,14 +58,12 @@ def beeswarm(subject: Subject) -> Chart:
     middle: list[Row] = [
         {"system": name, "mean": float(results.means[results.runs.index(name), 0])} for name in systems.names
     ]
-    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    x = {"title": measure.label, "scale": scale, "axis": alt.Axis(grid=False)}
     area = np.pi / 4 * (size * 0.92) ** 2
     points = (
         hued(chart_of(rows))
         .mark_circle(opacity=0.75, size=area)
         .encode(
-            x=alt.X("score:Q", **x),
+            x=across("score", measure.label, [low, high], width, look),
             y=systems.axis(),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1], nice=False)),
             color=hue(),
@@ -79,7 +77,11 @@ def beeswarm(subject: Subject) -> Chart:
     mean = (
         chart_of(middle)
         .mark_tick(orient="vertical", color=INK, thickness=look.line, size=step * 0.9)
-        .encode(x=alt.X("mean:Q", **x), y=systems.axis(), tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")])
+        .encode(
+            x=across("mean", measure.label, [low, high], width, look),
+            y=systems.axis(),
+            tooltip=["system:N", alt.Tooltip("mean:Q", format=".4f")],
+        )
     )
     chart = alt.layer(points, mean).properties(width=width, height=alt.Step(step, **{"for": "position"}))
     caption = _caption(str(measure), systems, len(results.topics), most)
