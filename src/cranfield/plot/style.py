@@ -110,11 +110,24 @@ def find_theme(name: str) -> Theme:
     return THEMES[name]
 
 
+class _Rows:
+    """Rows that Altair takes as they are: lists it would copy with every step of making a chart, row by row."""
+
+    _schema: Mapping[str, str] = {"type": "array"}  # by which Altair knows what it may ask for a dict
+
+    def __init__(self, rows: Sequence[Mapping[str, str | float | None]]) -> None:
+        self._rows = list(rows)
+
+    def to_dict(self, *_: object, **__: object) -> list[Mapping[str, str | float | None]]:
+        """What stands in a specification."""
+        return self._rows
+
+
 def chart_of(rows: Sequence[Mapping[str, str | float | None]]) -> alt.Chart:
     """A chart that carries its rows with it; marks and encodings are still to come."""
     import altair as alt
 
-    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+    return alt.Chart(alt.Data(values=_Rows(rows)))  # type: ignore[no-untyped-call]
 
 
 def styled(

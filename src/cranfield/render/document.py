@@ -89,7 +89,7 @@ def written(blocks: Iterable[Block], format: str) -> str:
     <BLANKLINE>
     One <run>.
     """
-    shown = list(blocks) if format != "latex" else _captioned(blocks)
+    shown = _captioned(blocks) if format in ("latex", "html") else list(blocks)
     write = {"table": _text, "markdown": _markdown, "latex": _latex, "html": _html}[format]
     gaps = ["", *("\n" if _apart(block, following, format) else "" for block, following in pairwise(shown))]
     return "".join(gap + write(block) for gap, block in zip(gaps, shown, strict=True))
@@ -100,7 +100,7 @@ def _captioned(blocks: Iterable[Block]) -> list[Block]:
     shown: list[Block] = []
     for block in blocks:
         above = shown[-1] if shown else None
-        if isinstance(block, Grid) and isinstance(above, Title):
+        if isinstance(block, Grid) and isinstance(above, Title) and above.level == Title("").level:
             shown[-1] = block._replace(caption=block.caption or above.text)
         else:
             shown.append(block)

@@ -216,33 +216,58 @@ def latex_tabular(grid: Grid) -> str:
 
 
 def as_html(grid: Grid) -> str:
-    """A table that needs no style sheet.
+    """A table that needs no style sheet: numbers stand to the right, heads say what they are the heads of.
 
-    >>> print(as_html(Grid(["run", "AP"], [["a<b", "0.5"]])), end="")
+    >>> print(as_html(Grid(["run", "AP"], [["a<b", "0.5"]], caption="Means.")), end="")
     <table>
-    <thead><tr><th>run</th><th>AP</th></tr></thead>
+    <caption>Means.</caption>
+    <thead><tr><th scope="col">run</th><th scope="col" style="text-align:right">AP</th></tr></thead>
     <tbody>
-    <tr><th>a&lt;b</th><td style="text-align:right">0.5</td></tr>
+    <tr><th scope="row">a&lt;b</th><td style="text-align:right">0.5</td></tr>
     </tbody>
     </table>
     """
     return str(html_table(grid))
 
 
-def html_table(grid: Grid) -> Markup:
-    """The same, to stand in more markup."""
+_LINE = Markup.fixed("\n")
+_TO_THE_RIGHT: Mapping[str, str] = {"style": "text-align:right"}
+
+
+def html_table(
+    grid: Grid, *, kind: str | None = None, number: Mapping[str, str] = _TO_THE_RIGHT, letter: Markup | None = None
+) -> Markup:
+    """The same, to stand in more markup: of a `kind` that a style sheet knows, with its attributes of a `number`, and
+    with what is read out over a column without a name, where that holds the `letter` of each system.
+    """
+    named = 1 if not grid.header[0] and grid.labels > 1 else 0  # the column that says what a row is about
+    look: list[Mapping[str, str]] = [{} if i < grid.labels else number for i in range(len(grid.header))]
+
+    def over(text: str, of_column: Mapping[str, str]) -> Markup:
+        if not text and letter is None:
+            return Markup.element("td", "")
+        return Markup.element("th", text or letter or "", scope="col", **of_column)
 
     def shown(i: int, cell: Cell) -> Markup:
-        if i < grid.labels:
-            return Markup.element("th", html_cell(cell))
-        return Markup.element("td", html_cell(cell), style="text-align:right")
+        if i == named:
+            return Markup.element("th", html_cell(cell), scope="row")
+        return Markup.element("td", html_cell(cell), **look[i])
 
-    head = (Markup.element("th", text) for text in grid.header)
     rows = (Markup.element("tr", *(shown(i, cell) for i, cell in enumerate(row))) for row in grid.cells())
-    line = Markup.fixed("\n")
-    body = (Markup.of(row, line) for row in rows)
-    head_part = Markup.element("thead", Markup.element("tr", *head))
-    return Markup.of(Markup.element("table", line, head_part, line, Markup.element("tbody", line, *body), line), line)
+    head = map(over, grid.header, look)
+    return Markup.of(
+        Markup.element(
+            "table",
+            _LINE,
+            *([Markup.element("caption", grid.caption), _LINE] if grid.caption else []),
+            Markup.element("thead", Markup.element("tr", *head)),
+            _LINE,
+            Markup.element("tbody", _LINE, *(Markup.of(row, _LINE) for row in rows)),
+            _LINE,
+            class_=kind,
+        ),
+        _LINE,
+    )
 
 
 def html_cell(cell: Cell) -> Markup:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from cranfield.comparison.comparison import Comparison
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.plot.comparisons import by_topic, forest_caption, forest_of
 from cranfield.plot.lines import lines
-from cranfield.plot.style import Chart, find_theme, styled
+from cranfield.plot.style import Chart, caption_of, find_theme, styled
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.report.contents import Report
 
 
-class Illustration(NamedTuple):
-    """A picture under a title, with a sentence that says how to read it; it is drawn when `draw` is called.
+@dataclass(frozen=True, eq=False)
+class Illustration:
+    """A picture under a title, drawn when it is first looked at; what it shows, and how to read it, it says itself.
 
     `heading` is the title with {baseline}, {first} and {second} for the systems that a reader of the page may choose;
     `systems` says how many there must be, `of_measure` whether another measure makes it another picture. `draw_all`
@@ -27,12 +27,21 @@ class Illustration(NamedTuple):
 
     name: str
     title: str
-    caption: str
     draw: Callable[[], Chart]
     heading: str = ""
     systems: int = 1
     of_measure: bool = True
     draw_all: Callable[[], Chart] | None = None
+
+    @cached_property
+    def chart(self) -> Chart:
+        """The picture."""
+        return self.draw()
+
+    @property
+    def caption(self) -> str:
+        """A sentence or two under it."""
+        return caption_of(self.chart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +70,12 @@ def figures(report: Report, theme: str = "screen", measure: Measure | None = Non
         Illustration(
             "interpolated",
             "Precision at recall",
-            at_recall,
             lambda: lines(report.precision_recall, theme=theme, caption=at_recall, y_domain=(0.0, 1.0)),
             of_measure=False,
         ),
         Illustration(
             "cutoff",
             "nDCG by cutoff",
-            at_cutoffs,
             lambda: lines(report.by_cutoff, theme=theme, caption=at_cutoffs),
             of_measure=False,
         ),
@@ -79,8 +86,6 @@ def figures(report: Report, theme: str = "screen", measure: Measure | None = Non
         Illustration(
             "heatmap",
             f"Every score by {measure}",
-            "A column a topic, hardest first (of very many, neighbours are drawn as one); a row a system, best first. "
-            f"The stronger the blue, the {'better' if results.measures[0].sign else 'higher'} the score.",
             _drawing("heatmap", results, theme),
         )
     )
@@ -104,7 +109,6 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Illustration(
             "forest",
             f"Differences from {results.runs[reference]} by {measure}",
-            told,
             lambda: differences([reference]),
             heading=f"Differences from {{baseline}} by {measure}",
             systems=2,
@@ -113,7 +117,6 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Illustration(
             "histogram",
             f"{first} and {second}, topic by topic, by {measure}",
-            "Difference of the two on every topic.",
             lambda: by_topic(results, first, second, theme=theme),
             heading=f"{{first}} and {{second}}, topic by topic, by {measure}",
             systems=2,
@@ -126,8 +129,6 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             Illustration(
                 "critical-difference",
                 f"Mean ranks by {measure}",
-                "Mean rank over topics, 1 is best. Each bar joins the systems dotted on it, which cannot be told "
-                "apart: by the same adjusted p as letters and tiers.",
                 _drawing("critical-difference", results, theme, one_measure),
                 systems=2,
             )
@@ -136,8 +137,6 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
             Illustration(
                 "p-values",
                 f"Which systems differ by {measure}",
-                f"p of every pair, adjusted for all {comparison.comparisons:,} comparisons of the report. Decided by "
-                f"{comparison.rule}.",
                 _drawing("p-values", results, theme, one_measure),
                 systems=2,
             )
@@ -146,7 +145,6 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Illustration(
             "stability",
             f"Is the order by {measure} safe?",
-            "How often each system takes each rank when as many topics are drawn anew from these.",
             _drawing("stability", results, theme),
             systems=2,
         )

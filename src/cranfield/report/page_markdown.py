@@ -20,7 +20,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
     for name, figure in pictures.items():
         shown += [PictureFile(figure.title, name), Paragraph(figure.caption)]
     return {f"{stem}.md": utf8(text_of(report, shown)).encode()} | {
-        name: drawn(figure.draw(), "svg") for name, figure in pictures.items()
+        name: drawn(figure.chart, "svg") for name, figure in pictures.items()
     }
 
 

@@ -36,7 +36,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
         )
     text = head + "\n" + "\n".join(parts)
     return {f"{stem}.tex": utf8(text).encode()} | {
-        name: drawn(figure.draw(), "pdf") for name, figure in pictures.items()
+        name: drawn(figure.chart, "pdf") for name, figure in pictures.items()
     }
 
 

@@ -120,9 +120,16 @@ function undrawn(picture) {
 const selectionKey = () => JSON.stringify([state.measure, state.systems, reference(), state.first, state.second, namedSystems(), darkPage.matches]);
 let untouched = ""; // the selection that the static pictures show
 
+// Which systems are grey depends on which are shown.
+function captionOf(text) {
+  const [count, named] = [pickedByMean().length, namedSystems().length];
+  const grey = named < count ? ` Of ${count} systems those not named are grey.` : "";
+  return text.replace(/ ?Of \d+ systems those not named are grey\./, () => grey);
+}
+
 function titled(figure, picture) {
   figure.querySelector("h3").textContent = filledTitle(picture.titles[state.measure]);
-  figure.querySelector("figcaption p").textContent = filledTitle(picture.captions[state.measure]);
+  figure.querySelector("figcaption p").textContent = captionOf(picture.captions[state.measure]);
 }
 
 async function drawPicture(figure) {

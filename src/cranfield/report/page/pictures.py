@@ -70,18 +70,17 @@ class Pictures:
         for figure in by_measure:
             titles.append((figure or shown).heading or (figure or shown).title)
             if figure is None:
-                captions.append(shown.caption)
+                captions.append("")
                 numbers.append(None)
             elif figure is not shown and not figure.of_measure:
                 captions.append(captions[-1])
                 numbers.append(numbers[-1])
             else:
-                chart = (figure.draw_all or figure.draw)()
-                captions.append(caption_of(chart) or figure.caption)
+                chart = figure.chart if figure.draw_all is None else figure.draw_all()
+                captions.append(caption_of(chart))
                 numbers.append(self._carried(chart))
                 if figure is shown:
-                    alone = chart if figure.draw_all is None else figure.draw()
-                    self._figures.append(_figure(figure, alone, str(captions[-1])))
+                    self._figures.append(_figure(figure))
         picture = {"name": shown.name, "titles": titles, "captions": captions, "specs": numbers}
         self._pictures.append(drawable(picture | {"systems": shown.systems}))
 
@@ -143,11 +142,11 @@ def _texts(names: Json) -> list[str]:
     return [str(name) for name in names] if isinstance(names, list) else []
 
 
-def _figure(figure: Illustration, chart: Chart, caption: str) -> Markup:
+def _figure(figure: Illustration) -> Markup:
     title = Markup.element("h3", figure.title)
-    picture = inline(compact(drawn(chart, "svg").decode()), figure.name, figure.title)
+    picture = inline(compact(drawn(figure.chart, "svg").decode()), figure.name, figure.title)
     drawing = Markup.element("div", picture, class_="drawing paper")
-    said = Markup.element("figcaption", title, Markup.element("p", caption))
+    said = Markup.element("figcaption", title, Markup.element("p", figure.caption))
     return Markup.of(Markup.element("figure", said, drawing, data_chart=figure.name), LINE)
 
 
@@ -187,19 +186,23 @@ def compact(svg: str) -> str:
         else:
             runs.append([cell])
     for run in reversed(runs):
-        if len(run) >= MANY:
+        if len(run) >= MANY and "stroke" not in run[0].group():
             svg = svg[: run[0].start()] + _joined(run) + svg[run[-1].end() :]
     return svg
 
 
 def _joined(cells: Sequence[re.Match[str]]) -> str:
-    outlines: dict[str, list[str]] = {}
+    """Cells of a shade and a height as strokes of that height: a stroke is half as long to write as an outline."""
+    strokes: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         before, x, y, wide, high, after = cell.groups()
         look = re.sub(r' ?aria-[a-z]+="[^"]*"| ?role="[^"]*"', "", _MIXED.sub(_shade, f"{before} {after}")).strip()
-        across = f"{float(wide):.3g}"
-        outlines.setdefault(look, []).append(f"M{float(x):.4g} {float(y):.4g}h{across}v{float(high):.4g}h-{across}z")
-    return "".join(f'<path {look} d="{"".join(parts)}"/>' for look, parts in outlines.items())
+        middle = float(y) + float(high) / 2
+        strokes.setdefault((look, high), []).append(f"M{float(x):.4g} {middle:.4g}h{float(wide):.3g}")
+    return "".join(
+        f'<path {look.replace("fill=", "stroke=")} stroke-width="{high}" d="{"".join(parts)}"/>'
+        for (look, high), parts in strokes.items()
+    )
 
 
 def _shade(mixed: re.Match[str]) -> str:
