@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from cranfield.plot.subject import Picture
 
 # How what pictures use of a subject is said on the line.
-USES = {"baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "costs": "--costs or --cost"}
+USES = {
+    "baseline": "--baseline",
+    "depth": "--down-to",
+    "sort": "--no-sort",
+    "costs": "--costs or --cost",
+    "highlight": "--highlight",
+}
 
 
 @click.command("plot")
@@ -34,6 +40,13 @@ USES = {"baseline": "--baseline", "depth": "--down-to", "sort": "--no-sort", "co
     "--topic", "chosen", multiple=True, help="Draw this topic, in pictures of single topics; may be repeated."
 )
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@click.option(
+    "--highlight",
+    multiple=True,
+    metavar="NAME",
+    help="Colour and name this run; others are grey, but for the baseline and, of more than 8, the best. May be "
+    "repeated.",
+)
 @click.option("--down-to", type=click.IntRange(1), metavar="K", help="Draw curves down to this rank.")
 @click.option(
     "--theme", type=click.Choice(("screen", "paper")), default="screen", show_default=True, help="Sizes and fonts."
@@ -62,6 +75,7 @@ def command(
     measures: tuple[str, ...],
     chosen: tuple[str, ...],
     baseline: str | None,
+    highlight: tuple[str, ...],
     down_to: int | None,
     theme: str,
     sort: bool,
@@ -70,7 +84,7 @@ def command(
     inputs: options.Inputs,
 ) -> None:
     """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are, and of -m,
-    --topic, --baseline, --down-to, --no-sort, --costs and --cost those that each takes.
+    --topic, --baseline, --highlight, --down-to, --no-sort, --costs and --cost those that each takes.
 
     \b
     Examples:
@@ -86,6 +100,8 @@ def command(
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
+    if highlight and "highlight" not in picture.uses:
+        raise UsageError(f"{kind} has no system to highlight: leave out --highlight")
     if qrels is not None and picture.without_runs:
         raise UsageError(f"{kind} is of measures alone: leave out {' '.join((qrels, *runs))}")
     if not picture.without_runs and (qrels is None or not runs):
@@ -94,6 +110,8 @@ def command(
         raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
     from cranfield.evaluation.experiment import Experiment
     from cranfield.plot.saving import form_of, save
+    from cranfield.plot.style import caption_of
+    from cranfield.render.escaping import visible
 
     form_of(output)  # before a picture is drawn for nothing
     known = _costs(kind, runs, cost, costs)
@@ -107,9 +125,12 @@ def command(
         sort=sort,
         costs=None if known is None else known.of,
         cost_label="cost" if known is None else known.label,
+        highlight=highlight,
     )
-    save(picture.draw(subject), output)
+    chart = picture.draw(subject)
+    save(chart, output)
     click.echo(output)
+    click.echo(visible(caption_of(chart)))
 
 
 def _list(pictures: Sequence[Picture]) -> None:
