@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import given, refuse, refuse_all_but
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,14 +97,14 @@ def command(
     from cranfield.plot.subject import Subject, all_pictures, find_picture
 
     if kind == "list":
+        if qrels is not None:
+            raise UsageError(f"plot list shows all kinds: leave out {' '.join((qrels, *runs))}")
         _list(all_pictures())
         return
     picture = find_picture(kind)
-    picture.check_asked(measures, chosen)
-    if highlight and "highlight" not in picture.uses:
-        raise UsageError(f"{kind} has no system to highlight: leave out --highlight")
-    if qrels is not None and picture.without_runs:
-        raise UsageError(f"{kind} is of measures alone: leave out {' '.join((qrels, *runs))}")
+    picture.check_asked(measures, chosen, _asked())
+    if picture.without_runs:
+        _check_alone(picture, qrels, runs)
     if not picture.without_runs and (qrels is None or not runs):
         raise UsageError(f"what is to be drawn? cranfield plot {kind} QRELS RUN... -o {kind}.svg")
     if output is None:
@@ -128,13 +129,29 @@ def command(
         highlight=highlight,
     )
     chart = picture.draw(subject)
+    options.warn(subject.experiment.restriction())
     save(chart, output)
     click.echo(output)
     click.echo(visible(caption_of(chart)))
 
 
+def _asked() -> dict[str, str]:
+    """What was asked for of what pictures use, each as it was typed."""
+    uses = {option: use for use, said in USES.items() for option in said.split(" or ")}
+    return {uses[option]: option for option in given().values() if option in uses}
+
+
+def _check_alone(picture: Picture, qrels: str | None, runs: tuple[str, ...]) -> None:
+    """That a picture of measures alone was given no runs, nor a word on them."""
+    if qrels is not None:
+        raise UsageError(f"{picture.name} is of measures alone: leave out {' '.join((qrels, *runs))}")
+    own = ("measures", "output", "theme", *(name for name, option in given().items() if option in _asked().values()))
+    refuse_all_but(*own, why=f"is about judgements and runs, and {picture.name} is of measures alone: leave it out")
+
+
 def _list(pictures: Sequence[Picture]) -> None:
     """Every kind of picture with what it shows and the options that it takes."""
+    refuse_all_but(why="is of no use to plot list, which shows all kinds")
     width = max(len(picture.name) for picture in pictures)
     for picture in pictures:
         click.echo(f"{picture.name:<{width}}  {picture.shows}")
@@ -156,5 +173,6 @@ def _costs(kind: str, runs: tuple[str, ...], cost: str, table: str | None) -> Co
     from cranfield.efficiency.costs import measured_costs, read_costs
 
     if table is not None:
+        refuse("cost", why="or --costs, not both: costs are in the table or in the runs' metadata")
         return read_costs(table)
     return measured_costs(runs, cost) if kind == "pareto" else None
