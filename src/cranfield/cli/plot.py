@@ -44,6 +44,13 @@ USES = {
     "--topic", "chosen", multiple=True, help="Draw this topic, in pictures of single topics; may be repeated."
 )
 @click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@click.option(
+    "--highlight",
+    multiple=True,
+    metavar="NAME",
+    help="Colour and name this run; others are grey, but for the baseline and, of more than 8, the best. May be "
+    "repeated.",
+)
 @click.option("--down-to", type=click.IntRange(1), metavar="K", help="Draw curves down to this rank.")
 @click.option(
     "--theme", type=click.Choice(("screen", "paper")), default="screen", show_default=True, help="Sizes and fonts."
@@ -81,6 +88,7 @@ def command(
     measures: tuple[str, ...],
     chosen: tuple[str, ...],
     baseline: str | None,
+    highlight: tuple[str, ...],
     down_to: int | None,
     theme: str,
     sort: bool,
@@ -91,7 +99,7 @@ def command(
     inputs: options.Inputs,
 ) -> None:
     """Draw a picture of RUNS on the judgements in QRELS. `cranfield plot list` shows the kinds there are, and of -m,
-    --topic, --baseline, --down-to, --no-sort, --costs, --cost, --swept and --along those that each takes.
+    --topic, --baseline, --highlight, --down-to, --no-sort, --costs, --cost, --swept and --along those that each takes.
 
     \b
     Examples:
@@ -119,6 +127,8 @@ def command(
         raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
     from cranfield.evaluation.experiment import Experiment
     from cranfield.plot.saving import form_of, save
+    from cranfield.plot.style import caption_of
+    from cranfield.render.escaping import visible
 
     form_of(output)  # before a picture is drawn for nothing
     known = _costs(kind, runs, cost, costs)
@@ -136,11 +146,13 @@ def command(
         parameters=sweep.parameters if sweep else None,
         along=along,
         evaluated=evaluated,
+        highlight=highlight,
     )
     chart = picture.draw(subject)
     options.warn(subject.experiment.restriction())
     save(chart, output)
     click.echo(output)
+    click.echo(visible(caption_of(chart)))
 
 
 def _asked() -> dict[str, str]:
