@@ -133,7 +133,7 @@ SAME = [
     TABLE.replace("p1", '"p1"').replace(",4", ',"4"').encode(),
     TABLE.replace(",", ";").replace("system;", '"system";').encode("utf-8-sig"),
     b"\n" + TABLE.encode() + b"\n,,,\n",
-    gzip.compress(TABLE.encode()),
+    gzip.compress(TABLE.encode(), mtime=0),
     b'{"participant": "p1", "system": "A", "task": "t1", "satisfaction": 4}\r\n\r\n'
     b'{"participant": "p1", "system": "B", "task": "t2", "satisfaction": 2}\r\n'
     b'{"participant": "p2", "system": "A", "task": "t2", "satisfaction": 5}',
