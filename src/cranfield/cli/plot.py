@@ -107,11 +107,9 @@ def command(
         return
     picture = find_picture(kind)
     picture.check_asked(measures, chosen)
-    if qrels is not None and picture.without_runs:
-        raise UsageError(f"{kind} is of measures alone: leave out {' '.join((qrels, *runs))}")
-    sweep = _sweep(swept, qrels, measures)
-    if not picture.without_runs and not (sweep and sweep.results) and (qrels is None or not runs):
-        raise UsageError(f"what is to be drawn? cranfield plot {kind} QRELS RUN... -o {kind}.svg")
+    sweep = _sweep(picture, swept, qrels, measures)
+    if sweep is None or sweep.results is None:
+        _check_inputs(picture, qrels, runs)
     if output is None:
         raise UsageError(f"where to? Add the file to write, as -o {kind}.svg")
     from cranfield.evaluation.experiment import Experiment
@@ -138,6 +136,14 @@ def command(
     click.echo(output)
 
 
+def _check_inputs(picture: Picture, qrels: str | None, runs: Sequence[str]) -> None:
+    """That there is what the picture is of, and nothing else."""
+    if qrels is not None and picture.without_runs:
+        raise UsageError(f"{picture.name} is of measures alone: leave out {' '.join((qrels, *runs))}")
+    if not picture.without_runs and (qrels is None or not runs):
+        raise UsageError(f"what is to be drawn? cranfield plot {picture.name} QRELS RUN... -o {picture.name}.svg")
+
+
 def _list(pictures: Sequence[Picture]) -> None:
     """Every kind of picture with what it shows and the options that it takes."""
     width = max(len(picture.name) for picture in pictures)
@@ -156,13 +162,15 @@ def _taken(picture: Picture) -> str:
     return ", ".join([*taken, *(USES[use] for use in picture.uses)])
 
 
-def _sweep(path: str | None, qrels: str | None, measures: Sequence[str]) -> Swept | None:
+def _sweep(picture: Picture, path: str | None, qrels: str | None, measures: Sequence[str]) -> Swept | None:
     """A sweep as a file has it; one that was evaluated needs no judgements, and has its own measure."""
     from cranfield.measures import parse_measures
     from cranfield.plot.swept import read_swept
 
     if path is None:
         return None
+    if "parameters" not in picture.uses:
+        raise UsageError(f"{picture.name} shows no parameters: leave out --swept {path}")
     sweep = read_swept(path)
     if sweep.results is None:
         return sweep
