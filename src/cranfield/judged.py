@@ -62,6 +62,11 @@ class Pool(Travelling):
         return _core.segment_sum(self.offsets, x, "judgements")
 
     @cached_property
+    def longest(self) -> int:
+        """The largest number of grades that a topic has."""
+        return int(np.diff(self.offsets).max(initial=0))
+
+    @cached_property
     def topic(self) -> Integers:
         """For each grade the number of its topic."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))

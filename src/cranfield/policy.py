@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from cranfield.errors import UsageError, some
+from cranfield.errors import UsageError, plural, some
 
 if TYPE_CHECKING:
     from cranfield.render.json_form import Json
@@ -45,6 +45,14 @@ class TopicSet:
         if twice:
             raise UsageError(f"{self.name}: these topics are there twice: {some(twice)}")
 
+    def __str__(self) -> str:
+        """How many they are, and whose: as tables and titles say on what something was evaluated.
+
+        >>> print(TopicSet(["1", "2"], "the public half"))
+        2 topics of the public half
+        """
+        return f"{plural(len(self.topics), 'topic')} of {self.name}"
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -56,7 +64,8 @@ class Policy:
     topics: those of the qrels, a missing answer scoring 0 ("qrels"); those every run answers ("common"); or for each
     run those it answers ("run", as in trec_eval without -c).
     depth: rankings are cut here; judged_only: unjudged documents are then taken out (condensed lists).
-    empty_topics: topics with no relevant document score 0 ("zero", as in trec_eval) or are left out ("drop").
+    empty_topics: topics with no relevant document count ("zero", as in trec_eval: most measures give them 0, losses
+    what a list gets that finds nothing) or are left out ("drop").
     grades: what they are; "probabilities" are chances from 0 to 1 that a document is relevant, and every score is the
     mean over what may be relevant, exact where that can be had, otherwise over `samples` draws from `seed`.
     judges: where several judged a document, each document has the mean of their grades ("grade") or the highest grade

@@ -16,7 +16,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeAlias, TypeGuard, TypeVar
@@ -192,8 +192,8 @@ class Entry(Record, Generic[F]):
         first = next((i for i, line in enumerate(lines) if line.startswith(">>>")), len(lines))
         return "\n".join(lines[first:]) or notation(self.name, tuple(self.defaults.items()))
 
-    @property
-    def defaults(self) -> dict[str, Value]:
+    @cached_property
+    def defaults(self) -> Mapping[str, Value]:
         """The parameters that need not be given, with what they are then."""
         pairs = ((name, parameter.default) for name, parameter in self.parameters.items())
         return {name: default for name, default in pairs if not isinstance(default, Required)}
@@ -201,7 +201,7 @@ class Entry(Record, Generic[F]):
     @property
     def settings(self) -> dict[str, Value]:
         """Every parameter that has a value."""
-        return self.defaults | dict(self.given)
+        return dict(self.defaults) | dict(self.given)
 
     def __str__(self) -> str:
         return notation(self.name, self.given)

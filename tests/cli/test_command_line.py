@@ -227,7 +227,7 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest(name: str, told:
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))
 def test_every_command_module_is_listed(module: str) -> None:
-    others = ("__init__", "elsewhere", "measure_names", "options", "progress", "stopping", "streams")
+    others = ("__init__", "elsewhere", "given", "measure_names", "options", "progress", "stopping", "streams", "typed")
     assert module in (*COMMANDS, *MODULES.values(), *others)
 
 

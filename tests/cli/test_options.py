@@ -138,6 +138,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--seed", f"{DRAWN} --test bootstrap", "--seed 1"),
         Entry("--risk", f"{COMPARE} --baseline a.run", "--risk 5", "--risk 1"),
         Entry("--simultaneous", COMPARE, "--simultaneous"),
+        Entry("--show", COMPARE, "--show difference", "--show AP,interval", expected="AP"),
         Entry("--ledger", COMPARE, "--ledger out/ledger.jsonl"),
         Entry("--output-format", COMPARE, "-f csv", "-f tsv"),
         Entry("--figure", "compare qrels.txt a.run b.run -m AP", "--figure latency", expected="latency"),
@@ -594,6 +595,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--design", "study plan --systems A,B,C --participants 6", "--design graeco-latin"),
         Entry("--systems-each", "study plan --systems A,B,C --participants 6", "--systems-each 2"),
         Entry("--topics-each", "study plan --systems A,B --participants 4 --topics some.topics", "--topics-each 1"),
+        Entry("--sd", "study plan --systems A,B,C --participants 6", "--sd 10", expected="deviation is 10"),
         Entry("--seed", "study plan --systems A,B,C --participants 6", "--seed 1"),
         Entry("--output-format", "study plan --systems A,B --participants 4", "-f csv", "-f tsv"),
     ],
@@ -708,7 +710,7 @@ evaluate qrels.txt a.run -m AP(rel=x)
 evaluate qrels.txt a.run -m nDCG(gain=y)@10
 evaluate qrels.txt a.run -m Novelty
 evaluate qrels.txt a.run -m TBG
-evaluate qrels.txt a.run --digest nope
+evaluate qrels.txt a.run --digest nope -f json
 evaluate letters.txt a.run
 evaluate letters.txt a.run --labels A=3,B=2
 evaluate letters.txt a.run --labels A=3,B
@@ -892,6 +894,7 @@ study plan --systems A,,B --participants 2
 study plan --systems A,B,C,D,E,F --participants 6 --design graeco-latin
 study plan --systems A,B --participants 2 --topics missing.tsv
 study plan --systems A,B --participants 2 --topics-each 2
+study plan --systems A,B --participants 2 --sd 0
 study score study.csv
 study score study.csv --scale sus
 study score study.csv --scale nope
@@ -1126,9 +1129,15 @@ CASES = [
 ]
 
 
+def added_to(entry: Entry, added: str) -> str:
+    """The line with an option; the value that the line has for it goes, as it takes one."""
+    line = re.sub(rf" {entry.option} \S+", "", entry.line) if added.startswith(entry.option) else entry.line
+    return f"{line} {added}".strip()
+
+
 @pytest.mark.parametrize("entry", CASES)
 def test_option_changes_the_outcome(entry: Entry, folder: Path) -> None:
-    lines = [f"{entry.line} {added}".strip() for added in (entry.given, entry.instead)]
+    lines = [added_to(entry, added) for added in (entry.given, entry.instead)]
     (code, _), _ = outcomes = [outcome(line, folder) for line in lines]
     text, other = (comparable(line, said) for line, (_, said) in zip(lines, outcomes, strict=True))
     assert code == entry.exit, text

@@ -51,6 +51,8 @@ def Satisfaction(topic: Topic, rel: float, weight: str, of: str, cutoff: int | N
 
 
 def Frustration(topic: Topic, rel: float, weight: str, of: str, cutoff: int | None) -> float:
+    if not topic.ranked:
+        return 1.0
     values = weights(weight, topic.length if cutoff is None else cutoff)
     relevant = relevant_ranks(topic, rel, cutoff)
     shown = values[: topic.length]

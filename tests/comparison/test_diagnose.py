@@ -162,9 +162,12 @@ def test_attributes_are_read_and_faults_are_named(tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
     path.write_text('kind,topic\nodd,1\n"even, really",2\n')
     assert read_attributes(str(path)) == {"1": {"kind": "odd"}, "2": {"kind": "even, really"}}
+    path.write_text('topic;kind\n1;odd\n2;"even;\nreally"\n')
+    assert read_attributes(str(path)) == {"1": {"kind": "odd"}, "2": {"kind": "even;\nreally"}}
     for text, message in (
         ("topic,kind\n1,odd\n1,even\n", r"topics.csv:3: topic '1' is there twice"),
-        ("topic,kind\n1\n", r"topics.csv:2: 1 fields where the header has 2"),
+        ('topic,kind\n1,"odd\nor so"\n1,even\n', r"topics.csv:4: topic '1' is there twice\n    4 \| 1,even"),
+        ("topic,kind\n1\n", r"topics.csv:2: 1 field where the header has 2"),
         ("topic\n1\n", "is not a table of topic attributes"),
         ("topic,kind,kind\n1,odd,even\n", "topics.csv:1: two columns are called 'kind'"),
     ):

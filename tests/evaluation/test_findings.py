@@ -309,6 +309,27 @@ def test_check_counts_what_makes_a_number_doubtful(run: str, counted: str, tmp_p
     assert (done.exit, done.stdout.split("\n")[-2]) == (1, f"{counted} a number doubtful")
 
 
+@pytest.mark.parametrize(
+    ("names", "scored"),
+    [
+        ("AP nDCG@10 P@5 RR Satisfaction", "scored 0 for every run"),
+        ("AP NumRel", "scored 0 for every run"),
+        ("AP E@10", "scored as lists are that find nothing"),
+        *((name, "scored as lists are that find nothing") for name in ("ESL", "Frustration", "NumRet", "AP(rel=0)")),
+    ],
+)
+def test_a_topic_without_a_relevant_document_is_said_to_score_what_it_scores(names: str, scored: str) -> None:
+    results = evaluate({"1": {"a": 1}, "2": {"b": 0}}, {"1": {"a": 1.0}, "2": {"b": 1.0}}, names.split())
+    assert of("no-relevant", results.warnings) == [f"qrels: 1 topic without a relevant document, {scored}: 2"]
+    assert (results.scores[0, :, 1] == 0).all() == (scored == "scored 0 for every run")
+
+
+def test_where_no_measure_is_known_nothing_is_said_of_all() -> None:
+    found = [*check(Experiment({"1": {"a": 1}, "2": {"b": 0}, "3": {"c": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}}))]
+    assert of("no-relevant", found) == ["qrels: 1 topic without a relevant document, scored 0 by most measures: 2"]
+    assert of("missing-topics", found) == ["run: no answer to 1 judged topic, scored 0 by most measures: 3"]
+
+
 def test_a_topic_without_an_answer_is_said_to_score_what_it_scores() -> None:
     qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}}
 

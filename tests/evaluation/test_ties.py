@@ -17,6 +17,7 @@ from cranfield import Policy, evaluate
 from cranfield.formats.reading import Reading
 from cranfield.judged import relstring
 from cranfield.measures import all_measures, parse_measure
+from cranfield.measures.order_minded import has_extremes
 from generate import Judgements, Rankings, all_variants, cut_inside, variants
 from places import ROOT
 
@@ -298,6 +299,51 @@ def test_best_and_worst_are_the_extremes_of_all_orders_but_for_what_the_document
         if loss and not gain and "gain={" not in str(form) and form.parameters.get("of") != "ED"
     }
     assert mirrored - named == {"E", "Frustration"}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_measures_whose_extremes_best_and_worst_are_not_are_known(name: str) -> None:
+    policy, of_orders = POLICIES[name]
+    first, last = (evaluate(QRELS, TIED, FORMS, policy=Policy(**vars(policy) | {"ties": t})) for t in ("best", "worst"))
+    place = [first.topics.index(topic) for topic in of_orders]
+    pair = [results.scores[0][:, place] for results in (first, last)]
+    ends = [np.array([side(scores, axis=0) for scores in of_orders.values()]).T for side in (np.max, np.min)]
+    unlike = [
+        form
+        for i, form in enumerate(FORMS)
+        if not any(all(np.allclose(pair[k][i], ends[k ^ turned][i]) for k in (0, 1)) for turned in (0, 1))
+    ]
+    assert {str(form) for form in unlike if has_extremes(form, policy.depth)} == set()
+    assert all(
+        has_extremes(parse_measure(m), policy.depth) for m in ("AP", "nDCG@3", "P@10", "RR", "E@5", "Frustration")
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "policy", "told"),
+    [
+        ("nDCG(ideal='retrieved') AP", Policy(ties="best", depth=3), ("first", "nDCG(ideal='retrieved')")),
+        ("AP(over='seen') AP", Policy(ties="worst", depth=3), ("last", "AP(over='seen')")),
+        ("BPM(of='ETU')@3 Judged@2", Policy(ties="best"), ("first", "BPM(of='ETU')@3")),
+        ("nDCG(ideal='retrieved') AP(over='seen') AP", Policy(ties="best"), None),
+        ("nDCG AP P@2 E@2", Policy(ties="worst", depth=3), None),
+        ("nDCG(ideal='retrieved')", Policy(depth=3), None),
+    ],
+)
+def test_what_is_no_extreme_is_told(names: str, policy: Policy, told: tuple[str, str] | None) -> None:
+    message = (
+        ""
+        if told is None
+        else (
+            f"better grades {told[0]} give {told[1]} the score of a possible order of ties, which need not be the "
+            "highest or the lowest of all orders"
+        )
+    )
+    results = evaluate(QRELS, TIED, names.split(), policy=policy)
+    said = [f for f in results.warnings if f.code == "ties" and "possible order" in f.message]
+    assert [(f.message, f.doubtful) for f in said] == ([(message, True)] if told else [])
+    alone = evaluate({"1": GRADES}, {"1": untied("abc")}, names.split(), policy=policy)
+    assert not [f for f in alone.warnings if f.code == "ties"], "there is no tie"
 
 
 def test_relevant_documents_stand_before_unjudged_ones_and_these_before_the_others() -> None:

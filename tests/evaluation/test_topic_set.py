@@ -397,7 +397,7 @@ class TestCommands:
         ]
         done = command_line(*line, folder=folder)
         assert done.exit == 2
-        assert "--topic-set is given twice: halves/test.txt and halves/train.txt; name one" in done.stderr
+        assert "--topic-set was given twice: halves/test.txt, halves/train.txt; it takes one" in done.stderr
 
     def test_a_set_that_leaves_nothing_of_a_fold_is_told(self, folder: Path) -> None:
         line = ["compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--splits", "folds.json"]

@@ -104,6 +104,23 @@ def test_a_ranking_of_which_nothing_is_relevant_scores_0_and_is_told_how_to_type
     assert evaluate_typed(["000/1"], "RR").warnings == ()
 
 
+@pytest.mark.parametrize("name", ["Frustration", "Frustration@4", "Frustration(of='returned', weight='linear')@4"])
+def test_a_list_with_nothing_in_it_is_said_to_be_the_worst(name: str) -> None:
+    (account,) = explain(typed("1;/1"), "2", name).accounts
+    assert account.text.endswith("= 1.0000 (nothing is retrieved, which is the worst there is)")
+    assert account.bounds == (1, 1)
+    (account,) = explain(typed("1;01"), "2", name).accounts
+    assert "nothing" not in account.text
+
+
+def test_what_is_left_out_of_the_mean_has_a_mean_that_it_is_left_out_of() -> None:
+    workings = explain_typed(["0;1"], "AP", Policy(empty_topics="drop"))
+    assert [average.text for average in workings.averages] == ["AP = 1 / 1 = 1.0000"]
+    assert workings.averages[0].topics == ("2",)
+    notes = [note for explanation in workings.explanations for note in explanation.accounts[0].notes]
+    assert notes == ["this topic is left out of the mean: it has no relevant document (empty_topics=drop)"]
+
+
 @pytest.mark.parametrize("words", [(), ("--explain",)])
 def test_grades_with_blanks_between_them_are_no_rankings(words: tuple[str, ...]) -> None:
     done = command_line("try", "3", "2", "0.5", "-", "1", "-m", "nDCG", *words)
@@ -325,6 +342,8 @@ def test_typed_lists_are_ranks_or_names() -> None:
     assert [item.name for item in correlate_typed({"a": "y,x", "b": "x,y"}).items] == ["y", "x"]
     for rankings, told in (
         ({"a": "1,2", "b": "x,y"}, "one list has numbers and the other names"),
+        ({"a": "nan,1", "b": "1,2"}, r"^'nan' is not a number \(character 1 of what is typed\)"),
+        ({"a": "1,2,3", "b": "1,x,3"}, r"^'x' is not a number \(character 3 of what is typed\)"),
         ({"a": "1,2", "b": "1,2,3"}, "2 ranks and 3: both lists have one for each of d1, d2, …"),
         ({"a": "1,2", "b": "1,2", "c": "1,2"}, "between two rankings, not 3"),
     ):

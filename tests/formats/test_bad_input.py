@@ -178,6 +178,18 @@ REFUSED_RUNS = {
     "JSON lines: empty id": Refused(b'{"topic": "q", "document": "", "score": 1}\n', 1, "empty"),
     "JSON lines: half a character": Refused(b'{"topic": "q\\ud800", "document": "d", "score": 1}\n', 1, ""),
     "JSON lines: a key twice": Refused(b'{"topic": "q", "document": "d", "score": 1, "score": 2}\n', 1, "'score'"),
+    "JSON: a list, then scores": Refused(
+        b'{"q1": ["d1"], "q2": {"d1": 1.0}}', None, "topic 'q2' has dict where others have a list", "All topics"
+    ),
+    "JSON: scores, then a list": Refused(
+        b'{"q1": {"d1": 1.0}, "q2": ["d1"]}', None, "topic 'q1' has dict where others have a list", "All topics"
+    ),
+    "JSON: a list, then a word": Refused(
+        b'{"q1": ["d1"], "q2": "d1"}\n', None, "topic 'q2' has str where others have a list", "All topics"
+    ),
+    "JSON lines: a field with a list": Refused(
+        b'{"terms": ["a"], "topic": "q", "document": "d", "score": NaN}\n', 1, "a value is NaN"
+    ),
     "JSON lines: conflict": Refused(
         b'{"topic": "q", "document": "d", "score": 1}\n\n{"topic": "q", "document": "d", "score": 2}\n', 3, "'d'"
     ),

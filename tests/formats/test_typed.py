@@ -131,6 +131,7 @@ def test_ranks_from_a_file(separator: str) -> None:
     assert bare == (("R1", "R2"), {"d1": 1, "d2": 2}, {"d1": 2.5, "d2": 2.5})
     named = read_ranks(io.StringIO(separator.join(["documents", "ideal", "new"]) + "\n\n" + text))
     assert named == (("ideal", "new"), bare.first, bare.second)
+    assert read_ranks(io.StringIO("# by hand\n" + text)) == bare
 
 
 @pytest.mark.parametrize(

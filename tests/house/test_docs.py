@@ -29,8 +29,9 @@ def blocks(path: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / path).read_text(), re.DOTALL)
 
 
-def test_readme_python_runs_and_shows_right_values() -> None:
-    (code,) = blocks("README.md", "python")
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_python_of_the_first_pages_runs_and_shows_right_values(page: str) -> None:
+    (code,) = blocks(page, "python")
     names: dict[str, object] = {}
     exec(code, names)
     shown = [line.split("#", 1) for line in code.splitlines() if "# {" in line]
@@ -39,12 +40,13 @@ def test_readme_python_runs_and_shows_right_values() -> None:
         assert eval(expression, names) == eval(value)
 
 
-def test_readme_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "count"), [("README.md", 5), ("docs/tour.md", 20)])
+def test_commands_of_the_first_pages_run_and_print_what_is_shown(page: str, count: int, tmp_path: Path) -> None:
     for path in (EXAMPLES).iterdir():
         if path.is_file() and path.suffix != ".py":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    steps = [step for session in blocks("README.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
-    assert len(steps) > 10
+    steps = [step for session in blocks(page, "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
+    assert len(steps) >= count
     for step in steps:
         command, _, shown = step.partition("\n")
         words = command.split("   #")[0]
@@ -80,7 +82,7 @@ def test_the_page_of_studies_shows_what_happens(tmp_path: Path, monkeypatch: pyt
             (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
     steps = [step for session in blocks("docs/studies.md", "console") for step in re.split(r"(?m)^\$ ", session)[1:]]
-    assert len(steps) == 4
+    assert len(steps) == 5
     for step in steps:
         command, _, shown = step.partition("\n")
         parts = [re.escape(part) for part in shown.split("…\n")]  # what is left out is marked
@@ -131,8 +133,14 @@ def test_the_page_of_python_names_every_choice_of_a_policy() -> None:
         assert ", ".join(f"`{choice}`" for choice in choices) in text
 
 
-def test_what_the_readme_counts_is_as_many() -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_readme_is_a_first_screen() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 120
+    assert max(map(len, lines)) <= 150
+
+
+def test_what_the_first_pages_count_is_as_many() -> None:
+    text = "".join((ROOT / page).read_text() for page in ("README.md", "docs/tour.md"))
     assert f"# {len(all_methods())} methods, {len(all_normalisations())} normalisations\n" in text
     words = {9: "Nine", 10: "Ten", 11: "Eleven", 12: "Twelve", 13: "Thirteen"}
     assert f"{words[len(all_tests())]} tests, each with its null hypothesis" in text

@@ -100,7 +100,7 @@ LINES: dict[str, list[str]] = {
     "report": ["qrels.txt bm25.run dense.run -m AP"],
     "search": [
         "pond.toml --stop-words stop.txt --repeats 1",
-        "pond.toml --grid k1=0.6,1.2 --tune pond.qrels --splits splits.json --repeats 1",
+        "pond.toml --grid k1=0.6,1.2 --tune pond.qrels --splits splits.json",
         "pond.toml --parameters best.toml --repeats 1",
     ],
     "split": ["qrels.txt --stratify bm25.run"],

@@ -84,7 +84,7 @@ def test_what_is_returned_either_satisfies_or_frustrates(ranking: str) -> None:
     satisfied, frustrated = value("Satisfaction(of='returned')", ranking), value("Frustration(of='returned')", ranking)
     shown = ranking.partition("/")[0]
     assert satisfied == (shown.count("1") / len(shown) if shown else 0) == value("SetP", ranking)
-    assert satisfied + frustrated == (1 if shown else 0)
+    assert satisfied + frustrated == 1, "nothing returned is the worst of both"
     assert frustrated == value("Frustration", ranking), "without a cutoff the ranks are those of the list"
 
 

@@ -215,7 +215,12 @@ def test_the_tag_of_a_run_is_its_own_beside_known_documents(tmp_path: Path) -> N
 def test_known_documents_may_stand_as_topic_and_document(tmp_path: Path) -> None:
     qrels, run = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}, {"1": {"a": 1.0}, "2": {"c": 1.0}}
     path = tmp_path / "known.txt"
-    for text in ("1 a\n1 b\n\n2 c\n", "1\ta\r\n1\tb\r\n2\tc\r\n", "1 0 a 1\n1 0 b 1\n2 0 c 1\n"):
+    for text in (
+        "1 a\n1 b\n\n2 c\n",
+        "1\ta\r\n1\tb\r\n2\tc\r\n",
+        "# mine\n1 a\n1 b\n2 c\n",
+        "1 0 a 1\n1 0 b 1\n2 0 c 1\n",
+    ):
         path.write_text(text, newline="")
         results = evaluate(qrels, run, "Coverage", known=path)
         assert results.of("Coverage").tolist() == [0.5, 1.0]

@@ -11,6 +11,7 @@ import sys
 from ast import literal_eval
 from collections.abc import Callable
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -699,6 +700,51 @@ def test_one_measure_is_no_range() -> None:
 def test_the_weight_is_given_once() -> None:
     with pytest.raises(UsageError, match="gives beta twice"):
         parse_measure("F(b=2, beta=3)@5")
+    with pytest.raises(UsageError, match=r"^F: beta is given twice, under two names$"):
+        measures.F(b=2, beta=3)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (("E", {"beta": 2}), "E(b=2)@10"),
+        (("F", {"b": 2}), "F(beta=2)@10"),
+        (("nDCG", {"dcg": "exp-log2"}), "nDCG(gain='exp')@10"),
+        (("nDCG", {"gains": {1: 3}}), "nDCG(gain={1: 3})@10"),
+        (("INST", {"min_rel": 1}), "INST(min_grade=1)@10"),
+    ],
+)
+def test_other_names_of_a_parameter_are_taken_in_python_as_in_notation(
+    theirs: tuple[str, dict[str, Any]], ours: str
+) -> None:
+    name, parameters = theirs
+    made = getattr(measures, name)(**parameters) @ 10
+    written = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    assert made == parse_measure(f"{name}({written})@10") == parse_measure(ours)
+    with pytest.raises(UsageError, match=r"^AP has no parameter 'beta'"):
+        measures.AP(beta=2)
+
+
+# All rankings of the judged documents and one more, and first the list with nothing in it.
+POOL = {"a": 3.0, "b": 1.0, "c": 1.0, "d": 0.0, "e": 0.0}
+ANSWERS = [order for size in range(5) for order in permutations("abcdef", size)]
+
+
+def test_who_answers_nothing_is_never_the_best_while_there_is_something_to_be_found() -> None:
+    qrels: Judgements = {str(number): POOL for number in range(len(ANSWERS))}
+    run: Rankings = {
+        str(i): {document: -float(k) for k, document in enumerate(ANSWERS[i])} for i in range(len(ANSWERS))
+    }
+    judged = judge(qrels, {topic: scores for topic, scores in run.items() if scores})
+    best = []
+    for measure in (form for form in [*VARIANTS, *map(parse_measure, TOLD)] if form.sign):
+        empty, *others = (measure.sign * measure.per_topic(judged)).tolist()
+        if empty >= max(others):
+            best.append(str(measure))
+    assert best == ["Utility(c=2)"], "which pays for what is not retrieved, as it is asked to"
+    losses = [form for form in VARIANTS if form.sign < 0 and form.name != "ESL"]
+    for measure in losses:
+        assert measure.per_topic(judged)[0] == measure.per_topic(judged).max() == 1, measure
 
 
 def test_a_missing_recall_level_is_shown_as_one() -> None:

@@ -176,8 +176,8 @@ def test_one_measure_is_asked_for_where_one_is_taken() -> None:
 @pytest.mark.parametrize("text", ["nDCG@5,AP", "P.5,10"])
 def test_a_picture_of_one_measure_leaves_no_other_out_in_silence(text: str) -> None:
     with pytest.raises(UsageError, match="heatmap shows one measure, not 2: "):
-        find_picture("heatmap").check_asked([text], [])
-    find_picture("forest").check_asked([text], [])
+        find_picture("heatmap").check_asked([text], [], {})
+    find_picture("forest").check_asked([text], [], {})
 
 
 def test_a_measure_where_ir_measures_has_it_is_told_where_it_goes() -> None:

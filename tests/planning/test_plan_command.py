@@ -159,7 +159,7 @@ def test_numbers_on_the_command_line_are_those_of_the_library() -> None:
     [
         ([], "give an effect"),
         (["--difference", "0.02"], "standard deviation"),
-        (["--effect", "0.3", "-m", "AP"], "--measure is for plans from data"),
+        (["--effect", "0.3", "-m", "AP"], "-m is for plans from data"),
         (["--effect", "0.3", "--target", "0.9"], "--target is for plans from data"),
         (["--effect", "0.3", "--topics", "50", "--power", "0.8"], "two of them decide"),
         ([QRELS, BM25, DENSE, "--sd", "0.1"], "--sd is for plans from numbers"),

@@ -807,7 +807,7 @@ def test_expectations_that_make_no_sense_are_refused(server: PondServer, tmp_pat
     assert server.seen == []
     path = tmp_path / "items.txt"
     path.write_text("1 d01\n2 d02 d03\n")
-    with pytest.raises(DataError, match=r"items.txt:2: 3 fields where the first line has a topic and a document"):
+    with pytest.raises(DataError, match=r"items.txt:2: 3 fields where a topic and a document are expected"):
         read_items(str(path))
 
 

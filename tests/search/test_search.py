@@ -88,6 +88,9 @@ def test_stop_words_from_a_file(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="is UTF-16"):
         stop_words(path)
+    path.write_text("über\nfür\n", encoding="latin-1")
+    with pytest.raises(DataError, match=r"words.txt:1: is not UTF-8\n    1 \| \\xfcber\n    Convert it"):
+        stop_words(path)
 
 
 def test_unknown_stemmer_and_stop_words_name_those_there_are() -> None:

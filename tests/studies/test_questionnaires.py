@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -124,6 +125,72 @@ def test_every_form_of_a_table_says_the_same(form: str) -> None:
     assert answers.warnings == ()
 
 
+SAME = [
+    TABLE.encode("utf-8-sig"),
+    TABLE.replace("\n", "\r\n").encode(),
+    TABLE.replace("\n", "\r").encode(),
+    TABLE.replace(",", ";").encode(),
+    TABLE.replace("p1", '"p1"').replace(",4", ',"4"').encode(),
+    TABLE.replace(",", ";").replace("system;", '"system";').encode("utf-8-sig"),
+    b"\n" + TABLE.encode() + b"\n,,,\n",
+    gzip.compress(TABLE.encode()),
+    b'{"participant": "p1", "system": "A", "task": "t1", "satisfaction": 4}\r\n\r\n'
+    b'{"participant": "p1", "system": "B", "task": "t2", "satisfaction": 2}\r\n'
+    b'{"participant": "p2", "system": "A", "task": "t2", "satisfaction": 5}',
+]
+
+
+@pytest.mark.parametrize("data", SAME)
+def test_tables_are_read_however_programs_write_them(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_bytes(data)
+    answers = read_answers(str(file), SATISFACTION)
+    assert (answers.participants, answers.systems, answers.topics) == (
+        ("p1", "p1", "p2"), ("A", "B", "A"), ("t1", "t2", "t2"),
+    )  # fmt: skip
+    assert answers.scores.tolist() == [4, 2, 5]
+
+
+UNREADABLE = [
+    (
+        "participant,system,satisfaction\np1,A,4\nJosé,A,3\n".encode("latin-1"),
+        ":3: is not UTF-8\n    3 | Jos\\xe9,A,3\n    Convert it, as from Windows by iconv -f WINDOWS-1252 -t UTF-8; "
+        "spreadsheets save CSV as UTF-8 too.",
+    ),
+    (TABLE.encode("utf-16"), ": is UTF-16\n    Convert it: iconv -f UTF-16 -t UTF-8."),
+    (b"participant,system,satisfaction\np1,A\0,4\n", ":2: NUL byte\n    2 | p1,A\\x00,4\n    Is this a file of text?"),
+    (
+        b'[{"participant": "p1", "system": "A", "satisfaction": 4}]',
+        ":1: one JSON value, where an object is expected on each line\n    "
+        '1 | [{"participant": "p1", "system": "A", "satisfaction": 4}]\n    '
+        "jq -c . makes a line of each; jq -c '.[]' of each in a list.",
+    ),
+    (
+        b'participant,system,comment,satisfaction\np1,A,"he said "no"",4\n',
+        ':2: not CSV: \',\' expected after \'"\'\n    2 | p1,A,"he said "no"",4\n    Inside quotes, write " as "".',
+    ),
+    (
+        b"participant;system;satisfaction\np1;A;4;5\n",
+        ":2: 4 fields where the header has 3\n    2 | p1;A;4;5\n    "
+        "Every line has the header's columns; a field with a semicolon in it stands in quotes.",
+    ),
+    (
+        b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0" + 12 * b"\0" + b"\x13\0\0\0[Content_Types].xml",
+        ": is a document of an office program\n    Save the sheet as CSV, in UTF-8.",
+    ),
+    (b"PK\x03\x04\x14\0answers.csv", ": is a zip archive\n    Unpack it first."),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), UNREADABLE)
+def test_what_cannot_be_read_is_told_with_its_remedy(data: bytes, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_bytes(data)
+    with pytest.raises(DataError) as error:
+        read_answers(str(file), SATISFACTION)
+    assert str(error.value) == f"{file}{words}"
+
+
 @pytest.mark.parametrize("name", ["SUS_{:02}", "q{}", "Item {}", "sus-{}"])
 def test_columns_of_sus_may_be_called_otherwise(name: str) -> None:
     row = {"User ID": "p1", "Condition": "A", **{name.format(n): 3 for n in range(1, 11)}}
@@ -137,6 +204,18 @@ def test_columns_are_named_where_names_do_not_tell() -> None:
         read([row], scale)
     answers = read([row], scale, columns={"participant": "who", "system": "what"})
     assert (answers.participants, answers.systems) == (("p1",), ("A",))
+
+
+@pytest.mark.parametrize("name", ["rating", "answer", "value", "item", "question"])
+def test_an_item_may_be_called_as_columns_of_the_long_form(name: str) -> None:
+    answers = read([{"user": "p1", "system": "A", name: 4}], changed(SATISFACTION, items=(name,)))
+    assert answers.scores.tolist() == [4]
+
+
+def test_a_sheet_without_an_answer_is_no_line_of_the_long_form() -> None:
+    rows = [{"user": who, "system": "A", "item": item, "answer": 3 if who == "x" else ""}
+            for who in "xy" for item in SUS.items]  # fmt: skip
+    assert told(read(rows, SUS))["no-answer"][0] == "1 of 2 sheets has no answer to sus, left out"
 
 
 def test_names_of_items_keep_which_are_turned_round() -> None:
@@ -154,17 +233,19 @@ WRONG = [
     ("participant,system,satisfaction\np1,A,4\np1,A,3\n", ":3: a second answer of p1 about A; the first is in line 2"),
     ("participant,system,satisfaction\np1,,4\n", ":2: no system"),
     ("participant,system,satisfaction\np1,A\n", ":2: 2 fields where the header has 3"),
-    ("participant,system,comment\np1,A,x\n", "no column for satisfaction of satisfaction; there are participant"),
+    ("participant,system,comment\np1,A,x\n", "no column for satisfaction; there are participant"),
     ("participant,user,system,satisfaction\n1,1,A,3\n", "two columns may be the participant: participant and user"),
     ("participant,system,system,satisfaction\n1,1,A,3\n", ":1: two columns are called 'system'"),
     ("participant,system,topic,satisfaction\np1,A,t1,3\np1,B,,3\n", ":3: no topic, but other lines have one"),
     ("participant,system,satisfaction\np1,A,\n", "nobody answered anything of satisfaction"),
     ("participant,system,satisfaction\n", "has no rows"),
-    ('participant,system,satisfaction\np1,"A,3\n', "is not a table"),
+    ('participant,system,satisfaction\np1,"A,3\n', ":2: not CSV: unexpected end of data"),
     ('{"participant": 1, "system": "A", "satisfaction": true}\n', "answer 'true' to satisfaction"),
     ("mood\n1\n", "no column for the participant; there are mood"),
-    ('{"participant": 1}\n[1]\n', ":2: is not an object of JSON"),
+    ('{"participant": 1}\n[1]\n', ":2: expected an object on each line"),
     ("participant,system,item,answer\np1,A,satisfaction,4\np1,A,satisfaction,3\n", ":3: a second answer of p1 about"),
+    ("participant,system,topic,satisfaction\n1,A,t,3\n1,A,t,3\n", ":3: a second answer of 1 about A on t; the first is "
+     "in line 2\n    3 | 1,A,t,3\n    Somebody answers once about a system on a topic: leave out all but one."),
     ("participant,system,item,answer\np1,A,mood,4\n", "no item of satisfaction among those in column item: mood"),
 ]  # fmt: skip
 
@@ -291,6 +372,13 @@ def test_means_are_over_participants_not_over_sheets() -> None:
     assert score_answers(read(rows, SATISFACTION), level=0.5).systems[0].high < score.high
 
 
+def test_intervals_beyond_the_scale_are_told_with_both_its_ends() -> None:
+    rows = [{"user": n, "system": s, "satisfaction": x} for s, of in (("A", (4, 5)), ("B", (2, 4)), ("C", (3, 3)))
+            for n, x in enumerate(of)]  # fmt: skip
+    (doubt,) = [w.message for w in score_answers(read(rows, SATISFACTION)).warnings if w.code == "interval-beyond"]
+    assert doubt.startswith("the intervals of A, B go beyond the scale, 1 to 5: ")
+
+
 def test_one_participant_has_no_interval() -> None:
     scores = score_answers(read([{"user": "p1", "system": "A", "satisfaction": 3}], SATISFACTION))
     assert np.isnan([scores.systems[0].low, scores.systems[0].sd]).all()
@@ -329,6 +417,36 @@ def test_what_systems_differ_by_is_no_agreement_of_items() -> None:
     assert f"of all sheets, within systems, it is {scores.alpha:.2f}" in str(scores)
     alone = score_answers(read(rows[:30], scale))
     assert alone.alpha == pytest.approx(alone.systems[0].alpha)
+
+
+def test_scores_that_are_all_the_same_are_told() -> None:
+    """Whatever is made of them: their spread is 0, and they have neither p nor coefficient."""
+    same = [sus(*[4] * 10, who=f"p{n}", system=system) for system in "AB" for n in range(6)]
+    scores = score_answers(read(same, SUS))
+    assert [finding.message for finding in scores.warnings] == [
+        "all 12 scores of sus are 50: they tell nothing apart",
+        "no Cronbach's alpha: within systems the sums of answers do not vary from sheet to sheet",
+    ]
+    assert "same-scores" not in told(read([*same, sus(*[5] * 9, 4, who="x")], SUS))
+    assert "same-scores" not in told(read(same[:1], SUS))
+
+
+def test_alpha_is_of_sheets_without_a_gap() -> None:
+    scale = changed(SUS, missing="mean")
+    rows = [sus(*[1 + (n + k) % 5 for k in range(9)], 3 if n < 2 else None, who=f"p{n}") for n in range(12)]
+    messages = [finding.message for finding in score_answers(read(rows, scale)).warnings]
+    assert "Cronbach's alpha is that of 2 whole sheets: too few to say whether items go together" in messages
+
+
+def test_a_decimal_comma_is_no_decimal_point() -> None:
+    table = "participant;system;" + ";".join(LOADS) + "\np1;A;10;20;30,5;40;50;60\n"
+    with pytest.raises(DataError) as error:
+        read_answers(io.StringIO(table), find_scale("tlx"))
+    assert "answer '30,5' to temporal is not a number from 0 to 100" in str(error.value)
+    assert "; write a decimal comma as a point; if answers" in str(error.value)
+    with pytest.raises(DataError) as error:
+        read_answers(io.StringIO(table.replace("30,5", "300")), find_scale("tlx"))
+    assert "decimal comma" not in str(error.value)
 
 
 def test_items_that_contradict_each_other_are_told() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from commands import command_line
 from cranfield import Experiment
 from cranfield.errors import DataError, UsageError
 from cranfield.statistics.significance import Sampling
@@ -395,7 +396,7 @@ def test_answers_without_topics_are_held_against_means() -> None:
     assert "over systems: the mean of participants against the mean of the measure" in str(found)
     assert "drawn anew" not in str(found)
     two = correlate_answers(answers(rows[:6]), experiment({name: ranks[name] for name in "AB"}), "RR")
-    assert "any coefficient of two is 1 or -1" in str(two)
+    assert "any coefficient of two is 1, -1 or none" in str(two)
 
 
 def test_systems_stand_best_first_and_those_without_a_score_last() -> None:
@@ -424,6 +425,12 @@ def test_what_a_study_could_find_is_found_with_a_chance_of_80_percent(systems: i
     several = f"{shown[0]} to {shown[-1]}, by pair, would be found after correction"
     told = f"{shown[0]} would be found" if systems == 2 else several
     assert f"a true difference of {told} with a chance of 80%, a smaller one less often" in str(comparison)
+    assert "more than the scale has" not in str(comparison)
+    narrow = Scale(name="narrow", items=("score",), low=-5, high=5)
+    two = answers([(1, "A", None, 1.0), (1, "B", None, 4.0), (2, "A", None, 4.0), (2, "B", None, 0.0)], narrow)
+    (pair,) = compare_answers(two).pairs
+    wanted = f"a true difference of {pair.detectable:.2f}, more than the scale has (10), would be found with a chance"
+    assert wanted in str(compare_answers(two))
     constant = [(p, s, None, float(p + (s == "A"))) for p in range(5) for s in "AB"]
     assert "a true difference" not in str(compare_answers(answers(constant)))
 
@@ -445,6 +452,89 @@ def test_a_system_alone_on_its_topic_tells_nothing_within_topics() -> None:
     none = correlate_answers(answers(apart), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 100))
     assert (none.rows[1].pairs, none.rows[1].topics) == (0, 0)
     assert np.isnan(none.rows[1].estimate.value)
+    assert "no coefficient within topics: no topic has scores of several systems" in str(none)
+
+
+def scored(*cells: tuple[str, str, str | None]) -> Answers:
+    return answers([(*cell, float(number**2 % 7)) for number, cell in enumerate(cells)])
+
+
+TWICE = scored(*((p, s, None) for p in "abcd" for s in "AB"))  # everybody used both systems
+OF_TOPICS = scored(*((p, s, t) for p in "abcd" for s, t in (("A", "1"), ("B", "2"), ("A", "3"), ("B", "4"))))
+OWN_TOPICS = scored(*((p, s, p + s) for p in "abcd" for s in "AB"))  # topics that nobody else had
+SINGLE = scored(*((f"{s}{n}", s, None) for s in "AB" for n in range(4)))  # everybody gave one score
+ONE_TOPIC = scored(*((f"{s}{n}", s, "1") for s in "AB" for n in range(4)))
+TWO_TOPICS = scored(*((f"{s}{n}", s, "12"[n % 2]) for s in "AB" for n in range(4)))
+APART = scored(*((f"{s}{n}", s, t) for s in "AB" for n in range(4) for t in ("1", "2")))
+ONE_BOTH = scored(("a", "A", None), ("a", "B", None), ("b", "A", None), ("c", "B", None), ("d", "A", None))
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "method"),
+    [
+        (TWICE, "auto", "paired"),
+        (OF_TOPICS, "auto", "mixed"),
+        (OWN_TOPICS, "auto", "paired"),
+        (SINGLE, "auto", "welch"),
+        (ONE_TOPIC, "auto", "welch"),
+        (TWO_TOPICS, "auto", "mixed"),
+        (APART, "auto", "mixed"),
+        (ONE_BOTH, "auto", "mixed"),
+        (TWICE, "mixed", "mixed"),
+        (SINGLE, "mixed", "welch"),
+        (OF_TOPICS, "paired", "paired"),
+    ],
+)
+def test_the_help_says_which_test_is_made_when(given: Answers, asked: str, method: str) -> None:
+    said = " ".join(command_line("study", "compare", "--help").stdout.split())
+    assert (
+        "or Welch's t tests where every participant gave one score and so has every topic (or there is one topic, or "
+        "none); paired: t tests on the means of participants; auto: mixed where topics have two scores or more, or "
+        "fewer than two participants used both systems of a pair; otherwise paired." in said
+    )
+    comparison = compare_answers(given, StudyQuestion(model=asked))
+    assert comparison.method == method
+    name = {"mixed": "a mixed-effects model", "paired": "paired t tests", "welch": "Welch's t tests"}[method]
+    assert f"p: by {name}" in str(comparison)
+
+
+def test_why_there_is_no_coefficient_is_told() -> None:
+    def told(rows: Sequence[tuple[object, object, object, float]], ranks: dict[str, list[int]]) -> list[str]:
+        found = correlate_answers(answers(rows), experiment(ranks), "RR", sampling=Sampling(0, 50))
+        reasons = [finding.message for finding in found.warnings if finding.code == "no-coefficient"]
+        unknown = {(row.over, bool(np.isnan(row.estimate.value))) for row in found.rows}
+        assert any(is_nan for _, is_nan in unknown) == bool(reasons)
+        return reasons
+
+    same = [(p, s, t, 4.0) for p, s, t, _ in felt()]
+    assert told(felt(), RANKS) == []
+    assert told(same, RANKS) == ["no coefficient: participants give every system the same score of free on every topic"]
+    by_topic = [(p, s, t, float(str(t)[1:])) for p, s, t, _ in felt()]
+    assert told(by_topic, RANKS) == [
+        "no coefficient within topics: participants give every system the same score of free within each topic"
+    ]
+    assert told(felt(), {name: [2] * 12 for name in RANKS}) == [
+        "no coefficient with RR: every system has the same on every topic"
+    ]
+    assert told(felt(), dict.fromkeys(RANKS, RANKS["A"])) == [
+        "no coefficient within topics with RR: every system has the same within each topic"
+    ]
+    once = [(p, s, None, 4.0) for p in range(3) for s in "AB"]
+    assert told(once, RANKS) == ["no coefficient: participants give every system the same score of free in the mean"]
+
+
+def test_draws_without_a_coefficient_are_told() -> None:
+    ranks = {"A": [1, 1, 1], "B": [1, 1, 2]}
+    rows = [(1, s, f"t{t}", float(t + (s == "A"))) for s in "AB" for t in range(3)]
+    found = correlate_answers(answers(rows), experiment(ranks), "RR", ["pearson"], sampling=Sampling(0, 200))
+    undefined = [row.estimate.undefined for row in found.rows]
+    assert min(undefined) > 10
+    (finding,) = [finding for finding in found.warnings if finding.code == "undefined-draws"]
+    assert finding.message.startswith(f"in up to {max(undefined)} of 200 draws of topics one side does not vary")
+    assert finding.message.endswith("(pearson with RR, all, pearson with RR, within topics)")
+    assert finding.doubtful
+    many = correlate_answers(answers(felt()), experiment(RANKS), "RR", ["pearson"], sampling=Sampling(0, 50))
+    assert "undefined-draws" not in {finding.code for finding in many.warnings}
 
 
 def test_few_topics_no_topics_and_unknown_coefficients() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+import numpy as np
 import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from cranfield.errors import UsageError
 from cranfield.studies import graeco_latin_square, plan_study, williams_squares
@@ -100,6 +103,74 @@ def test_fewer_topics_for_each() -> None:
     assert "6 topics of 8 left over" in plan.warnings[0].message
 
 
+def chance(effect: float, freedom: float, errors: float, level: float) -> float:
+    """That a t test finds an effect which is so many standard errors, by SciPy's noncentral t."""
+    edge = stats.t.ppf(1 - level / 2, freedom)
+    return float(stats.nct.sf(edge, freedom, effect * errors) + stats.nct.cdf(-edge, freedom, effect * errors))
+
+
+@pytest.mark.parametrize(("systems", "participants"), [(2, 4), (2, 12), (2, 60), (3, 6), (5, 20)])
+def test_what_a_plan_could_find_is_found_with_a_chance_of_80_percent(systems: int, participants: int) -> None:
+    plan = plan_study(NAMES[:systems], participants=participants, sd=12.5)
+    (row,) = plan.findable
+    pairs = systems * (systems - 1) // 2
+    assert (row.over, row.number, row.paired) == ("participants", participants, True)
+    assert chance(row.effect, participants - 1, np.sqrt(participants), 0.05 / pairs) == pytest.approx(0.8, abs=1e-6)
+    solved = TTestPower().solve_power(nobs=participants, alpha=0.05 / pairs, power=0.8)
+    assert row.effect == pytest.approx(solved, rel=1e-3)
+    assert row.difference == pytest.approx(12.5 * row.effect)
+    shown = str(plan)
+    assert f"participants {participants:7} {row.effect:7.2f} {row.difference:11.2f}" in shown
+    level = "0.05" if pairs == 1 else f"0.05 / {pairs} pairs"
+    assert f"that a paired t test at {level} finds with a chance of 80%; in standard deviations, over" in shown
+    assert "over participants, of differences between two systems" in shown
+    assert "in points of the scale, if the standard deviation is 12.5" in shown
+
+
+def test_participants_of_its_own_for_each_system_are_independent_samples() -> None:
+    plan = plan_study(NAMES[:2], TOPICS[:8], participants=24, systems_each=1)
+    people, topics = plan.findable
+    assert (people.over, people.number, people.paired, people.difference) == ("participants", 12, False, None)
+    assert chance(people.effect, 22, np.sqrt(6), 0.05) == pytest.approx(0.8, abs=1e-6)
+    assert people.effect == pytest.approx(TTestIndPower().solve_power(nobs1=12, alpha=0.05, power=0.8), rel=1e-3)
+    assert "that a t test at 0.05 finds" in str(plan)
+    assert "of scores, as each system has participants of its own" in str(plan)
+    assert (topics.over, topics.number, topics.paired) == ("topics", 8, True)
+    assert chance(topics.effect, 7, np.sqrt(8), 0.05) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_topics_count_where_systems_share_them() -> None:
+    whole = plan_study(NAMES[:2], TOPICS[:6], participants=4, sd=10)
+    assert [(row.over, row.number, row.difference is None) for row in whole.findable] == [
+        ("participants", 4, False),
+        ("topics", 6, True),
+    ]
+    assert "and may need a larger difference than either" in str(whole)
+    alone = plan_study(NAMES[:2], TOPICS[:6], participants=1)
+    assert alone.findable == ()
+    assert "What it could find" not in str(alone)
+    assert "topics: the same" not in str(plan_study(NAMES[:2], participants=4))
+
+
+def test_a_plan_that_finds_nothing_is_told() -> None:
+    def told(participants: int, systems_each: int | None = None) -> str | None:
+        warnings = plan_study(NAMES[:4], participants=participants, systems_each=systems_each).warnings
+        return next((finding.message for finding in warnings if finding.code == "too-few-participants"), None)
+
+    both = "fewer than two participants have both of two systems: a t test could find no difference"
+    assert told(participants=1) == told(participants=8, systems_each=2) == both
+    one = "fewer than two participants have a system: a t test could find no difference"
+    assert told(participants=4, systems_each=1) == one
+    assert told(participants=2) is told(participants=8, systems_each=1) is None
+
+
+def test_what_cannot_be_computed_is_no_error() -> None:
+    plan = plan_study([f"S{n}" for n in range(1000)], participants=2)
+    assert np.isnan(plan.findable[0].effect)
+    assert "–: for so few, at so small a level, it cannot be computed" in str(plan)
+    assert "cannot be computed" not in str(plan_study(NAMES[:2], participants=2))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -110,6 +181,8 @@ def test_fewer_topics_for_each() -> None:
         ({"topics": ["1", "2"], "topics_each": 2}, "each system with 2 needs at least 4"),
         ({"topics_each": 2}, "name the topics"),
         ({"participants": 0}, "at least one participant, not 0"),
+        ({"sd": 0}, "the standard deviation is a finite number above 0, not 0"),
+        ({"sd": float("inf")}, "the standard deviation is a finite number above 0, not inf"),
         ({"design": "latin"}, "a design is williams or graeco-latin, not 'latin'"),
         ({"systems_each": 3}, "uses from 1 to 2 systems, not 3"),
         ({"participants": 600_000}, "600,000 participants would be given more than 1,000,000"),

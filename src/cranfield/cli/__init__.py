@@ -17,7 +17,9 @@ from typing import Any, NoReturn
 
 import click
 
+from cranfield.cli.given import with_single_values
 from cranfield.cli.measure_names import with_measures
+from cranfield.cli.progress import seconds_told
 from cranfield.cli.stopping import Stopped, stop_on_signals
 from cranfield.cli.streams import guarded
 from cranfield.errors import CranfieldError, DataError, UsageError
@@ -125,6 +127,8 @@ class LazyGroup(click.Group):
             parameter.type = plain_numbers(parameter.type)
             if name != "trec_eval":  # which has names and groups of its own
                 with_measures(parameter)
+        if name != "trec_eval":  # which takes the last, as trec_eval does
+            command = with_single_values(command)
         return with_quiet(command)
 
 
@@ -238,7 +242,8 @@ def main() -> None:
 def _run() -> None:
     try:
         try:
-            cli(prog_name="cranfield")
+            with seconds_told("cranfield"):
+                cli(prog_name="cranfield")
         finally:
             for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed is None
                 stream.flush()

@@ -64,5 +64,4 @@ def command(
         rel=rel,
         sampling=Sampling(seed, resamples),
     )
-    options.warn(assessment.warnings)
-    click.echo(render(assessment, output_format, per_topic=per_topic), nl=False)
+    options.show(render(assessment, output_format, per_topic=per_topic), assessment.warnings)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse
+from cranfield.cli.typed import DECISIONS, RankingsFirst, named_lists, named_rankings
 from cranfield.errors import UsageError, either
 from cranfield.evaluation.result_tables import FORMATS, render
 from cranfield.explanation.workings_tables import FORMATS as EXPLAINED
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
     from cranfield.explanation.workings import Workings
 
 DEFAULT_MEASURES = ("AP", "RR", "Rprec", "nDCG")
-SINGLE_GRADE = re.compile(r" *([0-9-]|[0-9]*\.[0-9]+) *")
-RANKING = re.compile(r"-[-0-9.,;/ ]*")  # that starts with an unjudged document, as an option would
-
-
-class RankingsFirst(click.Command):
-    """A command whose arguments may start with a dash: a ranking whose first document is not judged is no option."""
-
-    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
-        return super().parse_args(context, [f" {w}" if w != "--" and RANKING.fullmatch(w) else w for w in words])
 
 
 @click.command("try", cls=RankingsFirst)
@@ -41,7 +33,7 @@ class RankingsFirst(click.Command):
 )
 @click.option("--means", is_flag=True, help="RANKINGS are lists of values: their MAP, GMAP and HMAP, with the working.")
 @options.output_format(list(FORMATS))
-@options.decisions("empty_topics", "depth", "judged_only")
+@options.decisions(*DECISIONS)
 def command(
     rankings: tuple[str, ...],
     measures: tuple[str, ...],
@@ -73,58 +65,31 @@ def command(
       $ cranfield try --means 0.05,0.10,0.50,0.50,0.75 0.10,0.30,0.45,0.45,0.60
     """
     if correlation or means:
-        _check_alone(measures, policy, explain=explain, correlation=correlation, means=means)
+        _check_alone(correlation=correlation, means=means)
     if correlation:
         _print_correlation(rankings, output_format)
     elif means:
-        _print_workings(_means(_named(rankings)), output_format, "--means")
+        _print_workings(_means(named_lists(rankings)), output_format, "--means")
     elif explain:
         from cranfield.explanation.by_hand import explain_typed
 
-        _check_joined(rankings)
-        workings = explain_typed(_named(rankings), measures or DEFAULT_MEASURES, policy)
+        workings = explain_typed(named_rankings(rankings), measures or DEFAULT_MEASURES, policy)
         _print_workings(workings, output_format, "--explain")
     else:
         from cranfield.explanation.by_hand import evaluate_typed
 
-        _check_joined(rankings)
-        results = evaluate_typed(_named(rankings), measures or DEFAULT_MEASURES, policy)
+        results = evaluate_typed(named_rankings(rankings), measures or DEFAULT_MEASURES, policy)
         text = render(results, output_format, per_topic=len(results.topics) > 1)
-        options.warn(results.warnings)
-        click.echo(text, nl=False)
+        options.show(text, results.warnings)
 
 
-def _named(rankings: tuple[str, ...], usual: str = "run") -> dict[str, str]:
-    """What is typed under names: those given, or run, or run1, run2, …"""
-    named: dict[str, str] = {}
-    for place, text in enumerate(rankings, start=1):
-        if os.path.isfile(text):
-            raise UsageError(f"{text} is a file: `cranfield evaluate` scores runs in files; here grades are typed")
-        name, _, ranking = text.strip().rpartition("=")
-        name = name.strip() or (usual if len(rankings) == 1 else f"{usual}{place}")
-        if name in named:
-            raise UsageError(f"two systems are called {name}")
-        named[name] = ranking
-    return named
-
-
-def _check_joined(rankings: tuple[str, ...]) -> None:
-    """That no ranking was typed with blanks for commas."""
-    if len(rankings) > 2 and all(SINGLE_GRADE.fullmatch(ranking) for ranking in rankings):
-        joined = ",".join(ranking.strip() for ranking in rankings)
-        raise UsageError(f"{len(rankings)} rankings of one document each; join grades with commas: {joined}")
-
-
-def _check_alone(measures: tuple[str, ...], policy: Policy, *, explain: bool, correlation: bool, means: bool) -> None:
+def _check_alone(*, correlation: bool, means: bool) -> None:
     """That nothing is asked of lists of values or ranks which only rankings of grades have."""
     option = "--correlation" if correlation else "--means"
     if correlation and means:
         raise UsageError("--correlation and --means are two questions: ask one")
-    if measures or policy != Policy():
-        what = "-m" if measures else "an option about topics and rankings of grades"
-        raise UsageError(f"{option} takes lists as they are: {what} does not apply to it")
-    if explain:
-        raise UsageError(f"{option} shows the working by itself: leave --explain out")
+    refuse("explain", why=f"is what {option} does by itself: leave it out")
+    refuse("measures", *DECISIONS, why=f"does not apply to {option}, which takes lists as they are")
 
 
 def _means(systems: dict[str, str]) -> Workings:
@@ -138,8 +103,7 @@ def _print_workings(workings: Workings, output_format: str, option: str) -> None
     from cranfield.explanation.workings_tables import render
 
     _check_format(output_format, option)
-    options.warn(workings.warnings)
-    click.echo(render(workings, output_format), nl=False)
+    options.show(render(workings, output_format), workings.warnings)
 
 
 def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
@@ -155,8 +119,8 @@ def _print_correlation(rankings: tuple[str, ...], output_format: str) -> None:
         ranks = read_ranks(rankings[0])
         answer = explain_correlation(ranks.first, ranks.second, names=ranks.names)
     else:
-        answer = correlate_typed(_named(rankings, "R"))
-    click.echo(render(answer, output_format), nl=False)
+        answer = correlate_typed(named_lists(rankings, "R"))
+    options.show(render(answer, output_format))
 
 
 def _check_format(output_format: str, option: str) -> None:

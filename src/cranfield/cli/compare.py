@@ -119,6 +119,15 @@ class Asked(NamedTuple):
     help="Keep a list of all comparisons made, and say how many were made before.",
 )
 @options.output_format(list(FORMATS))
+@click.option(
+    "--show",
+    "shown",
+    multiple=True,
+    callback=options.with_commas,
+    metavar="COLUMN",
+    help="Column of the tables to show, or several with commas, such as nDCG@10,difference,interval; tables without "
+    "any are left out. Without it, all; in LaTeX, which is for papers, means.",
+)
 @options.figures
 @options.inputs
 @options.gathered("asked", Asked)
@@ -137,6 +146,7 @@ def command(
     seed: int,
     ledger: str | None,
     simultaneous: bool,
+    shown: tuple[str, ...],
     asked: Asked,
     inputs: options.Inputs,
 ) -> None:
@@ -159,17 +169,17 @@ def command(
     if "list" in tests or correction == "list":
         click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
         return
-    digest = output_format == "json" or ledger is not None or collections is not None  # to know judgements again
     with watched("reading") as progress:
         from cranfield.comparison.ledger import entered
         from cranfield.comparison.sources import judged_systems, named_run
         from cranfield.comparison.systems import compare_collections
         from cranfield.statistics.significance import Sampling
 
+        to_know_again = output_format == "json" or ledger is not None or collections is not None
         sources = judged_systems(qrels, runs, seeds, collections)
         comparison = compare_collections(
             {
-                name: replace(inputs.experiment(judged, [], digest=digest, progress=progress), runs=systems)
+                name: replace(inputs.experiment(judged, [], digest=to_know_again, progress=progress), runs=systems)
                 for name, (judged, systems) in sources.items()
             },
             measures or DEFAULT_MEASURES,
@@ -180,8 +190,8 @@ def command(
             sampling=Sampling(seed, resamples, inputs.reading.threads),
             details=asked.details(inputs.reading),
         )
-    options.warn([*comparison.warnings, *entered(ledger, comparison)])
-    click.echo(render(comparison, output_format, simultaneous=simultaneous), nl=False)
+    text = render(comparison, output_format, simultaneous=simultaneous, columns=shown)
+    options.show(text, [*comparison.warnings, *entered(ledger, comparison)])
 
 
 def listed_tests() -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
+from cranfield.cli.streams import tell
 from cranfield.formats.reading import Reading
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def command(
     for told in convert(
         source, output, kind=kind, reading=replace(reading, format=from_), to_format=to, lossy=lossy, ids=ids
     ):
-        click.echo(f"cranfield: warning: {told}", err=True)
+        tell("warning", told)
     if output != "-":
         carried = carry_metadata(source, output)
         click.echo(f"wrote {output}{', and beside it the metadata of the run' if carried else ''}")

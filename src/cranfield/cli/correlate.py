@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from cranfield.agreement.rankings.correlation_tables import FORMATS, render
 from cranfield.cli import options
+from cranfield.cli.given import given
 from cranfield.errors import UsageError
 from cranfield.formats.reading import Reading
 from cranfield.policy import Policy
@@ -40,17 +40,17 @@ APPLIES = {
 
 
 def _list_coefficients(
-    context: click.Context, _: click.Parameter, given: bool | tuple[str, ...]
+    context: click.Context, _: click.Parameter, value: bool | tuple[str, ...]
 ) -> bool | tuple[str, ...]:
     """Prints every coefficient with what it says, and ends, if that is asked for: by --list or -c list."""
-    if given is True or (isinstance(given, tuple) and "list" in given):
+    if value is True or (isinstance(value, tuple) and "list" in value):
         from cranfield.statistics.coefficients import all_coefficients
 
         for each in all_coefficients():
             lines = [f"{each.name}: {each.title}. {each.says}", f"    Ties: {each.ties}. Sides: {each.orientation()}."]
             click.echo("\n".join([*lines, *options.parameter_lines(each)]))
         context.exit()
-    return given
+    return value
 
 
 @click.command("correlate")
@@ -134,9 +134,7 @@ def _list_coefficients(
 @options.output_format(FORMATS)
 @click.option("-q", "--per-topic", is_flag=True, help="For two runs, show every topic as well as the mean.")
 @options.reading("threads")
-@click.pass_context
 def command(
-    context: click.Context,
     runs: tuple[str, ...],
     qrels: tuple[str, ...],
     measures: tuple[str, ...],
@@ -178,7 +176,7 @@ def command(
     from cranfield.planning.topic_sets import read_topic_set
     from cranfield.statistics.significance import Sampling
 
-    question = _question(context, runs, qrels)
+    question = _question(runs, qrels)
     wanted, chosen = measures or DEFAULT_MEASURES, coefficients or COEFFICIENTS
     overlap, sampling = Overlap(p=persistence, ties=ties, depth=overlap_depth), Sampling(seed, halves or resamples)
     first, second = (*qrels, None, None)[:2]
@@ -193,28 +191,23 @@ def command(
         sets = [read_topic_set(path, reading).topics for path in topic_sets]
         answer = correlate_systems(experiment, wanted, chosen, other_qrels=second, topic_sets=sets, sampling=sampling)
     text = render(answer, output_format, per_topic=per_topic)
-    options.warn(answer.warnings)
-    click.echo(text, nl=False)
+    options.show(text, answer.warnings)
 
 
-def _question(context: click.Context, runs: tuple[str, ...], qrels: tuple[str, ...]) -> str:
+def _question(runs: tuple[str, ...], qrels: tuple[str, ...]) -> str:
     """What is asked; options that are not about it, and too many files, are refused."""
-    given = {
-        option.name: option.opts[-1]
-        for option in context.command.params
-        if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-    }
+    asked = given()
     question = (
         "runs"
         if not qrels
         else "reproduction"
-        if "reproduced" in given
+        if "reproduced" in asked
         else "halves"
-        if "halves" in given
+        if "halves" in asked
         else "systems"
     )
-    for name, option in given.items():
-        if question not in APPLIES.get(name or "", (question,)):
+    for name, option in asked.items():
+        if question not in APPLIES.get(name, (question,)):
             raise UsageError(f"{option} does not apply to {QUESTIONS[question]}")
     most = 1 if question == "halves" else 2
     if len(qrels) > most:

@@ -63,4 +63,4 @@ def command(
         run_reading=replace(reading, format=run_format),
         ids=ids,
     )
-    click.echo(render(description, output_format), nl=False)
+    options.show(render(description, output_format))

@@ -61,5 +61,4 @@ def command(
         topics=looked_at,
         depth=shown,
     )
-    options.warn(diagnosis.warnings)
-    click.echo(render(diagnosis, output_format, every_topic=every_topic), nl=False)
+    options.show(render(diagnosis, output_format, every_topic=every_topic), diagnosis.warnings)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse
 from cranfield.cli.progress import loading, watched
 from cranfield.errors import DataError, UsageError
 from cranfield.evaluation.result_tables import FORMATS, render
@@ -89,6 +90,8 @@ def command(
     _check_runs(runs)
     if before is not None and sort is None:
         raise UsageError("--before is about ranks: say by which measure, as --sort nDCG@10")
+    if output_format not in SHOW_DIGESTS:
+        refuse("digest", why=f"is shown with -f {' and -f '.join(SHOW_DIGESTS)} alone: add that")
     if digest is None and (output_format in SHOW_DIGESTS or before is not None):
         digest = "xxh3_128"
     inputs = inputs._replace(
@@ -112,8 +115,7 @@ def command(
 
         board = leaderboard(results, sort, before)
         text, warnings = board.render(output_format, per_topic=per_topic), board.warnings
-    options.warn(warnings)
-    click.echo(text, nl=False)
+    options.show(text, warnings)
 
 
 def _check_runs(runs: tuple[str, ...]) -> None:

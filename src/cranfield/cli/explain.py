@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse, refuse_all_but
+from cranfield.cli.typed import DECISIONS, RankingsFirst, are_typed, named_rankings
 from cranfield.errors import UsageError
 from cranfield.explanation.explanation_tables import FORMATS, render
 
@@ -22,7 +23,7 @@ SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
 
-@click.command("explain")
+@click.command("explain", cls=RankingsFirst)
 @click.argument("qrels")
 @click.argument("run", required=False, metavar="RUN")
 @click.argument("other_run", required=False)
@@ -68,7 +69,8 @@ def command(
     With --correlation it shows the ranks of the documents that both runs have for the topic, shared by those of equal
     score, and how Spearman's and Kendall's coefficients come of them.
 
-    A ranking typed as grades stands alone, as 3,2,0/1: what `cranfield try --explain` shows of it.
+    Rankings typed as grades stand alone, as 3,2,0/1: they are written as for `cranfield try`, and shown as by its
+    --explain.
 
     \b
     Examples:
@@ -79,15 +81,13 @@ def command(
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
-    if run is None:
-        if topic is not None or correlation or shown is not None:
-            raise UsageError("give judgements and a run: --topic, --correlation and --shown are of those")
-        warnings, text = _typed(qrels, wanted, inputs.policy, output_format)
-        options.warn(warnings)
-        click.echo(text, nl=False)
+    typed = [text for text in (qrels, run, other_run) if text is not None]
+    if run is None or are_typed(typed):
+        warnings, text = _typed(typed, wanted, inputs.policy, output_format)
+        options.show(text, warnings)
         return
-    if correlation and (topic is None or other_run is None or measures):
-        raise UsageError("--correlation is of two runs on one topic, without measures: give OTHER_RUN and --topic")
+    if correlation and (topic is None or other_run is None):
+        raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
     if topic is None:
@@ -99,19 +99,20 @@ def command(
 
         explanation = explain(experiment, topic, wanted, shown=shown)
         warnings, text = explanation.warnings, render(explanation, output_format)
-    options.warn(warnings)
-    click.echo(text, nl=False)
+    options.show(text, warnings)
 
 
 def _typed(
-    ranking: str, measures: tuple[str, ...], policy: Policy, output_format: str
+    rankings: list[str], measures: tuple[str, ...], policy: Policy, output_format: str
 ) -> tuple[tuple[Finding, ...], str]:
     from cranfield.explanation.by_hand import explain_typed
     from cranfield.explanation.workings_tables import render
 
-    if os.path.exists(ranking) or not ranking.lstrip(" -")[:1].isdigit():
-        raise UsageError(f"give a run beside the judgements in {ranking}, or a ranking typed as grades: 3,2,0/1")
-    workings = explain_typed([ranking], measures, policy)
+    if not are_typed(rankings):
+        raise UsageError(f"give a run beside the judgements in {rankings[0]}, or a ranking typed as grades: 3,2,0/1")
+    taken = "is for judgements and runs in files; a typed ranking takes -m, --empty-topics, --depth and --judged-only"
+    refuse_all_but("measures", "output_format", *DECISIONS, why=taken)
+    workings = explain_typed(named_rankings(rankings), measures, policy)
     return workings.warnings, render(workings, output_format)
 
 
@@ -141,5 +142,7 @@ def _agreement(experiment: Experiment, topic: str, shown: int, output_format: st
     from cranfield.explanation.rank_correlation import explain_agreement
     from cranfield.explanation.rank_correlation_tables import render
 
+    no_part = "does not apply to --correlation, which is of the documents as runs score them"
+    refuse("measures", "known", "lengths", *options.DECISIONS, why=no_part)
     agreement = explain_agreement(experiment, topic, shown=shown)
     return agreement.warnings, render(agreement, output_format)

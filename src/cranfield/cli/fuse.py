@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse
 from cranfield.cli.progress import counted
 from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
@@ -154,6 +155,8 @@ def command(
     place = output if output is not None or learning.save_best else "-"
     if [place, learning.learnt, learning.save_best].count("-") > 1:
         raise UsageError("the run and what was learnt cannot both go to standard output: name a file for one")
+    if place is None:
+        refuse("name", why="is for a run, and with --save-best alone none is made: name one with -o")
     learning.check()
     from cranfield.efficiency.metadata import write_described
     from cranfield.fusion.fusing import fusion_metadata, with_tuned_runs

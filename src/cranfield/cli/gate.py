@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import click
-from click.core import ParameterSource
 
 from cranfield.cli import options
+from cranfield.cli.given import given
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,19 +41,23 @@ def _thresholds(
     from cranfield.comparison.gate.rules import Rule, Thresholds
 
     if config is not None:
-        _only_config(click.get_current_context())
+        _only_config()
         return Thresholds.read(config)
+    falls = [_fall(text) for text in protected]
+    topics = [topic for topic, _ in falls]
+    for topic in topics:
+        if topics.count(topic) > 1:
+            raise UsageError(f"--topic {topic} was given twice: a topic has one fall")
     rule = Rule(tolerance, significant, minimum, maximum, require, margin)
     chosen = measures or DEFAULT_MEASURES
-    return Thresholds.of_measures(chosen, rule, map(_fall, protected), alpha, cannot_tell or "cannot tell")
+    return Thresholds.of_measures(chosen, rule, falls, alpha, cannot_tell or "cannot tell")
 
 
-def _only_config(context: click.Context) -> None:
+def _only_config() -> None:
     """Refuses thresholds beside those of a file, which would not count."""
-    for parameter in context.command.params:
-        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if given and parameter.name in _OF_CONFIG:
-            raise UsageError(f"{parameter.opts[0]} or --config, not both: thresholds are in the file or on the line")
+    for name, option in given().items():
+        if name in _OF_CONFIG:
+            raise UsageError(f"{option} or --config, not both: thresholds are in the file or on the line")
 
 
 def _fall(text: str) -> tuple[str, float]:
@@ -190,8 +194,7 @@ def command(
         test=test,
         sampling=Sampling(seed, resamples, inputs.reading.threads),
     )
-    options.warn([*verdict.warnings, *entered(ledger, tested(verdict))])
-    click.echo(render(verdict, output_format), nl=False)
+    options.show(render(verdict, output_format), [*verdict.warnings, *entered(ledger, tested(verdict))])
     if summary is not None:
         append(summary, render(verdict, "markdown"))
     raise SystemExit(EXIT_CODES[verdict.answer])

@@ -30,6 +30,8 @@ def command(name: str | None, markdown: bool) -> None:
     from cranfield.measures import all_measures
     from cranfield.measures.notation import usage
 
+    if markdown and name is not None:
+        raise UsageError(f"--markdown is a page of all measures: leave out {name}, or --markdown")
     if markdown:
         from cranfield.measures.measures_page import page
 

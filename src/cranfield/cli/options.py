@@ -230,7 +230,7 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(EMPTY_TOPICS),
         default="zero",
         show_default=True,
-        help="Topics without a relevant document: score 0, or leave them out.",
+        help="Topics without a relevant document: count them, mostly with a score of 0, or leave them out.",
     ),
     click.option("--depth", type=click.IntRange(1), help="Cut every ranking here."),
     click.option("--judged-only", is_flag=True, help="Take unjudged documents out of the rankings (condensed lists)."),
@@ -246,17 +246,8 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
 
 
 # It names a file, which is read where all is known of how to read.
-def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
-    """The value of an option that may be given once: of two, none is left out in silence."""
-    if len(given) > 1:
-        raise UsageError(f"{parameter.opts[0]} is given twice: {given[0]} and {given[1]}; name one")
-    return given[0] if given else None
-
-
 _TOPIC_SET = click.option(
     "--topic-set",
-    multiple=True,
-    callback=_once,
     metavar="FILE[:PART]",
     help="Evaluate on these topics alone: a list with one id a line, judgements or topics that have them, or a part of "
     "what `cranfield split` wrote, as splits.json:test or, of several folds, splits.json:fold1.test.",
@@ -405,10 +396,18 @@ def answers(command: Command) -> Command:
         if own["items"] and name not in (*SCALES, *others):
             others[name] = Scale(name=name, items=own["items"])
         scale = changed(find_scale(name, others), low=low, high=high, better=better, **own)
-        columns = {role: names[-1] for role, names in given.pop("columns").items()}
+        columns = {role: _one_name(role, names) for role, names in given.pop("columns").items()}
         return command(*arguments, answers=read_answers(answers, scale, columns=columns), **given)
 
     return _with((click.argument("answers"), *_SCALE), called)  # type: ignore[return-value]
+
+
+def _one_name(role: str, names: tuple[str, ...]) -> str:
+    """The name of a column of answers, of which there is one."""
+    first, *others = dict.fromkeys(names)
+    if others:
+        raise UsageError(f"--columns names {role} twice: {', '.join(names)}; a table of answers has one")
+    return first
 
 
 def _listed(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, ...] | None:
@@ -454,6 +453,9 @@ _SCALE: tuple[Callable[[Any], Any], ...] = (
         "system, topic, item or answer; may be repeated.",
     ),
 )
+
+
+READING = ("input_format", "columns", "labels", "threads")
 
 
 def _taken_reading(given: dict[str, Any], *, kind: bool) -> Reading:
@@ -513,9 +515,20 @@ def collection_facts(collection: str | None, reading: Reading) -> tuple[Collecti
     return parts.facts, replace(reading, labels=reading.labels or parts.labels)
 
 
+def show(text: str, warnings: Iterable[Finding] = ()) -> None:
+    """Prints a result, then on standard error what is odd about it: who reads that has seen what it is about."""
+    from cranfield.cli.streams import show_text
+
+    try:
+        show_text(text)
+    finally:  # even if whoever reads the result has seen enough of it
+        warn(warnings)
+
+
 def warn(warnings: Iterable[Finding]) -> None:
     """Says on standard error what is odd."""
+    from cranfield.cli.streams import tell
     from cranfield.evaluation.findings import gathered
 
     for warning in gathered(warnings):
-        click.echo(f"cranfield: {'warning' if warning.doubtful else 'note'}: {warning}", err=True)
+        tell("warning" if warning.doubtful else "note", str(warning))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
-from cranfield.errors import UsageError
+from cranfield.cli.given import refuse
 from cranfield.planning.plan_tables import FORMATS, render
 from cranfield.statistics.power import DESIGNS, Design
 
@@ -92,8 +92,7 @@ def command(
     """
     made: Plan | tuple[PowerAnalysis, ...]
     if qrels is not None:
-        given = {"--sd": sd is not None, "--effect": effects != (), "--design": design != "paired"}
-        _refuse(given, "is for plans from numbers; with runs it is what the runs show")
+        refuse("sd", "effects", "design", why="is for plans from numbers; with runs it is what the runs show")
         from cranfield.evaluation.experiment import Experiment
         from cranfield.planning.plans import POWER, Aims, plan
 
@@ -109,18 +108,11 @@ def command(
         made = plan(Experiment(qrels, list(runs), reading=told, rows=False), measures or "AP", aims=aims)
         options.warn(made.warnings)
     else:
-        given = {"--measure": measures != (), "--target": targets != ()}
-        _refuse(given, "is for plans from data: name the judgements and the runs")
+        of_data = ("measures", "targets", *options.READING)
+        refuse(*of_data, why="is for plans from data: name the judgements and the runs")
         from cranfield.planning.plans import power_analyses
 
         made = power_analyses(
             differences, effects, sd=sd, topics=topics, power=power, alpha=alpha, comparisons=comparisons, design=design
         )
-    click.echo(render(made, output_format), nl=False)
-
-
-def _refuse(given: dict[str, bool], why: str) -> None:
-    """Refuses options that do not count here."""
-    for name, is_given in given.items():
-        if is_given:
-            raise UsageError(f"{name} {why}")
+    options.show(render(made, output_format))

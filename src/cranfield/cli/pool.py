@@ -193,8 +193,7 @@ def _analyse(
         measure=measure or "AP",
         rel=1 if rel is None else rel,
     )
-    options.warn(analysis.warnings)
-    click.echo(render_analysis(analysis, output_format or FORMATS[0]), nl=False)
+    options.show(render_analysis(analysis, output_format or FORMATS[0]), analysis.warnings)
 
 
 def _simulate(
@@ -228,8 +227,7 @@ def _simulate(
         rel=1 if rel is None else rel,
         seed=seed or 0,
     )
-    options.warn(simulation.warnings)
-    click.echo(render_simulation(simulation, output_format or FORMATS[0]), nl=False)
+    options.show(render_simulation(simulation, output_format or FORMATS[0]), simulation.warnings)
     if picture:
         from cranfield.plot.pools import found_by_budget
         from cranfield.plot.saving import save

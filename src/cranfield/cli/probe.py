@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
+from cranfield.cli.streams import tell
 from cranfield.errors import DataError, UsageError
 from cranfield.formats.reading import Reading
 from cranfield.probing.engines import ENGINES, engine_names
@@ -209,7 +210,7 @@ def command(
     _check_output(output)
     asked = read_topics(topics, ids=topic_ids)
     for _, note in asked.notes:
-        click.echo(f"cranfield: note: {note}", err=True)
+        tell("note", note)
     probed = probe(
         target,
         asked,

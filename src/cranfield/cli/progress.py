@@ -1,21 +1,25 @@
-"""What goes on beside the main work: a library loading, a bar for inputs that take longer than a second."""
+"""What goes on beside the main work: a library loading, a bar for inputs that take longer than a second, and for
+whatever else takes long the seconds that it has taken."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cranfield.cli.streams import unguarded_error
+from cranfield.cli.streams import before_writing, unguarded_error
 
 if TYPE_CHECKING:
     from cranfield._core import Progress
 
 PATIENCE = 1.0
+LONG = 2.0  # seconds after which any command says that it is still at work
+_bars = threading.Semaphore(1)  # whoever holds it has the last line of the terminal
 
 
 @contextmanager
@@ -92,7 +96,48 @@ def _draw(label: str, progress: Progress | Counter, finished: threading.Event) -
 
     amount = MofNCompleteColumn() if isinstance(progress, Counter) else DownloadColumn()
     columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    with Bar(*columns, console=Console(file=unguarded_error()), transient=True) as bar:
+    with _bars, Bar(*columns, console=Console(file=unguarded_error()), transient=True) as bar:
         task = bar.add_task(label, total=None)
         while not finished.wait(0.1):
             bar.update(task, completed=progress.done, total=progress.total or None)
+
+
+@contextmanager
+def seconds_told(command: str) -> Iterator[None]:
+    """On a terminal, counts the seconds of a command that takes long, unless a bar is drawn; until it prints."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    finished = threading.Event()
+    teller = threading.Thread(target=_tell_seconds, args=(command, finished), daemon=True)
+
+    def stop() -> None:
+        finished.set()
+        if teller is not threading.current_thread():
+            teller.join()
+
+    teller.start()
+    try:
+        with before_writing(stop):
+            yield
+    finally:
+        stop()
+
+
+def _tell_seconds(command: str, finished: threading.Event) -> None:
+    begun = time.monotonic()
+    terminal = unguarded_error()
+    pause = LONG
+    while not finished.wait(pause):
+        pause = 1.0
+        if not _bars.acquire(blocking=False):
+            continue  # a bar says more
+        try:
+            terminal.write(f"\r{command}: {time.monotonic() - begun:.0f} s …")
+            terminal.flush()
+            finished.wait(pause)
+            terminal.write("\r\x1b[K")
+            terminal.flush()
+        finally:
+            _bars.release()
+        pause = 0.0

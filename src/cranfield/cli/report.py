@@ -89,5 +89,6 @@ def command(
             command=shlex.join(["cranfield", *sys.argv[1:]]),
             facts=facts,
         )
-    options.warn(finding for finding in report.findings if finding.doubtful)
-    click.echo("".join(f"{name}\n" for name in write(report, output)), nl=False)
+    names = write(report, output)
+    told = [finding for finding in report.findings if finding.doubtful or finding.code == "topic-set"]
+    options.show("".join(f"{name}\n" for name in names), told)

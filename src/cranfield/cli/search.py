@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse
+from cranfield.cli.streams import tell
 from cranfield.errors import DataError, UsageError, either
 from cranfield.formats.reading import Reading
 from cranfield.notation import spelt
@@ -109,8 +111,8 @@ class SearchFiles(NamedTuple):
             raise UsageError("the run and the best parameters cannot both go to one place: name two files")
         place = self.run
         if place is None:
-            if header:
-                raise UsageError("--header is for a run, and with --save-best alone none is made: name one with -o")
+            no_run = "is for a run, and with --save-best alone none is made: name one with -o"
+            refuse("header", "tag", "warm_up", "repeats", "track", why=no_run)
             return
         form = format_of(place)
         if header and form != "trec":
@@ -259,8 +261,9 @@ def command(
     """
     if more_grids and not grids:
         raise UsageError(f"only one collection can be searched: what is '{more_grids[0]}'?")
-    if not grids and (tuning.qrels or tuning.splits or tuning.folds):
-        raise UsageError("--tune, --splits and --folds are for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
+    if not grids:
+        of_tuning = ("qrels", "measure", "splits", "folds", "columns", "labels")
+        refuse(*of_tuning, why="is for tuning: say what to tune, as --grid k1=0.6:1.8:0.2")
     from cranfield.search.search_tables import render
 
     files.check(header, grids)
@@ -305,7 +308,7 @@ def _read(source: str, ids: Ids) -> Collection:
     parts = (collection, collection.documents, collection.topics)
     for code, note in (told for part in parts if part is not None for told in part.notes):
         if code != "left-out":
-            click.echo(f"cranfield: note: {note}", err=True)
+            tell("note", note)
     if collection.documents is None or collection.topics is None:
         raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=source)
     return collection

@@ -22,8 +22,10 @@ MODELS = ("auto", "mixed", "paired")
     type=click.Choice(MODELS),
     default=MODELS[0],
     show_default=True,
-    help="mixed: systems fixed, participants and topics random; paired: t tests on the means of participants; auto: "
-    "mixed where there are topics, or nobody used two systems.",
+    help="mixed: systems fixed, participants and topics random, or Welch's t tests where every participant gave one "
+    "score and so has every topic (or there is one topic, or none); paired: t tests on the means of participants; "
+    "auto: mixed where topics have two scores or more, or fewer than two participants used both systems of a pair; "
+    "otherwise paired.",
 )
 @click.option(
     "--additive",
@@ -38,8 +40,9 @@ def command(answers: Answers, model: str, additive: bool, correction: str, alpha
     """Which system do participants find better, whoever was asked and on whichever topics?
 
     ANSWERS and scales are those of `cranfield study score`. With topics, a mixed-effects model has systems as fixed and
-    participants and topics as random effects, crossed; without, means of participants are compared in pairs. Wilcoxon's
-    and Friedman's tests, which do not take the steps between answers for equally wide, stand beside it.
+    participants and topics as random effects, crossed; without, means of participants are compared in pairs, or by
+    Welch's t tests where everybody gave a single score. Wilcoxon's and Friedman's tests, which do not take the steps
+    between answers for equally wide, stand beside it.
 
     \b
     Examples:
@@ -50,5 +53,4 @@ def command(answers: Answers, model: str, additive: bool, correction: str, alpha
 
     question = StudyQuestion(model=model, additive=additive, correction=correction, alpha=alpha)
     comparison = compare_answers(answers, question)
-    options.warn(comparison.warnings)
-    click.echo(render_comparison(comparison, output_format), nl=False)
+    options.show(render_comparison(comparison, output_format), comparison.warnings)

@@ -66,5 +66,4 @@ def command(
         coefficients or COEFFICIENTS,
         sampling=Sampling(seed, resamples),
     )
-    options.warn(correlation.warnings)
-    click.echo(render_correlation(correlation, output_format, points=points), nl=False)
+    options.show(render_correlation(correlation, output_format, points=points), correlation.warnings)

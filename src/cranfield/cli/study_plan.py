@@ -27,6 +27,12 @@ DESIGNS = ("williams", "graeco-latin")
 @click.option(
     "--topics-each", type=click.IntRange(1), help="Topics with each system. [default: as many as there are topics for]"
 )
+@click.option(
+    "--sd",
+    type=click.FloatRange(0, min_open=True),
+    help="Standard deviation, over participants, of the differences between two systems (of the scores, if everybody "
+    "uses one): says what could be found in points of the scale.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same plan.")
 @options.output_format(FORMATS)
 def command(
@@ -36,18 +42,21 @@ def command(
     design: str,
     systems_each: int | None,
     topics_each: int | None,
+    sd: float | None,
     seed: int,
     output_format: str,
 ) -> None:
     """Plan a user study: who uses which system, in which order, on which topics.
 
     Nobody has a topic twice. What comes out even, and what does not, is told in figures: how often each system is used,
-    is in each place, follows each other one and meets each topic. CSV has a line for every task, to be filled in.
+    is in each place, follows each other one and meets each topic. So is the least difference that such a study could
+    find. CSV has a line for every task, to be filled in.
 
     \b
     Examples:
       $ cranfield study plan --systems bm25,dense --participants 4 --topics pond-topics.tsv --seed 1
       $ cranfield study plan --systems A,B,C --participants 6 -f csv
+      $ cranfield study plan --systems bm25,dense --participants 12 --sd 12.5
     """
     from cranfield.studies.assignments import plan_study
 
@@ -62,9 +71,9 @@ def command(
         design=design,
         systems_each=systems_each,
         topics_each=topics_each,
+        sd=sd,
     )
-    options.warn(plan.warnings)
-    click.echo(render_study_plan(plan, output_format), nl=False)
+    options.show(render_study_plan(plan, output_format), plan.warnings)
 
 
 def _topic_ids(path: str) -> tuple[str, ...]:

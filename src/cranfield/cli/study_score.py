@@ -40,5 +40,4 @@ def command(answers: Answers, alpha: float, per_participant: bool, output_format
     from cranfield.studies.scoring import score_answers
 
     scores = score_answers(answers, level=alpha)
-    options.warn(scores.warnings)
-    click.echo(render_scores(scores, output_format, per_participant=per_participant), nl=False)
+    options.show(render_scores(scores, output_format, per_participant=per_participant), scores.warnings)

@@ -5,7 +5,7 @@ A measure on one collection is a panel. The p-values of all panels and pairs are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
 from string import ascii_lowercase
@@ -309,11 +309,11 @@ class Comparison(PrintedInNotebooks):
             ]
         )
 
-    def to_latex(self) -> str:
-        """The table of systems as a tabular, with the rules of booktabs."""
+    def to_latex(self, columns: Sequence[str] = ()) -> str:
+        """The table of systems with its caption, as a paper takes it; or tables of the `columns` that are named."""
         from cranfield.comparison.comparison_tables import render
 
-        return render(self, "latex")
+        return render(self, "latex", columns=columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python, in the documented JSON form."""

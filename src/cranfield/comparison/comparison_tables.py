@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from cranfield.comparison.chosen_columns import Part, for_paper, only
 from cranfield.efficiency import efficiency_columns
-from cranfield.errors import percent, plural, share
+from cranfield.errors import UsageError, percent, plural, share, some
 from cranfield.render.document import Block, Bullet, Paragraph, Title, written
 from cranfield.render.grid import BEST, WRITERS, Cell, Grid, separated
 
@@ -18,31 +19,47 @@ if TYPE_CHECKING:
     from cranfield.statistics.effects import Effects
 
 
-def render(comparison: Comparison, format: str, *, simultaneous: bool = False) -> str:
-    """A comparison in a format, ending in a newline; tables may show intervals that hold for all pairs together."""
-    shown = comparison
+def render(comparison: Comparison, format: str, *, simultaneous: bool = False, columns: Sequence[str] = ()) -> str:
+    """A comparison in a format, ending in a newline; tables may show intervals that hold for all pairs together.
+
+    Tables show the `columns` that are named and those alone, or everything; in LaTeX, which is for papers, means.
+    """
+    if format in EXACT:
+        if columns:
+            raise UsageError(f"{format} has every column: choose some for {', '.join(WRITERS)}")
+        return EXACT[format](comparison)
     if simultaneous:
-        shown = replace(comparison, panels=tuple(map(_together, comparison.panels)), simultaneous=True)
-    return FORMATS[format](shown if format in WRITERS else comparison)
+        comparison = replace(comparison, panels=tuple(map(_together, comparison.panels)), simultaneous=True)
+    return written(_blocks(comparison, format, columns), format)
+
+
+def _blocks(comparison: Comparison, format: str, columns: Sequence[str]) -> list[Block]:
+    """The outcome in a sentence a measure, then the tables; in LaTeX what stands outside of them is a comment."""
+    from cranfield.comparison.standing import verdict
+
+    tables = parts(comparison)
+    if columns:
+        tables = only(tables, columns)
+    elif format == "latex":
+        tables = for_paper(tables)
+    headers = {header for part in tables for header in part.grid.header}
+    first, *others = tables
+    reading = [legend(comparison, plain=format == "table"), column_legend(comparison, headers)]
+    first = first._replace(grid=_captioned(comparison, first.grid), below=(*first.below, *filter(None, reading)))
+    blocks: list[Block] = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
+    for part in (first, *others):
+        blocks += [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
+    return blocks
 
 
 def _together(panel: Panel) -> Panel:
     return replace(panel, effects=panel.effects._replace(low=panel.together.low, high=panel.together.high))
 
 
-class Part(NamedTuple):
-    """A table under a title, with what must be said below it."""
-
-    title: str
-    grid: Grid
-    below: tuple[str, ...] = ()
-
-
-def parts(comparison: Comparison, *, plain: bool) -> list[Part]:
-    """Everything a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
-    below = (legend(comparison, plain=plain), column_legend(comparison))
-    tables = [Part("", systems_grid(comparison), below)]
-    tables += [Part(panel.heading, pairs_grid(comparison, panel), ()) for panel in comparison.panels]
+def parts(comparison: Comparison) -> list[Part]:
+    """Every table that a person reads: the systems, then for each measure the pairs, folds and the macro summary."""
+    tables = [Part("", systems_grid(comparison), paper=len(comparison.panels))]
+    tables += [Part(panel.heading, pairs_grid(comparison, panel), paper=0) for panel in comparison.panels]
     tables += [
         Part(f"{panel.heading}, fold by fold", folds_grid(comparison, panel))
         for panel in comparison.panels
@@ -69,7 +86,7 @@ def systems_grid(comparison: Comparison) -> Grid:
         unjudged = [_shown_share(float(unjudged[number])) for unjudged in shares.values()]
         figures = [efficiency_columns.shown(column.figure, column.values[number]) for column in comparison.figures]
         rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
-    return Grid(header, rows, labels=2)
+    return _captioned(comparison, Grid(header, rows, labels=2))
 
 
 def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
@@ -89,7 +106,7 @@ def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
         row += [panel.decided.by[k]] if mixed else []
         row += [shown_p(float(panel.adjusted[k])), _shown(effects.detectable[k], ".4f")]
         rows.append(row + ([shown_p(float(panel.equivalence[k]))] if panel.equivalence is not None else []))
-    return Grid(header, rows)
+    return Grid(header, rows, caption=_pairs_caption(comparison, panel))
 
 
 def _star(adjusted_p: float, comparison: Comparison) -> str:
@@ -189,6 +206,32 @@ def macro_grid(comparison: Comparison) -> Grid:
     return Grid(header, rows, labels=2)
 
 
+def _captioned(comparison: Comparison, grid: Grid) -> Grid:
+    """A table of systems with what a reader of a paper must know of the means in it."""
+    measures = [panel.heading for panel in comparison.panels if panel.heading in grid.header]
+    if not measures:  # a table of something else
+        return grid
+    words = [
+        f"{some(measures, len(measures))} of {_compared(comparison)}",
+        "The best mean of a column is bold.",
+        f"Letters name the systems that a mean is significantly better than ({_in_short(comparison)}).",
+        *_only_baseline(comparison),
+    ]
+    return grid._replace(caption=" ".join(words))
+
+
+def _pairs_caption(comparison: Comparison, panel: Panel) -> str:
+    """What a reader of a paper must know of the differences."""
+    compared = _compared(comparison)
+    return f"Differences in {panel.heading}: {compared} * marks those that are significant ({_in_short(comparison)})."
+
+
+def _in_short(comparison: Comparison) -> str:
+    """Which tests decided, with which correction, at which level."""
+    tests = " or ".join(test.named for test in comparison.deciding)
+    return f"{tests}; {corrected(comparison)}; adjusted p below {comparison.alpha:g}"
+
+
 def legend(comparison: Comparison, *, plain: bool = False) -> str:
     """How to read the tables: what marks and letters mean, which test decided, what intervals hold for.
 
@@ -268,20 +311,21 @@ def _intervals(comparison: Comparison) -> str:
     )
 
 
-def column_legend(comparison: Comparison) -> str:
-    """What is in the columns whose names do not say it."""
-    told = []
-    if any(panel.unjudged is not None for panel in comparison.panels):
-        told.append("unjudged: share of the documents shown, down to @k where a rank is named, that nobody judged")
-    told += [
-        "d_z: mean difference in standard deviations of the differences",
-        "W/T/L: topics that the first system of a pair won, tied and lost",
-        f"detectable: the smallest true difference that so many topics would show with a chance of "
+def column_legend(comparison: Comparison, headers: Collection[str] | None = None) -> str:
+    """What is in the columns whose names do not say it: of those that have these `headers`, or of all."""
+    told = {
+        "unjudged": "share of the documents shown, down to @k where a rank is named, that nobody judged",
+        "d_z": "mean difference in standard deviations of the differences",
+        "W/T/L": "topics that the first system of a pair won, tied and lost",
+        "detectable": "the smallest true difference that so many topics would show with a chance of "
         f"{share(comparison.power)}",
-    ]
+    }
     if comparison.margin is not None:
-        told.append(f"p equivalent: small where the systems are equal up to {comparison.margin:g}")
-    return f"{'; '.join(told)}."
+        told["p equivalent"] = f"small where the systems are equal up to {comparison.margin:g}"
+    if all(panel.unjudged is None for panel in comparison.panels):
+        del told["unjudged"]
+    kept = [name for name in told if headers is None or any(header.startswith(name) for header in headers)]
+    return "; ".join(f"{name}: {told[name]}" for name in kept) + "." * bool(kept)
 
 
 def _macro_legend(comparison: Comparison) -> str:
@@ -332,23 +376,6 @@ def _on(label: str, collection: str) -> str:
     return f"{label} on {collection}" if collection else label
 
 
-def _written(format: str) -> Callable[[Comparison], str]:
-    """The outcome in a sentence a measure, then the parts; in LaTeX what must be said is a comment."""
-
-    def write(comparison: Comparison) -> str:
-        from cranfield.comparison.standing import verdict
-
-        verdicts = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
-        tables = parts(comparison, plain=format == "table")
-        return written([*verdicts, *(block for part in tables for block in _blocks(part))], format)
-
-    return write
-
-
-def _blocks(part: Part) -> list[Block]:
-    return [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
-
-
 def _separated(comparison: Comparison, delimiter: str) -> str:
     """A row a comparison, in full precision, with the efficiency of both systems."""
     rows = [_flat(pair) | _figures(comparison, pair) for pair in comparison.rows()]
@@ -380,12 +407,10 @@ def _json(comparison: Comparison) -> str:
     return json.dumps(to_document(comparison), allow_nan=False, indent=1) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Comparison], str]] = {
-    "table": _written("table"),
+# For machines, with every number in full.
+EXACT: Mapping[str, Callable[[Comparison], str]] = {
     "json": _json,
     "csv": lambda comparison: _separated(comparison, ","),
     "tsv": lambda comparison: _separated(comparison, "\t"),
-    "markdown": _written("markdown"),
-    "latex": _written("latex"),
-    "html": _written("html"),
 }
+FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")

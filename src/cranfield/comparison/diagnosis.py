@@ -17,6 +17,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.measures import Measure, as_measures
 from cranfield.numerals import decimal
+from cranfield.policy import Policy
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.deciding import RANDOMISATION, Decision, T, decide
 from cranfield.statistics.differences import whole_differences
@@ -99,6 +100,7 @@ class Diagnosis(PrintedInNotebooks):
     slices: tuple[Slice, ...]
     moves: tuple[Move, ...]
     depth: int
+    policy: Policy
     warnings: tuple[Finding, ...]
 
     @property
@@ -169,6 +171,7 @@ def diagnose(
         slices=sliced(names, scores, slices) if slices else (),
         moves=tuple(move for topic in looked_at for move in moved(experiment, topic, down_to)),
         depth=down_to,
+        policy=results.policy,
         warnings=(*results.warnings, *of_tuned_runs(results)),
     )
 

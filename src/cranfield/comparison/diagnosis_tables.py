@@ -99,10 +99,12 @@ def moves_grid(diagnosis: Diagnosis) -> Grid:
 def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
     from cranfield.comparison.diagnosis import ALPHA
 
+    topic_set = diagnosis.policy.topic_set
+    among = "" if topic_set is None else f" of {topic_set.name}"
     by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
     title = (
         f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
-        f"p ({by}) {shown_p(diagnosis.p)}, {plural(len(diagnosis.topics), 'topic')}"
+        f"p ({by}) {shown_p(diagnosis.p)}, {plural(len(diagnosis.topics), 'topic')}{among}"
     )
     blocks = titled(title, topics_grid(diagnosis, every_topic), [_topics_legend(diagnosis, every_topic)])
     if diagnosis.slices:
@@ -123,7 +125,7 @@ def _json(diagnosis: Diagnosis, every_topic: bool) -> str:
     import json
 
     document = {entry.name: getattr(diagnosis, entry.name) for entry in fields(diagnosis) if entry.name != "warnings"}
-    document["measure"] = str(diagnosis.measure)
+    document |= {"measure": str(diagnosis.measure), "policy": diagnosis.policy.to_dict()}
     for name in ("topics", "slices", "moves"):
         document[name] = [part._asdict() for part in document[name]]
     document["deciding"] = [part.topic for part in diagnosis.deciding]

@@ -235,8 +235,7 @@ def check_comparable(measures: Sequence[Measure]) -> None:
     """Means over topics are compared, and nothing else."""
     for measure in measures:
         if measure.parameters["agg"] not in ("mean", "sum"):
-            plain = measure(agg="mean")
-            raise UsageError(f"{measure}: means over topics are compared; take {plain.definition.name} instead")
+            raise UsageError(f"{measure}: means over topics are compared; take {measure.on_topic} instead")
 
 
 def _figures(collection: str, evaluated: Evaluated) -> list[FigureColumn]:

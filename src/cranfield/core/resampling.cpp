@@ -398,55 +398,113 @@ double chance_by_counting(const Sizes& sizes, ChancesOfSums& one, ChancesOfSums&
     return chance * unit;
 }
 
-// All sums of the sizes up to reach, sorted: each size doubles the list by merging it with itself moved up.
-std::vector<double> sums_in_order(const std::vector<double>& sizes, double reach) {
-    constexpr double none = std::numeric_limits<double>::infinity();  // ends a list: less than no other sum
-    std::vector<double> sums{0, none}, merged;
-    for (const double size : sizes) {
-        const std::size_t count = sums.size() - 1;
-        const std::size_t kept = static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end() - 1, reach - size) - sums.begin());
-        merged.resize(count + kept + 1);
-        const double* as_is = sums.data();
-        const double* moved = sums.data();
-        for (std::size_t i = 0; i < count + kept; ++i) {
-            // Without a branch, which would be a guess each time.
-            const double low = *as_is, high = moved < sums.data() + kept ? *moved + size : none;
-            const bool first = low <= high;
-            merged[i] = first ? low : high;
-            as_is += first;
-            moved += !first;
+// All sums of the sizes up to reach, sorted: each size doubles the list by merging it with itself moved up. Its memory
+// serves one list of sizes after the other, as that of `ChancesOfSums` does.
+class SumsInOrder {
+public:
+    void fill(const std::vector<double>& sizes, double reach) {
+        const std::size_t most = (std::size_t{1} << sizes.size()) + 2;  // with what is less, and what is more, than all
+        if (sums_.size() < most) {
+            for (std::vector<double>* list : {&sums_, &moved_, &merged_}) list->resize(most);
         }
-        merged.back() = none;
-        sums.swap(merged);
+        count_ = 1;
+        sums_[1] = 0;
+        enclose(sums_.data() + 1, count_);
+        for (const double size : sizes) {
+            double* const sums = sums_.data() + 1;
+            double* const moved = moved_.data() + 1;
+            const std::size_t kept = static_cast<std::size_t>(std::upper_bound(sums, sums + count_, reach - size) - sums);
+            for (std::size_t i = 0; i < kept; ++i) moved[i] = sums[i] + size;
+            enclose(moved, kept);
+            merge(sums, count_, moved, kept, merged_.data() + 1);
+            count_ += kept;
+            sums_.swap(merged_);
+            enclose(sums_.data() + 1, count_);
+        }
     }
-    sums.pop_back();
-    return sums;
-}
+
+    // Before the first stands what is less than every sum, after the last what is more.
+    const double* begin() const { return sums_.data() + 1; }
+    std::size_t size() const { return count_; }
+
+private:
+    static void enclose(double* list, std::size_t count) {
+        list[-1] = -std::numeric_limits<double>::infinity();
+        list[count] = std::numeric_limits<double>::infinity();
+    }
+
+    // From both ends at once, where neither has to wait for the other; and without a branch, which would be a guess each
+    // time.
+    static void merge(const double* one, std::size_t ones, const double* other, std::size_t others, double* merged) {
+        const double *low_one = one, *low_other = other, *high_one = one + ones - 1, *high_other = other + others - 1;
+        double *low = merged, *high = merged + ones + others - 1;
+        while (low < high) {
+            const double a = *low_one, b = *low_other, c = *high_one, d = *high_other;
+            const bool first = a <= b, last = c > d;
+            *low++ = first ? a : b;
+            low_one += first;
+            low_other += !first;
+            *high-- = last ? c : d;
+            high_one -= last;
+            high_other -= !last;
+        }
+        if (low == high) *low = std::min(*low_one, *low_other);
+    }
+
+    std::vector<double> sums_, moved_, merged_;
+    std::size_t count_ = 0;
+};
+
+// The memory that one exact test after the other uses.
+struct Workspace {
+    ChancesOfSums chances, other_chances;
+    SumsInOrder sums, other_sums;
+};
 
 // The same chance where sizes are any numbers: a sum of one hand meets those of the other that leave it within reach
 // (Horowitz and Sahni, 1974).
-double chance_by_meeting(const Sizes& sizes) {
+double chance_by_meeting(const Sizes& sizes, SumsInOrder& one, SumsInOrder& other) {
     const auto [left, right] = sizes.hands();
-    const std::vector<double> one = sums_in_order(left, sizes.reach), other = sums_in_order(right, sizes.reach);
-    double count = 0;
-    std::size_t within = other.size();
-    for (const double sum : one) {
-        while (within > 0 && sum + other[within - 1] > sizes.reach) --within;
-        count += static_cast<double>(within);
+    one.fill(left, sizes.reach);
+    other.fill(right, sizes.reach);
+    // From both ends at once and without a branch, as above: the least sums meet many, the largest few. A step goes on
+    // either to the next sum or to the next that it may meet.
+    const double* const sums = other.begin();
+    const double *low = one.begin(), *high = low + one.size();
+    const double* const middle = low + one.size() / 2;
+    std::uint64_t many = other.size(), few = 0, count = 0;
+    const auto next_low = [&]() INLINED {
+        const bool meets = *low + sums[static_cast<std::ptrdiff_t>(many) - 1] <= sizes.reach;
+        count += meets ? many : 0;
+        many -= !meets;
+        low += meets;
+    };
+    const auto next_high = [&]() INLINED {
+        const bool meets = high[-1] + sums[few] <= sizes.reach;
+        count += meets ? 0 : few;
+        few += meets;
+        high -= !meets;
+    };
+    while (low < middle && high > middle) {
+        next_low();
+        next_high();
     }
-    return std::ldexp(count, -static_cast<int>(sizes.sorted.size()));
+    while (low < middle) next_low();
+    while (high > middle) next_high();
+    return std::ldexp(static_cast<double>(count), -static_cast<int>(sizes.sorted.size()));
 }
 
 constexpr double cells_a_sum = 64;  // what it takes to list and meet a sum, measured in cells filled
 
-double exact_flip(const Sizes& sizes, Side side, double budget, ChancesOfSums& one, ChancesOfSums& other) {
+double exact_flip(const Sizes& sizes, Side side, double budget, Workspace& space) {
     if (sizes.certain) return 1;
     const auto [left, right] = sizes.hands();
     const double meeting = cells_a_sum * std::ldexp(1, static_cast<int>(left.size()));
     const double counting = sizes.whole ? cells_to_fill(left, sizes.reach) + cells_to_fill(right, sizes.reach)
                                         : std::numeric_limits<double>::infinity();
     if (std::min(meeting, counting) > budget) return std::numeric_limits<double>::quiet_NaN();
-    const double above = counting <= meeting ? chance_by_counting(sizes, one, other) : chance_by_meeting(sizes);
+    const double above = counting <= meeting ? chance_by_counting(sizes, space.chances, space.other_chances)
+                                             : chance_by_meeting(sizes, space.sums, space.other_sums);
     const double chance = side == Side::both ? 2 * above : above;
     return std::min(1.0, std::max(chance, std::numeric_limits<double>::min()));
 }
@@ -457,10 +515,10 @@ std::vector<double> exact_flips(const Matrix& differences, const double* toleran
     std::vector<double> chances(differences.systems);
     constexpr std::size_t rows_a_task = 32;
     parallel_for((differences.systems + rows_a_task - 1) / rows_a_task, threads, [&](std::size_t task) {
-        ChancesOfSums one, other;
+        Workspace space;
         for (std::size_t row = task * rows_a_task; row < std::min((task + 1) * rows_a_task, differences.systems); ++row) {
             const Sizes sizes(differences.row(row), differences.topics, tolerance[row], side);
-            chances[row] = exact_flip(sizes, side, static_cast<double>(budget), one, other);
+            chances[row] = exact_flip(sizes, side, static_cast<double>(budget), space);
         }
     });
     return chances;

@@ -10,7 +10,6 @@ from cranfield.errors import DataError
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
-from cranfield.evaluation.restriction import told
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.datasets import is_dataset
 from cranfield.formats.faults import Faults, all_faults
@@ -50,7 +49,7 @@ def check(experiment: Experiment, facts: CollectionFacts = NO_FACTS) -> list[Fin
     except DataError as fault:
         raise _with_others(fault, list(_faults(experiment))) from None
     names, paths = distinct_names([(name, path) for name, path, _ in of_each]), [path for _, path, _ in of_each]
-    of_qrels = told(experiment.policy.topic_set, judgements.qrels.name, len(judgements.whole.topics))
+    of_qrels = experiment.restriction()
     of_qrels += findings.of_qrels(judgements.qrels, judgements.pool, experiment.policy)
     of_qrels += findings.of_facts(facts, judgements.pool, judgements.qrels.name)
     return [*of_qrels, *findings.of_runs(names, paths, [of_one for _, _, of_one in of_each])]

@@ -13,7 +13,6 @@ from cranfield.errors import DataError, UsageError, some
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_retrieved
 from cranfield.evaluation.opinions import Opinions, Scored, opinions, scored, shown_pool, spread
-from cranfield.evaluation.restriction import told
 from cranfield.evaluation.results import Results
 from cranfield.formats import distinct_names
 from cranfield.formats.reading import DEFAULT, Reading
@@ -81,8 +80,8 @@ def evaluated(
     scoring = _Scoring.of(experiment, wanted, judgements, bounds)
     qrels = judgements.qrels
     reported = shown_pool(qrels, judgements.pool, policy, scoring.heard)
-    warnings = told(policy.topic_set, qrels.name, len(judgements.whole.topics))
-    warnings += findings.of_qrels(qrels, reported, policy) + (scoring.heard.findings if scoring.heard else [])
+    warnings = experiment.restriction()
+    warnings += findings.of_qrels(qrels, reported, policy, wanted) + (scoring.heard.findings if scoring.heard else [])
     warnings += findings.searched_bounds(wanted, qrels.name) if bounds else []
     warnings += findings.unreachable_grade(wanted, reported, qrels.name)
     runs = experiment.each_run(scoring.of_run, judgements, rows=any(scoring.complete))

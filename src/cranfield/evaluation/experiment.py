@@ -21,6 +21,7 @@ from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run, describe_type, side_by_side, thread_count
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.findings import Finding
     from cranfield.evaluation.results import Results
     from cranfield.formats.given import File, Given, GivenRuns, Value
     from cranfield.formats.lengths import Lengths
@@ -174,6 +175,15 @@ class Experiment:
             from cranfield.evaluation.restriction import check_inside
 
             check_inside(topics, self.judgements().whole.topics, self.policy.topic_set)
+
+    def restriction(self) -> list[Finding]:
+        """That some of the judged topics alone count, if so: whatever is shown of the experiment says it."""
+        if self.policy.topic_set is None:
+            return []
+        from cranfield.evaluation.restriction import told
+
+        judgements = next(iter(self._memory.judgements.values()), None) or self.judgements()  # of whichever kind
+        return [told(self.policy.topic_set, judgements.qrels.name, len(judgements.whole.topics))]
 
     def suited(self, measures: Iterable[Measure]) -> Experiment:
         """The same with judgements of the kind that measures need, whatever is made of it; what was read is shared."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, share, some
-from cranfield.judged import Floats, Judged, Pool
+from cranfield.judged import Floats, Judged, Pool, relstring
 from cranfield.policy import Policy, TopicSet
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
@@ -104,7 +104,7 @@ def sparse_remark(pool: Pool) -> str | None:
     return f"judgements are sparse ({known}), for which thousands of topics are needed"
 
 
-def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Finding]:
+def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
     policy = policy or Policy()
     if np.all(pool.grades < 0):
@@ -127,7 +127,7 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None) -> list[Fin
     empty = [pool.topics[t] for t in np.flatnonzero(~pool.has_relevant)]
     if empty:
         counted = policy.empty_topics == "zero"
-        done = "scored 0 for every run" if counted else "left out"
+        done = _score_of_finding_nothing(measures) if counted else "left out"
         message = f"{plural(len(empty), 'topic')} without a relevant document, {done}: {some(empty)}"
         findings.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
     fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
@@ -152,8 +152,22 @@ def of_facts(facts: CollectionFacts, pool: Pool, name: str) -> list[Finding]:
     return [Finding("unlabelled-grades", name, message, doubtful=False)]
 
 
+def _score_of_finding_nothing(measures: Sequence[Measure]) -> str:
+    """How topics without a relevant document are scored, in words: losses, counts and utilities do not give 0."""
+    if not measures:
+        return "scored 0 by most measures"
+    lists = relstring("0-0", "-", "0/0", "/0")
+    scoring = [measure for measure in measures if measure.sign] or measures  # `compare` counts documents beside them
+    plain = [measure for measure in scoring if measure.definition.needs is None]
+    if any(np.any(measure.per_topic(lists) != 0) for measure in plain):
+        return "scored as lists are that find nothing"
+    return "scored 0 for every run"
+
+
 def _score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
     """How topics without an answer are scored, in words: some measures give something to who retrieves nothing."""
+    if not measures:
+        return "scored 0 by most measures"
     plain = [measure for measure in measures if measure.definition.needs is None]  # others may not have it yet
     if any(np.any(measure.per_topic(unanswered) != 0) for measure in plain):
         return "scored as an empty list"
@@ -229,10 +243,20 @@ def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
 
 def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
     """Ties whose order is a convention: doubtful where documents of different grades change places with it."""
-    if policy.ties not in ("docid", "file") or not np.any(judged.tie_size > 1):  # otherwise every order is counted
+    if policy.ties == "expected" or not np.any(judged.tie_size > 1):  # it counts every order
         return []
-    from cranfield.measures.order_minded import minds_ties
+    from cranfield.measures.order_minded import has_extremes, minds_ties
 
+    if policy.ties in ("best", "worst"):
+        scoring = [measure for measure in measures if measure.sign]  # of others no value is the best or the worst
+        other = [str(measure) for measure in scoring if not has_extremes(measure, policy.depth)]
+        if not other or not _tied_topics(judged, policy, measures):
+            return []
+        message = (
+            f"better grades {'first' if policy.ties == 'best' else 'last'} give {some(other)} the score of a possible "
+            "order of ties, which need not be the highest or the lowest of all orders"
+        )
+        return [Finding("ties", run.name, message)]
     # A depth keeps some of the tied documents: their order is then something to every measure.
     minding = [measure for measure in measures if policy.depth is not None or minds_ties(measure)]
     topics = _tied_topics(judged, policy, minding) if minding or not measures else 0

@@ -59,9 +59,7 @@ def check_inside(wanted: Sequence[str], judged: Sequence[str], topic_set: TopicS
         raise UsageError(f"{named} {are} not in {topic_set.name}, whose topics alone count")
 
 
-def told(topic_set: TopicSet | None, name: str, judged: int) -> list[Finding]:
+def told(topic_set: TopicSet, name: str, judged: int) -> Finding:
     """That judgements count in part, so that nobody takes the numbers for those of all topics."""
-    if topic_set is None:
-        return []
     message = f"{len(topic_set.topics):,} of {plural(judged, 'judged topic')} count: those of {topic_set.name}"
-    return [Finding("topic-set", name, message, doubtful=False)]
+    return Finding("topic-set", name, message, doubtful=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.efficiency import efficiency_columns
+from cranfield.errors import plural, some
 from cranfield.evaluation.result_json import to_document, topic_bounds
 from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
 from cranfield.render.json_form import finite
@@ -63,7 +64,14 @@ def _grid(told: _Told) -> Grid:
         means = [shown(float(column.means[r]), column.measure) for column in columns]
         known = efficiency_columns.cells(figures, r)
         rows.append([*lead, run, *(["all"] if per_topic else []), *means, *known, *tail])
-    return Grid(header, rows, labels=len(before) + (2 if per_topic else 1))
+    return Grid(header, rows, labels=len(before) + (2 if per_topic else 1), caption=_caption(results))
+
+
+def _caption(results: Results) -> str:
+    """What the table shows, for where it stands by itself."""
+    measures = some([str(measure) for measure in results.measures], len(results.measures))
+    among = "" if results.policy.topic_set is None else f" of {results.policy.topic_set.name}"
+    return f"{measures} of {plural(len(results.runs), 'run')} on {plural(len(results.topics), 'topic')}{among}."
 
 
 def _separated(told: _Told, delimiter: str) -> str:

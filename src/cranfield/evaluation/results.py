@@ -89,7 +89,7 @@ class Results(PrintedInNotebooks):
 
     def _mean_of(self, run: int, measure: int, scores: Floats) -> float:
         wanted = self.measures[measure]
-        if wanted.points and self.points is not None:
+        if self.points is not None and wanted.points:
             return float(np.mean(self.curve_of(wanted, run)))
         return wanted.aggregate(scores, None if self.denominators is None else self.denominators[run, measure])
 
@@ -156,7 +156,8 @@ class Results(PrintedInNotebooks):
 
     def only(self, measures: Sequence[Measure]) -> Results:
         """The same results for some of the measures."""
-        chosen = [self.measures.index(measure) for measure in measures]
+        place = {measure: i for i, measure in enumerate(self.measures)}  # of which there may be thousands
+        chosen = [place[measure] for measure in measures]
 
         def part(cube: Floats | None) -> Floats | None:
             return None if cube is None else cube[:, chosen]

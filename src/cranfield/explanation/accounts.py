@@ -77,7 +77,7 @@ def explain(
     check_topic(topic, experiment)
 
     explained: dict[Measure, list[tuple[Account, _Places]]] = {measure: [] for measure in wanted}
-    warnings: list[findings.Finding] = []
+    warnings = experiment.restriction()
     tables = experiment.tables()
     for table in tables:
         whole = experiment.joined(table, experiment.judgements())

@@ -78,7 +78,8 @@ def explain_typed(
     for name, ranking in _named(rankings).items():
         experiment = typed(ranking, name=name, policy=policy)
         explanations += [explain(experiment, topic, results.measures) for topic in experiment.judgements().qrels.topics]
-    averages = averages_of(results) if len(results.topics) > 1 else ()
+    several = len({explanation.topic for explanation in explanations}) > 1  # though all but one may be left out
+    averages = averages_of(results) if several else ()
     return Workings(
         explanations=tuple(explanations), averages=averages, policy=results.policy, warnings=results.warnings
     )
@@ -95,12 +96,12 @@ def correlate_typed(rankings: Mapping[str, str]) -> RankCorrelation:
     if len(rankings) != 2:
         raise UsageError(f"rank correlation is between two rankings, not {len(rankings)}; or give one file of ranks")
     texts = tuple(rankings.values())
-    of_ranks = [all(decimal(item.strip()) is not None for item in text.split(",")) for text in texts]
-    if not any(of_ranks):
+    of_ranks = [[decimal(item.strip()) is not None for item in text.split(",")] for text in texts]
+    if not any(map(all, of_ranks)):
         return explain_correlation(*map(typed_names, texts), names=rankings)
-    if not all(of_ranks):
+    if not all(any(items) for items in of_ranks):
         raise UsageError("one list has numbers and the other names: give two lists of ranks, or two of documents")
-    first, second = map(typed_numbers, texts)
+    first, second = map(typed_numbers, texts)  # or the error of what is no number
     if len(first) != len(second):
         raise UsageError(f"{plural(len(first), 'rank')} and {len(second)}: both lists have one for each of d1, d2, …")
     documents = [f"d{i}" for i in range(1, len(first) + 1)]

@@ -127,7 +127,8 @@ def explain_agreement(experiment: Experiment, topic: str, *, shown: int | None =
         raise UsageError("rank correlation is of the documents as they are scored: no policy on rankings applies to it")
     check_topic(topic, experiment)
     first, second = (_ranks_by_score(table.of(topic)) for table in tables)
-    return explain_correlation(first, second, names=experiment.names, shown=shown)
+    agreement = explain_correlation(first, second, names=experiment.names, shown=shown)
+    return replace(agreement, warnings=tuple(experiment.restriction()))
 
 
 def _ranks_by_score(scores: Mapping[str, float]) -> dict[str, float]:

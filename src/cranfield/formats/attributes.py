@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import open_source, table_rows
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.headed import headed_table
+from cranfield.formats.sources import open_source
 
 
 def read_attributes(source: str) -> dict[str, dict[str, str]]:
     """A table of topic attributes: CSV or TSV with a header, whose first column (or the one called topic) is the id."""
     opened = open_source(source)
-    rows, delimiter = table_rows(opened)
-    if len(rows) < 2 or len(rows[0]) < 2:
+    names, _, rows = headed_table(decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)), opened.label)
+    if not rows or len(names) < 2:
         raise DataError(
             "is not a table of topic attributes",
             source=opened.label,
             remedy="Expected a header line such as topic,type,length and a line for each topic.",
         )
-    header = [name.strip() for name in rows[0]]
-    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    if twice:
-        text = delimiter.join(rows[0])
-        raise DataError(f"two columns are called '{twice[0]}'", source=opened.label, line=1, text=text)
-    key = next((i for i, name in enumerate(header) if name.lower() in ("topic", "query", "qid", "query_id")), 0)
+    key = next((name for name in names if name.lower() in ("topic", "query", "qid", "query_id")), names[0])
     table: dict[str, dict[str, str]] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        if len(row) != len(header):
-            problem = f"{len(row)} fields where the header has {len(header)}"
-            raise DataError(problem, source=opened.label, line=number, text=delimiter.join(row))
-        if row[key] in table:
-            raise DataError(f"topic '{row[key]}' is there twice", source=opened.label, line=number, text=row[key])
-        table[row[key]] = {
-            name: value.strip() for i, (name, value) in enumerate(zip(header, row, strict=True)) if i != key
-        }
+    for number, line, fields in rows:
+        topic = fields.pop(key)
+        if topic in table:
+            raise DataError(f"topic '{topic}' is there twice", source=opened.label, line=number, text=line)
+        table[topic] = {name: value.strip() for name, value in fields.items()}
     return table

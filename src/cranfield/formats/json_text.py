@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from cranfield.formats.format import (
     tagged,
 )
 from cranfield.formats.labels import grade_of, remedies
-from cranfield.formats.layout import check_grades, require_columns
+from cranfield.formats.layout import check_grades, find_columns, require_columns
 from cranfield.formats.sources import Buffer
 from cranfield.tables import Run
 
@@ -95,6 +95,31 @@ def parse(text: str, source: str, line: int | None) -> Json:
         raise DataError(str(error), source=source, line=line, text=shown) from None
 
 
+def json_objects(lines: Iterable[str], source: str) -> Iterator[tuple[int, str, dict[str, Json]]]:
+    """The objects of JSON lines, each with the number and the text of its line; blank lines are passed over.
+
+    >>> list(json_objects(['{"a": 1}', "", '{"a": 2}'], "answers.jsonl"))
+    [(1, '{"a": 1}', {'a': 1}), (3, '{"a": 2}', {'a': 2})]
+    """
+    is_first = True
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            continue
+        if line.strip() in ("{", "[") or (is_first and line.lstrip()[:1] == "["):
+            raise DataError(
+                "one JSON value, where an object is expected on each line",
+                source=source,
+                line=number,
+                text=line,
+                remedy="jq -c . makes a line of each; jq -c '.[]' of each in a list.",
+            )
+        entry = parse(line, source, number)
+        if not isinstance(entry, dict):
+            raise DataError("expected an object on each line", source=source, line=number, text=line)
+        is_first = False
+        yield number, line, entry
+
+
 def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     text = decode(bytes(data).removeprefix(BYTE_ORDER_MARK))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -105,12 +130,7 @@ def read_json_lines(data: Buffer, source: str, request: Request) -> Parsed:
     kind: str = request.kind
     tag_key: str | None = None
     tags: list[Json] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        entry = parse(line, source, number)
-        if not isinstance(entry, dict):
-            raise DataError("expected an object on each line", source=source, line=number, text=line)
+    for number, line, entry in json_objects(lines, source):
         if tuple(entry) != keys:
             keys = tuple(entry)
             columns = require_columns(keys, request.kind, request.columns, f"{source}:{number}")
@@ -200,18 +220,21 @@ def _starts(head: bytes, value: bytes) -> bool:
     return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
 
 
-def _has_lists(head: bytes) -> bool:
+def _has_lists(head: bytes, request: Request) -> bool:
     """Whether a text starts as topics with lists of documents do, and not as a record whose first field is a list."""
     if not _starts(head, rb"\["):
         return False
     import json
 
-    line = head.lstrip().partition(b"\n")[0]
+    line, _, more = head.strip().partition(b"\n")
     try:
         record = json.loads(line) if len(line) < LONGEST_RECORD else None
     except ValueError:  # it goes on in the next line
         record = None
-    return record is None or all(isinstance(value, list) for value in record.values())
+    if record is None or all(isinstance(value, list) for value in record.values()):
+        return True
+    # Topics of which some have no list are told so, which a record that names no column would not be.
+    return not more and len(find_columns(tuple(record), request.kind, request.columns).missing()) == 3
 
 
 def write_json_lines(table: Rows, tag: str) -> Iterator[str]:
@@ -246,7 +269,7 @@ JSON_LINES = table_format(
     "jsonl",
     read_json_lines,
     suffixes=(".jsonl", ".ndjson"),
-    recognise=lambda head, request: _starts(head, rb"[^{\s]") and not _has_lists(head),
+    recognise=lambda head, request: _starts(head, rb"[^{\s]") and not _has_lists(head, request),
     tried=30,
     writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
 )
@@ -254,7 +277,7 @@ JSON = table_format(
     "json",
     read_json,
     suffixes=(".json",),
-    recognise=lambda head, request: _starts(head, rb"\{") or _has_lists(head),
+    recognise=lambda head, request: _starts(head, rb"\{") or _has_lists(head, request),
     tried=40,
     writer=Writer(write_json, (".json",), has_tag=False),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, stem
 from cranfield.formats.datasets import is_dataset
-from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.format import decode, rows_of_text
 from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels
 
@@ -35,29 +35,45 @@ def read_known(source: Given, reading: Reading) -> Qrels:
     if reading.says_nothing and isinstance(source, str | os.PathLike) and not is_dataset(source):
         looked_at = os.fspath(source) != "-"  # which can be read once
         opened = open_source(source, reading.digest) if looked_at and os.path.isfile(source) else None
-        if opened is not None and _in_pairs(opened):
-            return _pairs(opened)
+        pairs = read_pairs(opened) if opened is not None else None
+        if opened is not None and pairs is not None:
+            known: dict[str, dict[str, float]] = {}
+            for topic, document in pairs:
+                known.setdefault(topic, {})[document] = 1.0
+            qrels = read_qrels(known, name=stem(opened.label))
+            origin = qrels.origin._replace(path=opened.path, digest=opened.digest(), format="known")
+            return replace(qrels, origin=origin)
     return read_qrels(source, reading=replace(reading, judgements="plain"))
 
 
-def _in_pairs(opened: Source) -> bool:
-    start = decode(bytes(opened.data[:LOOKED_AT]).removeprefix(BYTE_ORDER_MARK)).lstrip()
-    return not start.startswith(("{", "[")) and len(start.partition("\n")[0].split()) == 2
+def read_pairs(opened: Source) -> list[tuple[str, str]] | None:
+    """The lines of a topic and a document, in their order and each once; None if the first line is none.
 
-
-def _pairs(opened: Source) -> Qrels:
-    known: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)).splitlines(), start=1):
-        fields = line.split()
-        if fields and len(fields) != 2:
+    >>> import io
+    >>> read_pairs(open_source(io.StringIO("# mine\\n1 d3\\n1 d8\\n")))
+    [('1', 'd3'), ('1', 'd8')]
+    """
+    if not _starts_with_pair(bytes(opened.data[:LOOKED_AT])):
+        return None
+    pairs: dict[tuple[str, str], None] = {}
+    for number, line in _rows(bytes(opened.data)):
+        fields = [decode(field) for field in line.split()]
+        if len(fields) != 2:
             raise DataError(
                 f"{len(fields)} fields where a topic and a document are expected",
                 source=opened.label,
                 line=number,
-                text=line,
+                text=decode(line),
                 remedy="The first line has two; judgements have four: topic, 0, document and grade.",
             )
-        if fields:
-            known.setdefault(fields[0], {})[fields[1]] = 1.0
-    qrels = read_qrels(known, name=stem(opened.label))
-    return replace(qrels, origin=qrels.origin._replace(path=opened.path, digest=opened.digest(), format="known"))
+        pairs[fields[0], fields[1]] = None
+    return list(pairs)
+
+
+def _starts_with_pair(start: bytes) -> bool:
+    rows = _rows(start)
+    return bool(rows) and len(rows[0][1].split()) == 2 and not rows[0][1].lstrip().startswith((b"{", b"["))
+
+
+def _rows(data: bytes) -> list[tuple[int, bytes]]:
+    return rows_of_text(data, lambda line: len(line.split()) == 2, [])

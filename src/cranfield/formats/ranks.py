@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import DataError, DuplicateError, shorten
-from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.format import decode, rows_of_text
 from cranfield.formats.sources import nothing_in_it, open_source
 from cranfield.numerals import decimal
 
@@ -32,8 +32,8 @@ def read_ranks(source: File) -> TwoRankings:
     TwoRankings(names=('R1', 'R2'), first={'d123': 1.0, 'd84': 2.0}, second={'d123': 2.0, 'd84': 1.0})
     """
     opened = open_source(source)
-    lines = decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)).splitlines()
-    rows = [(number, line, _fields(line)) for number, line in enumerate(lines, start=1) if line.strip()]
+    lines = rows_of_text(bytes(opened.data), lambda line: len(_fields(decode(line))) == 3, [])
+    rows = [(number, decode(line), _fields(decode(line))) for number, line in lines]
     if not rows:
         raise nothing_in_it(opened.label)
     names = NAMES

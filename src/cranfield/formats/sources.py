@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypedDict
 
 from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
 from cranfield.formats import touched
@@ -29,6 +29,8 @@ DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has few
 MOST_NAMES = 2000  # of files in a folder that are looked at for one that may have been meant
 _PIECE = 1 << 20  # bytes to unpack at once
 _MOST_AT_ONCE = 1 << 24  # bytes to make of them
+
+OFFICE = (b"[Content_Types].xml", b"vnd.oasis.opendocument")  # in the first bytes of what spreadsheets keep
 
 Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unpacked, or where they lie
 
@@ -252,18 +254,39 @@ def no_rows(label: str, path: str | None) -> DataError:
     return DataError("has no rows", source=label, remedy=remedy)
 
 
-def table_rows(opened: Source) -> tuple[list[list[str]], str]:
-    """The rows of a small table, CSV or TSV, and what stands between its fields."""
-    import csv
+def utf8_text(opened: Source) -> str:
+    """The text of a source that is to be UTF-8, without a byte order mark: for words, where ids may be any bytes.
 
-    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
-    lines = io.StringIO(text, newline=None)  # lines may end as they did on old machines
-    delimiter = "\t" if "\t" in lines.readline() else ","
-    lines.seek(0)
+    >>> utf8_text(open_source(io.BytesIO("\ufeffcafé".encode())))
+    'café'
+    """
+    data = bytes(opened.data)
     try:
-        return list(csv.reader(lines, delimiter=delimiter)), delimiter
-    except csv.Error as error:
-        raise DataError(f"is not a table: {error}", source=opened.label) from None
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            "is not UTF-8",
+            source=opened.label,
+            **_line_at(data, error.start),
+            remedy="Convert it, as from Windows by iconv -f WINDOWS-1252 -t UTF-8; spreadsheets save CSV as UTF-8 too.",
+        ) from None
+    if "\0" in text:
+        raise DataError(
+            "NUL byte", source=opened.label, **_line_at(data, data.index(b"\0")), remedy="Is this a file of text?"
+        )
+    return text
+
+
+class _Line(TypedDict):
+    line: int
+    text: str
+
+
+def _line_at(data: bytes, place: int) -> _Line:
+    """Which line a byte stands in, and its text; bytes that are none are shown by their numbers."""
+    start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+    shown = data[start : end if end >= 0 else None].decode("utf-8", "backslashreplace")
+    return {"line": data.count(b"\n", 0, place) + 1, "text": shown.rstrip("\r")}
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -289,6 +312,8 @@ def _decompressed(stored: Buffer, label: str) -> Buffer:
         for piece in unpacked((view[at : at + _PIECE] for at in range(0, len(view), _PIECE)), label):
             out += piece
         return out
+    if stored[:4] == b"PK\x03\x04" and any(name in stored[:100] for name in OFFICE):
+        raise DataError("is a document of an office program", source=label, remedy="Save the sheet as CSV, in UTF-8.")
     if stored[:4] == b"PK\x03\x04":
         raise DataError("is a zip archive", source=label, remedy="Unpack it first.")
     return stored

@@ -138,7 +138,7 @@ def Unjudged(judged: JudgedRun, *, cutoff: int) -> Floats:
 @measure(
     Traits(agg="sum", range=(0, float("inf")), exact_ties=True, linear=True),
     trec="num_nonrel_judged_ret",
-    better="lower",
+    better="neither",  # otherwise who retrieves nothing would be the best
     explain=lambda trace, *, rel: explained.share(trace, ~np.isnan(trace.grade) & ~trace.relevant(rel), 1),
 )
 def NumNonrelRet(judged: JudgedRun, *, rel: float = 1) -> Floats:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from cranfield.errors import UsageError
 from cranfield.judged import Floats
 from cranfield.notation import Value
 from cranfield.records import Record
@@ -99,6 +100,17 @@ SHARED: Mapping[str, Parameter] = {
         lambda v: isinstance(v, bool),
     ),
 }
+# What others call a parameter: E and F are one in lectures, the rest is of ir_measures. Ours is taken where a measure
+# has it and not theirs.
+OTHER_NAMES: Mapping[str, str] = {
+    "b": "beta",
+    "beta": "b",
+    "min_rel": "min_grade",
+    "max_rel": "max_grade",
+    "gains": "gain",
+    "dcg": "gain",
+}
+GAINS_OF_DCG: Mapping[str, str] = {"log2": "linear", "exp-log2": "exp"}
 # Those that every measure has: they are served here, and no measure's function sees them.
 EVERYWHERE = ("judged_only", "agg")
 
@@ -198,6 +210,22 @@ class Definition(Traits, Entry[Callable[..., Floats]]):
             agg = self.parameters["agg"]._replace(default=aggregate)
             self.averaged[name] = self.replaced(agg=aggregate, parameters={**self.parameters, "agg": agg})
         return self.averaged[name]
+
+    def spelt(self, name: str, value: Value) -> tuple[str, Value]:
+        """A parameter and its value as we spell them, where ir_measures or another measure spells them otherwise.
+
+        >>> from cranfield.measures import E, nDCG
+        >>> E.definition.spelt("beta", 2), nDCG.definition.spelt("dcg", "exp-log2")
+        (('b', 2), ('gain', 'exp'))
+        """
+        ours = OTHER_NAMES.get(name, "")
+        if name in self.parameters or ours not in self.parameters:
+            return name, value
+        if name != "dcg":
+            return ours, value
+        if not isinstance(value, str) or value not in GAINS_OF_DCG:
+            raise UsageError(f"{self.name}: dcg must be {' or '.join(map(repr, GAINS_OF_DCG))}, not {value!r}")
+        return ours, GAINS_OF_DCG[value]
 
     @property
     def required(self) -> bool:

@@ -160,3 +160,10 @@ def search(
         return Working(counts, because=f"the list does not have {wanted} relevant documents")
     relevant_read = f" + {wanted}" if counting == "all" else ""
     return Working(counts & (np.cumsum(counts) <= wanted), (f"{j} + {i} · {s} / ({r} + 1){relevant_read}",))
+
+
+def weighted(trace: Trace, counts: Mask, below: float, *, weight: str, cutoff: int | None) -> Working:
+    """The weights of the documents that count, all the same or from k at rank 1 down to 1, over a sum of such."""
+    depth = trace.length if cutoff is None else cutoff
+    own = trace.within(cutoff) if weight == "equal" else np.maximum(depth + 1.0 - trace.rank, 0.0)
+    return averaged(trace, counts * own, below)

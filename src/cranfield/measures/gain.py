@@ -193,6 +193,8 @@ def ideal_gains(pool: Pool, gain: Gain) -> Floats:
 
 def ideal_dcg(judged: Judged, gain: Gain, base: float | None, cutoff: int | None) -> Floats:
     """DCG of each topic's ideal ranking: all positive gains, largest first."""
+    if cutoff is not None and cutoff >= judged.pool.longest:
+        cutoff = None  # the same, and computed once for all such cutoffs
 
     def compute() -> Floats:
         # Gains grow with grades, unless a table says otherwise: no more than the best grades are looked at.

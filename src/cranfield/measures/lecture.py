@@ -25,6 +25,7 @@ WEIGHT = Parameter(
     "'equal' or 'linear'",
     lambda v: isinstance(v, str) and v in ("equal", "linear"),
 )
+NOTHING_RETRIEVED = explained.Working(np.zeros(0, bool), because="nothing is retrieved, which is the worst there is")
 
 
 @measure(explain=explained_ranked.last_precision)
@@ -202,9 +203,7 @@ def _search(judged: Judged, wanted: int, rel: float) -> tuple[Floats, Floats, Fl
         "'possible' or 'returned'",
         lambda v: isinstance(v, str) and v in ("possible", "returned"),
     ),
-    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
-        trace, trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
-    ),
+    explain=lambda trace, *, rel, **parameters: _explained_weights(trace, trace.relevant(rel), rel, **parameters),
 )
 def Satisfaction(
     judged: Judged, *, rel: float = 1, weight: str = "equal", of: str = "possible", cutoff: int | None = None
@@ -246,8 +245,8 @@ def Satisfaction(
         "'ranks' or 'returned'",
         lambda v: isinstance(v, str) and v in ("ranks", "returned"),
     ),
-    explain=lambda trace, *, rel, weight, of, cutoff: _explained_weights(
-        trace, ~trace.relevant(rel), weight, cutoff, int(_shared(trace.judged, rel, of, cutoff)[0])
+    explain=lambda trace, *, rel, **parameters: (
+        _explained_weights(trace, ~trace.relevant(rel), rel, **parameters) if trace.length else NOTHING_RETRIEVED
     ),
 )
 def Frustration(
@@ -257,7 +256,8 @@ def Frustration(
 
     Looks at documents that are not relevant alone, unjudged ones among them. A list that ends before rank k does not
     frustrate with what it does not show; of='returned' is the share of the documents returned that is not relevant, as
-    in lectures. Without a cutoff k is the length of the list, and the two are the same.
+    in lectures. Without a cutoff k is the length of the list, and the two are the same. A list with nothing in it is 1,
+    the worst: a system that answers nothing is not the best one.
 
     Formula: Σ w_i over the ranks i ≤ k of retrieved documents that are not relevant / Σ w_i over all ranks i ≤ k;
       w_i = 1, with weight='linear' k + 1 - i
@@ -269,15 +269,16 @@ def Frustration(
 
     >>> (Frustration @ 4).per_topic(relstring("1001/1", "10"))
     array([0.5 , 0.25])
-    >>> Frustration(of="returned").per_topic(relstring("1001/1", "10"))
-    array([0.5, 0.5])
+    >>> Frustration(of="returned").per_topic(relstring("1001/1", "10", "/1"))
+    array([0.5, 0.5, 1. ])
     """
     depth = _depth(judged, cutoff)
     shown = _weight_down_to(_shared(judged, rel, "returned", cutoff), weight, depth)
-    return ratio(
+    wasted = ratio(
         shown - _hit_weight(judged, rel, weight, cutoff),
         _weight_down_to(_shared(judged, rel, of, cutoff), weight, depth),
     )
+    return np.where(judged.retrieved > 0, wasted, 1.0)
 
 
 def _depth(judged: Judged, cutoff: int | None) -> Floats:
@@ -310,10 +311,8 @@ def _weight_down_to(rank: Floats, weight: str, depth: Floats) -> Floats:
 
 
 def _explained_weights(
-    trace: explained.Trace, counts: Mask, weight: str, cutoff: int | None, shared: int
+    trace: explained.Trace, counts: Mask, rel: float, weight: str, of: str, cutoff: int | None
 ) -> explained.Working:
-    """The weights of the documents that count over those of so many of the first ranks."""
-    depth = trace.length if cutoff is None else cutoff
-    own = trace.within(cutoff) if weight == "equal" else np.maximum(depth + 1.0 - trace.rank, 0.0)
-    below = _weight_down_to(np.array([float(shared)]), weight, np.array([float(depth)]))
-    return explained.averaged(trace, counts * own, float(below[0]))
+    """The weights of the documents that count over those of the ranks that a share is taken of."""
+    below = _weight_down_to(_shared(trace.judged, rel, of, cutoff), weight, _depth(trace.judged, cutoff))
+    return explained_ranked.weighted(trace, counts, float(below[0]), weight=weight, cutoff=cutoff)

@@ -15,10 +15,11 @@ A measure is written `Name(parameter=value, …)@cutoff`, several with commas be
 `nDCG(gain=exp)@10`. The names of ir_measures,
 trec_eval (`map`, `P.5,10`, `map@100`) and ranx (`mrr@10`, `hit_rate@5`, `map@100-l2`) are accepted too. r_i is the
 number of relevant documents in the first i, R how many there are, n how many were retrieved, g_i the gain at rank i.
-A topic without a relevant document scores 0. Every measure takes `agg`: how topics become one number (mean,
-geometric, harmonic or sum; where said also ratio, the ratio of means), and `judged_only=True`: unjudged documents are
-taken out of the ranking first (condensed lists). Under `--ties expected` measures are exact by formula
-where so marked; the others are so where a topic's ties have few orders, and otherwise means over random ones.
+A topic without a relevant document scores 0, and in a loss, a utility or a count what a list has that finds nothing.
+Every measure takes `agg`: how topics become one number (mean, geometric, harmonic or sum; where said also ratio, the
+ratio of means), and `judged_only=True`: unjudged documents are taken out of the ranking first (condensed lists).
+Under `--ties expected` measures are exact by formula where so marked; the others are so where a topic's ties have few
+orders, and otherwise means over random ones.
 """
 
 

@@ -219,7 +219,7 @@ def _parse_notation(text: str) -> Measure:
     measure, pairs = _our_measure(written.name, list(written.given))
     parameters: dict[str, Value] = {}
     for name, value in pairs:
-        name, value = _our_parameter(name, value, measure)
+        name, value = measure.definition.spelt(name, value)
         if name in parameters or (written.has_at and name == measure.definition.at):
             raise UsageError(f"'{text}' gives {name} twice")
         parameters[name] = value
@@ -259,25 +259,6 @@ def _our_measure(name: str, pairs: list[tuple[str, Value]]) -> tuple[Measure, li
     measure = base_of(name)
     assert measure is not None, name
     return measure, [pair for pair in pairs if name != "SetRelP" or pair != ("relative", True)]
-
-
-def _our_parameter(name: str, value: Value, measure: Measure) -> tuple[str, Value]:
-    """A parameter as we spell it, where ir_measures or another measure spells it otherwise."""
-    weight = {"b": "beta", "beta": "b"}.get(name, "")  # of E and of F, which are one in lectures
-    if name not in measure.definition.parameters and weight in measure.definition.parameters:
-        return weight, value
-    graded = {"min_rel": "min_grade", "max_rel": "max_grade"}.get(name, "")
-    if graded in measure.definition.parameters:
-        return graded, value
-    if "gain" in measure.definition.parameters:
-        if name == "gains":
-            return "gain", value
-        if name == "dcg":
-            known = {"log2": "linear", "exp-log2": "exp"}
-            if not isinstance(value, str) or value not in known:
-                raise UsageError(f"{measure.name}: dcg must be {' or '.join(map(repr, known))}, not {value!r}")
-            return "gain", known[value]
-    return name, value
 
 
 def usage(measure: Measure) -> str:

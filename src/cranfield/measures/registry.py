@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +102,11 @@ class Measure:
         """The same measure with these parameters set."""
         definition = self.definition
         values = dict(self.given)
-        for key, value in parameters.items():
+        spelt: list[tuple[str, Any]] = [definition.spelt(key, value) for key, value in parameters.items()]
+        twice = [key for i, (key, _) in enumerate(spelt) if key in dict(spelt[:i])]
+        if twice:
+            raise UsageError(f"{definition.name}: {twice[0]} is given twice, under two names")
+        for key, value in spelt:
             known = definition.parameters.get(key)
             if known is None:
                 names = ", ".join(definition.parameters)
@@ -320,7 +325,7 @@ class Measure:
             return np.ones(len(judged.topics))
         return denominator(judged, **self._arguments())
 
-    @property
+    @cached_property
     def points(self) -> tuple[Measure, ...]:
         """The measures whose ratios of means make its own, if it is the area under their curve; otherwise none.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack, get_args
 
 from cranfield.errors import UsageError
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure
 from cranfield.plot.style import Chart
-from cranfield.plot.subject import Parameters, Picture, Subject, all_pictures, find_picture
+from cranfield.plot.subject import Parameters, Picture, Subject, Use, all_pictures, find_picture
 from cranfield.render.escaping import drawable
 
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
@@ -42,9 +42,9 @@ class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
     A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`,
-    `sort`, `costs` and `highlight` (runs to be named among many), as far as it needs them. `dir(results.plot)` has the
-    kinds there are, `help(results.plot.forest)` says what one shows. Curves need all rows of the runs: where these were
-    not kept, files are read again, if they are still the same.
+    `sort`, `costs` and `highlight` (runs to be named among many), as far as it uses them; what it has no use for is
+    refused. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says what one shows. Curves need
+    all rows of the runs: where these were not kept, files are read again, if they are still the same.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
@@ -75,7 +75,8 @@ class Plots:
     def _drawn(self, picture: Picture, *, measures: Names = (), topics: Names = (), **chosen: Unpack[Look]) -> Chart:
         own = tuple(str(measure) for measure in self.results.measures)
         wanted, shown_topics = _names(measures), _names(topics)
-        picture.check_asked(wanted, shown_topics)
+        others = {name: name for name in chosen if name in get_args(Use)}
+        picture.check_asked(wanted, shown_topics, others)
         default = picture.measures if picture.of_its_own or set(picture.measures) <= set(own) else own[:1]
         chart = picture.draw(
             Subject(

@@ -162,7 +162,8 @@ def pareto(subject: Subject) -> Chart:
     frame = Frame(_around([run.cost for run in runs]), _around(ends), look.width, look.height)
     named = [run for run in runs if _is_named(run, subject, len(runs), front)]
     x = alt.X("cost:Q", title=label, scale=alt.Scale(domain=list(frame.x), nice=False))
-    y = alt.Y("mean:Q", title=measure.label, scale=alt.Scale(domain=list(frame.y), nice=False))
+    limits = alt.Scale(domain=list(frame.y), nice=False, zero=False)
+    y, low = (alt.Y(f"{name}:Q", title=measure.label, scale=limits) for name in ("mean", "low"))
     names = near_points(
         [(run.system, run.cost, run.mean) for run in named],
         [(run.cost, run.mean) for run in runs if run not in named],
@@ -170,7 +171,7 @@ def pareto(subject: Subject) -> Chart:
         look,
         lines=[*_along_steps(front), *((run.cost, run.low, run.cost, run.high) for run in runs if run.low is not None)],
     )
-    layers = [*_runs_by_cost(runs, front, x, y, measure.label, look), *name_layers(names, look)]
+    layers = [*_runs_by_cost(runs, front, (x, y, low), look), *name_layers(names, look)]
     all_named = len(named) == len(runs)
     title = "" if all_named else f"{len(runs)} runs; those on the front are named"
     caption = (
@@ -200,11 +201,12 @@ def _interval(results: Results, run: int) -> tuple[float | None, float | None]:
 
 
 def _runs_by_cost(
-    runs: Sequence[RunPoint], front: Sequence[RunPoint], x: alt.X, y: alt.Y, title: str, look: Theme
+    runs: Sequence[RunPoint], front: Sequence[RunPoint], axes: tuple[alt.X, alt.Y, alt.Y], look: Theme
 ) -> list[alt.Chart]:
     """The steps of the front, and each run with its interval."""
     import altair as alt
 
+    x, y, low = axes
     steps = chart_of([run._asdict() for run in front]).mark_line(
         color=COLOURS[0], strokeWidth=look.line / 2, interpolate="step-after"
     )
@@ -224,9 +226,9 @@ def _runs_by_cost(
         ],
     )
     return [
-        rows.mark_rule(strokeWidth=look.line / 3, opacity=0.7).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
+        rows.mark_rule(strokeWidth=look.line / 3).encode(y=low, y2="high:Q"),
         steps.encode(x=x, y=y),
-        rows.mark_point(filled=True, size=look.font * 6, opacity=1).encode(y=y),
+        rows.mark_point(filled=True, size=look.font * (6 if len(runs) <= MOST_NAMED else 3), opacity=1).encode(y=y),
     ]
 
 

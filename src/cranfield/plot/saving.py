@@ -14,7 +14,7 @@ from cranfield.render.json_form import Json
 
 Specification: TypeAlias = dict[str, Json]  # of a chart, in the language of Vega-Lite
 
-PIXELS = 2.5  # of a PNG, for each of the picture's own: sharp on any screen
+PPI = 180  # pixels of a PNG to the inch, unless the picture says otherwise: sharp on any screen
 
 
 def _svg(specification: Specification) -> bytes:
@@ -26,7 +26,9 @@ def _svg(specification: Specification) -> bytes:
 def _png(specification: Specification) -> bytes:
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(specification, scale=PIXELS))
+    kept = specification.get("usermeta")
+    ppi = kept.get("ppi") if isinstance(kept, dict) else None
+    return bytes(vl_convert.vegalite_to_png(specification, ppi=ppi if isinstance(ppi, int) else PPI))
 
 
 def _pdf(specification: Specification) -> bytes:
@@ -36,12 +38,14 @@ def _pdf(specification: Specification) -> bytes:
 
 
 def _html(specification: Specification) -> bytes:
-    """A page of its own, with all of Vega in it; it may load nothing."""
+    """A page of its own, with all of Vega in it; it may load nothing, nor make code of text: expressions are read."""
     import vl_convert
 
     title = specification.get("title")
+    kept = specification.get("usermeta")
     page = Markup.fixed(PAGE).filled(
         title=title if isinstance(title, str) and title else "Picture",
+        caption=str(kept["caption"]) if isinstance(kept, dict) else "",
         library=Markup.fixed(vl_convert.javascript_bundle(SNIPPET)),
         specification=script_data(specification),
     )
@@ -55,16 +59,16 @@ PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:">
+script-src 'unsafe-inline'; img-src data: blob:">
 <title>${title}</title>
 <script>${library}</script>
 </head>
 <body>
-<div id="picture"></div>
+<figure><div id="picture"></div><figcaption>${caption}</figcaption></figure>
 <script type="application/json" id="specification">${specification}</script>
 <script>
 const specification = JSON.parse(document.getElementById("specification").textContent);
-vegaEmbed("#picture", specification, { renderer: "svg" }).catch(console.error);
+vegaEmbed("#picture", specification, { renderer: "svg", ast: true }).catch(console.error);
 </script>
 </body>
 </html>

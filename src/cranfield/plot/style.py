@@ -65,7 +65,7 @@ WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so n
 class Theme:
     """Sizes in pixels of a 72-to-the-inch page: of the plot itself and, where it must fit a column, of all of it.
 
-    Nothing is higher than `most`, however many systems there are.
+    Nothing is higher than `most`, however many systems there are. A PNG has `ppi` pixels to the inch.
     """
 
     width: int
@@ -74,6 +74,7 @@ class Theme:
     line: float
     family: str
     most: int
+    ppi: int
     column: int | None = None
 
     def width_beside(self, beside: float) -> int:
@@ -94,8 +95,8 @@ class Theme:
 
 
 THEMES: Mapping[str, Theme] = {
-    "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif", most=900),
-    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, column=242),
+    "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif", most=900, ppi=180),
+    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, ppi=300, column=242),
 }
 
 
@@ -129,8 +130,7 @@ def styled(
     for name, value in (params or {}).items():
         given = value if isinstance(value, str) else list(value)
         chart = chart.add_params(alt.param(name=name, value=given))
-    if caption:
-        chart = chart.properties(usermeta={"caption": caption})
+    chart = chart.properties(usermeta={"caption": caption, "ppi": theme.ppi})
     text = {"labelFontSize": theme.font, "titleFontSize": theme.font, "titleFontWeight": "normal"}
     inked = {"labelColor": INK, "titleColor": INK}
     dressed: Chart = (
@@ -157,7 +157,4 @@ def caption_of(chart: Chart) -> str:
     >>> caption_of(styled(chart_of([]), find_theme("screen"), caption="Nothing."))
     'Nothing.'
     """
-    import altair as alt
-
-    kept = chart.usermeta
-    return str(kept["caption"]) if kept is not alt.Undefined and "caption" in kept else ""
+    return str(chart.usermeta["caption"])

@@ -113,10 +113,11 @@ class Picture(Entry[Draw]):
         """The picture of a subject, as an Altair chart."""
         return self.function(subject)
 
-    def check_asked(self, measures: Sequence[str], topics: Sequence[str]) -> None:
-        """Refuses what the picture would leave out without a word.
+    def check_asked(self, measures: Sequence[str], topics: Sequence[str], asked: Mapping[str, str]) -> None:
+        """Refuses what the picture would leave out without a word. `asked` has what else was asked for of what
+        pictures use, each as it was written.
 
-        >>> find_picture("heatmap").check_asked(["AP", "RR"], [])
+        >>> find_picture("heatmap").check_asked(["AP", "RR"], [], {})
         Traceback (most recent call last):
         cranfield.errors.UsageError: heatmap shows one measure, not 2: AP, RR
         """
@@ -127,6 +128,11 @@ class Picture(Entry[Draw]):
             raise UsageError(f"{self.name} shows one measure, not {len(named)}: {', '.join(named)}")
         if topics and not self.by_topic:
             raise UsageError(f"{self.name} is over all topics and cannot show {some(topics)} alone: name no topic")
+        for use, written in asked.items():
+            if use not in self.uses:
+                takers = [picture.name for picture in all_pictures() if use in picture.uses]
+                verb = "takes" if len(takers) == 1 else "take"
+                raise UsageError(f"{self.name} has no use for {written}: {', '.join(takers)} {verb} it")
 
 
 PICTURES: Registry[Picture] = Registry(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels, suffix_of
 from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.headed import headed_table
 from cranfield.formats.output import save
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import nothing_in_it, open_source, table_rows
+from cranfield.formats.sources import nothing_in_it, open_source
 from cranfield.pooling.candidates import Share
 from cranfield.pooling.making import DocumentPool
 
@@ -160,16 +161,10 @@ def _add(values: dict[str, OfRun], run: str, value: OfRun, place: str) -> None:
 def _table(source: File, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a table with where they stand, for messages."""
     opened = open_source(source)
-    lines, delimiter = table_rows(opened)
-    names = [name.strip().lower() for name in lines[0]] if lines else []
-    missing = [column for column in columns if column not in names]
+    names, header, rows = headed_table(decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)), opened.label)
+    missing = [column for column in columns if column not in map(str.lower, names)]
     if missing:
         remedy = f"Expected CSV or TSV with a header line, {', '.join(columns)}, and a line for each run."
-        header = shorten(delimiter.join(lines[0] if lines else []))
         raise DataError(f"no column {' nor '.join(missing)}", source=opened.label, line=1, text=header, remedy=remedy)
-    for number, row in enumerate(lines[1:], start=2):
-        if row and len(row) != len(names):
-            message = f"{len(row)} fields where the header has {len(names)}"
-            raise DataError(message, source=opened.label, line=number, text=delimiter.join(row))
-        if row:
-            yield f"{opened.label}:{number}", dict(zip(names, (value.strip() for value in row), strict=True))
+    for number, _, fields in rows:
+        yield f"{opened.label}:{number}", {name.lower(): value.strip() for name, value in fields.items()}

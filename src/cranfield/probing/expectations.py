@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cranfield.errors import DataError, UsageError, some
 from cranfield.formats import read_qrels
-from cranfield.formats.format import decode, rows_of_text
+from cranfield.formats.known import read_pairs
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import open_source
 
@@ -117,19 +117,8 @@ def read_items(path: str, *, reading: Reading = DEFAULT) -> list[tuple[str, str]
     >>> read_items("examples/pond.qrels")[:2]
     [('1', 'd01'), ('2', 'd02')]
     """
-    rows = rows_of_text(bytes(open_source(path).data), lambda line: len(line.split()) == 2, [])
-    if not rows or len(rows[0][1].split()) != 2:
-        qrels = read_qrels(path, reading=reading)
-        return [(topic, document) for topic in qrels.topics for document, grade in qrels.of(topic).items() if grade > 0]
-    items: dict[tuple[str, str], None] = {}
-    for number, line in rows:
-        fields = [decode(field) for field in line.split()]
-        if len(fields) != 2:
-            raise DataError(
-                f"{len(fields)} fields where the first line has a topic and a document",
-                source=path,
-                line=number,
-                text=decode(line),
-            )
-        items[fields[0], fields[1]] = None
-    return list(items)
+    pairs = read_pairs(open_source(path))
+    if pairs is not None:
+        return pairs
+    qrels = read_qrels(path, reading=reading)
+    return [(topic, document) for topic in qrels.topics for document, grade in qrels.of(topic).items() if grade > 0]

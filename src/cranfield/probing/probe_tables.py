@@ -41,7 +41,8 @@ def answers_grid(counts: Counts) -> Grid:
         "requests": counts.requests,
         "sent once more": sum(counts.tried_again.values()),
     }
-    return Grid(["answers", ""], [[label, f"{number:,}"] for label, number in rows.items()])
+    counted = [[label, f"{number:,}"] for label, number in rows.items()]
+    return Grid(["answers", ""], counted, caption="What came of asking the engine.")
 
 
 def visibility_grids(visibility: Visibility) -> list[Grid]:
@@ -60,7 +61,11 @@ def visibility_grids(visibility: Visibility) -> list[Grid]:
     if documents > topics:
         summary.append(["topics with any of theirs there", f"{answered} of {topics}, {share(visibility.success)}"])
     summary.append([f"RR@{visibility.within}, mean over topics", f"{visibility.reciprocal_rank:.4f}"])
-    return [Grid(["topic", "document", "rank"], rows, labels=2), Grid(["visibility", ""], summary)]
+    ranks = Grid(["topic", "document", "rank"], rows, labels=2, caption="Ranks of expected documents.")
+    return [
+        ranks,
+        Grid(["visibility", ""], summary, caption="How many expected documents are visible."),
+    ]
 
 
 def _json(probed: Probed) -> str:

@@ -16,6 +16,7 @@ from cranfield.render.escaping import (
     visible_lines,
 )
 from cranfield.render.grid import WRITERS, Grid, html_table
+from cranfield.render.terminal import coloured, terminal
 
 WIDTH = 100  # of paragraphs on a terminal
 
@@ -81,10 +82,22 @@ def written(blocks: Iterable[Block], format: str) -> str:
     <BLANKLINE>
     One <run>.
     """
-    shown = list(blocks)
+    shown = list(blocks) if format != "latex" else _captioned(blocks)
     write = {"table": _text, "markdown": _markdown, "latex": _latex, "html": _html}[format]
     gaps = ["", *("\n" if _apart(block, following, format) else "" for block, following in pairwise(shown))]
     return "".join(gap + write(block) for gap, block in zip(gaps, shown, strict=True))
+
+
+def _captioned(blocks: Iterable[Block]) -> list[Block]:
+    """The same blocks, with what stands above a table as its caption, unless it has one of its own."""
+    shown: list[Block] = []
+    for block in blocks:
+        above = shown[-1] if shown else None
+        if isinstance(block, Grid) and isinstance(above, Title):
+            shown[-1] = block._replace(caption=block.caption or above.text)
+        else:
+            shown.append(block)
+    return shown
 
 
 def _apart(block: Block, following: Block, format: str) -> bool:
@@ -104,8 +117,9 @@ def _text(block: Block) -> str:
     if isinstance(block, Paragraph) and not block.quiet:
         import textwrap
 
-        return textwrap.fill(visible(block.text), WIDTH) + "\n"
-    return visible(block.text) + "\n"
+        return textwrap.fill(visible(block.text), min(WIDTH, terminal().width or WIDTH)) + "\n"
+    text = visible(block.text)
+    return (coloured(text, "strong") if isinstance(block, Title) else text) + "\n"
 
 
 def _markdown(block: Block) -> str:

@@ -214,6 +214,7 @@ _LATEX = str.maketrans(
     | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
     # TeX's old fonts have other signs in these places, and no minus outside formulas.
     | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "↓": "$\\downarrow$"}
+    | {"∞": "$\\infty$", "±": "$\\pm$", "×": "$\\times$", "≥": "$\\ge$", "≤": "$\\le$", "→": "$\\to$", "–": "--"}
 )
 
 
@@ -224,6 +225,18 @@ def latex(text: str) -> str:
     'a\\\\_b \\\\& 5 \\\\%'
     """
     return visible(text).translate(_LATEX)
+
+
+def latex_number(text: str) -> str:
+    """The same for what stands in a column of numbers, where a hyphen before a digit is a minus.
+
+    >>> latex_number("[-0.5, +∞]"), latex_number("1e-05"), latex_number("2024-05-06")
+    ('[$-$0.5, +$\\\\infty$]', '1e$-$05', '2024-05-06')
+    """
+    return latex(_MINUS.sub("−", text))
+
+
+_MINUS = re.compile(r"(?<![0-9A-Za-z_.])-(?=[0-9.∞])|(?<=[0-9]e)-(?=[0-9])")
 
 
 def latex_comment(text: str) -> str:

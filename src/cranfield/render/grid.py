@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
 from typing import NamedTuple, TypeAlias
 
-from cranfield.render.escaping import Markup, latex, markdown, separated_text, visible
+from cranfield.render.escaping import Markup, latex, latex_number, markdown, separated_text, visible
+from cranfield.render.terminal import coloured, terminal
 
 
 class Cell(NamedTuple):
@@ -30,43 +31,118 @@ BEST = "→"  # in plain text before the best of a column
 
 
 class Grid(NamedTuple):
-    """Header and rows; the first `labels` columns hold names and stand to the left, the others numbers."""
+    """Header and rows; the first `labels` columns hold names and stand to the left, the others numbers.
+
+    `caption` says what a table shows where it stands by itself, as in a paper.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
     labels: int = 1
+    caption: str = ""
 
     def cells(self) -> list[list[Cell]]:
         """Every row as cells."""
         return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
 
+    def only(self, columns: Sequence[int]) -> Grid:
+        """The names, and of the other columns these, in this order.
+
+        >>> Grid(["run", "AP", "RR"], [["a", "0.5", "1"]]).only([2])
+        Grid(header=['run', 'RR'], rows=[['a', '1']], labels=1, caption='')
+        """
+        kept = [*range(self.labels), *columns]
+        return self._replace(header=[self.header[i] for i in kept], rows=[[row[i] for i in kept] for row in self.rows])
+
 
 def as_text(grid: Grid) -> str:
     """Columns side by side. A star stands for bold, an arrow before the best; letters follow what they stand above.
 
-    >>> print(as_text(Grid(["run", "AP"], [["a", Cell("0.5000", best=True, above="b")], ["b", "0.25"]])), end="")
+    Columns that a terminal is too narrow for stand below, with the names again.
+
+    >>> grid = Grid(["run", "AP", "RR"], [["a", Cell("0.5000", best=True, above="b"), "1.0"], ["b", "0.25", "1.0"]])
+    >>> print(as_text(grid), end="")
+    run       AP    RR
+    a    →0.5000b  1.0
+    b       0.25   1.0
+    >>> from cranfield.render.terminal import Terminal, written_for
+    >>> with written_for(Terminal(width=16)):
+    ...     print(as_text(grid), end="")
     run       AP
     a    →0.5000b
     b       0.25
+    <BLANKLINE>
+    run   RR
+    a    1.0
+    b    1.0
+    (3 columns in 2 tables: they do not fit into 16 characters)
     """
-    rows = [
-        [cell._replace(text=(BEST if cell.best else "") + visible(cell.text)) for cell in row] for row in grid.cells()
-    ]
-    header = [visible(text) for text in grid.header]
-    marks = [[("*" if cell.bold else "") + cell.above for cell in row] for row in rows]
-    count = len(grid.header)
-    widths = [max([len(header[i]), *(len(row[i].text) for row in rows)]) for i in range(count)]
-    tails = [max([0, *(len(row[i]) for row in marks)]) for i in range(count)]
+    columns = _Column.all_of(grid)
+    names, numbers = columns[: grid.labels], columns[grid.labels :]
+    width = terminal().width
+    stacks = [numbers] if width is None else _fitted(names, numbers, width)
+    text = "\n".join(_side_by_side([*names, *stack], len(grid.rows)) for stack in stacks)
+    if len(stacks) == 1:
+        return text
+    said = f"({len(columns)} columns in {len(stacks)} tables: they do not fit into {width} characters)"
+    return f"{text}{coloured(said, 'quiet')}\n"
 
-    def line(texts: Sequence[str], mark: Sequence[str]) -> str:
-        parts = (
-            text.ljust(widths[i]) if i < grid.labels else text.rjust(widths[i]) + mark[i].ljust(tails[i])
-            for i, text in enumerate(texts)
-        )
-        return "  ".join(parts).rstrip() + "\n"
 
-    head = line(header, [""] * count)
-    return head + "".join(line([cell.text for cell in row], mark) for row, mark in zip(rows, marks, strict=True))
+class _Column(NamedTuple):
+    """A column as it is set: cells, the marks behind them, and how wide both are."""
+
+    header: str
+    cells: list[Cell]
+    marks: list[str]
+    is_name: bool
+    width: int
+    tail: int
+
+    @classmethod
+    def all_of(cls, grid: Grid) -> list[_Column]:
+        """The columns of a table."""
+        rows = grid.cells()
+        return [cls._of(grid, i, [row[i] for row in rows]) for i in range(len(grid.header))]
+
+    @classmethod
+    def _of(cls, grid: Grid, number: int, cells: list[Cell]) -> _Column:
+        header, is_name = visible(grid.header[number]), number < grid.labels
+        shown = [cell._replace(text=(BEST if cell.best else "") + visible(cell.text)) for cell in cells]
+        marks = ["" if is_name else ("*" if cell.bold else "") + visible(cell.above) for cell in cells]
+        width = max([len(header), *(len(cell.text) for cell in shown)])
+        return cls(header, shown, marks, is_name, width, max([0, *map(len, marks)]))
+
+    def head(self) -> str:
+        text = self.header.ljust(self.width) if self.is_name else self.header.rjust(self.width) + " " * self.tail
+        return coloured(text, "strong")
+
+    def line(self, row: int) -> str:
+        cell, mark = self.cells[row], self.marks[row]
+        text = cell.text.ljust(self.width) if self.is_name else cell.text.rjust(self.width)
+        text = coloured(text, "strong") if cell.strong else text
+        return text + (coloured(mark, "good") + " " * (self.tail - len(mark)) if self.tail else "")
+
+
+def _fitted(names: Sequence[_Column], numbers: Sequence[_Column], width: int) -> list[list[_Column]]:
+    """The columns in as few tables as a width allows; one that is too wide by itself stands alone."""
+    taken = sum(column.width + 2 for column in names)
+    stacks: list[list[_Column]] = [[]]
+    room = width - taken + 2
+    left = room
+    for column in numbers:
+        needed = column.width + column.tail + 2
+        if needed > left and stacks[-1]:
+            stacks.append([])
+            left = room
+        stacks[-1].append(column)
+        left -= needed
+    return stacks
+
+
+def _side_by_side(columns: Sequence[_Column], rows: int) -> str:
+    lines = ["  ".join(column.head() for column in columns)]
+    lines += ["  ".join(column.line(row) for column in columns) for row in range(rows)]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def as_markdown(grid: Grid) -> str:
@@ -88,26 +164,52 @@ def as_markdown(grid: Grid) -> str:
 
 
 def as_latex(grid: Grid) -> str:
-    """A tabular with the rules of booktabs.
+    """A table with its caption and the rules of booktabs, which fits a paper of two columns as it is: one that is too
+    wide for a column goes over both, in smaller letters if need be.
 
-    >>> print(as_latex(Grid(["run", "AP"], [["a_b", Cell("0.5", above="b")]])), end="")
+    >>> print(as_latex(Grid(["run", "AP"], [["a_b", Cell("-0.5", above="b")]], caption="Differences.")), end="")
+    \\begin{table}
+    \\centering
+    \\caption{Differences.}
     \\begin{tabular}{lr}
     \\toprule
     run & AP \\\\
     \\midrule
-    a\\_b & 0.5$^{\\mathrm{b}}$ \\\\
+    a\\_b & $-$0.5$^{\\mathrm{b}}$ \\\\
     \\bottomrule
     \\end{tabular}
+    \\end{table}
     """
+    points = _points(grid)
+    star = "*" if points > COLUMN_POINTS else ""
+    caption = f"\\caption{{{latex(grid.caption)}}}\n" if grid.caption else ""
+    small = "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n" if points > PAGE_POINTS else ""
+    table = latex_tabular(grid)
+    if points > SMALL_POINTS:
+        table = f"\\resizebox{{\\textwidth}}{{!}}{{% by the package graphicx\n{table.rstrip()}}}\n"
+    return f"\\begin{{table{star}}}\n\\centering\n{caption}{small}{table}\\end{{table{star}}}\n"
 
-    def shown(cell: Cell) -> str:
-        text = latex(cell.text)
+
+# What fits a column and a page of a paper in two columns, in points; and a page in small letters.
+COLUMN_POINTS, PAGE_POINTS, SMALL_POINTS = 240, 500, 640
+
+
+def _points(grid: Grid) -> float:
+    """About how wide a table is in letters of ten points, on the wide side, with what stands between its columns."""
+    return sum(5.6 * column.width + 4 * column.tail + 12 for column in _Column.all_of(grid))
+
+
+def latex_tabular(grid: Grid) -> str:
+    """The table alone."""
+
+    def shown(i: int, cell: Cell) -> str:
+        text = latex(cell.text) if i < grid.labels else latex_number(cell.text)
         above = f"$^{{\\mathrm{{{latex(cell.above)}}}}}$" if cell.above else ""
         return (f"\\textbf{{{text}}}" if cell.strong else text) + above
 
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
     head = " & ".join(map(latex, grid.header))
-    lines = (" & ".join(map(shown, row)) for row in grid.cells())
+    lines = (" & ".join(shown(i, cell) for i, cell in enumerate(row)) for row in grid.cells())
     # a line break takes what follows in brackets, and a star, for its own
     body = "".join(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\\n" for line in lines)
     return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"

@@ -109,10 +109,11 @@ def gather(
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs}, judgements)
         comparison = compare_results({"": of_runs}, wanted, question)
     findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, facts)]
-    tables = experiment.tables()
+    tables, among = experiment.tables(), experiment.policy.topic_set
+    subject = f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}"
     longest = max(int(run.table.counts().max()) for run in tables)
     return Report(
-        title=title or f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}{_among(experiment)}",
+        title=title or (subject if among is None else f"{subject}, {among}"),
         command=command,
         experiment=experiment,
         results=evaluated.only(wanted),
@@ -123,12 +124,6 @@ def gather(
         findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
         facts=facts,
     )
-
-
-def _among(experiment: Experiment) -> str:
-    """On which topics, where these are not all."""
-    topic_set = experiment.policy.topic_set
-    return "" if topic_set is None else f", {plural(len(topic_set.topics), 'topic')} of {topic_set.name}"
 
 
 def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> TopDocuments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cranfield.plot.saving import drawn
 from cranfield.render.escaping import latex, latex_comment, utf8
-from cranfield.render.grid import Grid, as_latex
+from cranfield.render.grid import Grid, latex_tabular
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
 from cranfield.report.figures import figures
@@ -43,7 +43,7 @@ def files(report: Report, stem: str) -> dict[str, bytes]:
 def _table(grid: Grid, caption: str, label: str) -> str:
     """A table over both columns of a page, if there are two: it would be too wide for one."""
     named = _caption(caption, f"tab:{label}")
-    return f"\\begin{{table*}}\n\\centering\\small\n{named}{as_latex(grid)}\\end{{table*}}\n"
+    return f"\\begin{{table*}}\n\\centering\\small\n{named}{latex_tabular(grid)}\\end{{table*}}\n"
 
 
 def _caption(text: str, label: str) -> str:

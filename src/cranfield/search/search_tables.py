@@ -56,7 +56,7 @@ def folds_grid(tuned: Tuned, *, saved: bool = False) -> Grid:
         label = best_label(set(best.topics) >= {topic for fold in tuned.folds for topic in fold.test})
         rows += [[label, *values, f"{best.score:.4f}", "", str(len(best.topics))]]
     header = ["", *(name.rstrip("_") for name in names), f"{tuned.measure} train", f"{tuned.measure} test", "topics"]
-    return Grid(header, rows)
+    return Grid(header, rows, caption=f"{tuned.measure} of {tuned.model.name}, tuned on some topics, tested on others.")
 
 
 def efficiency_grid(efficiency: Efficiency) -> Grid:
@@ -73,7 +73,7 @@ def efficiency_grid(efficiency: Efficiency) -> Grid:
     rows += [[f"latency {name}", f"{value:.3f} ms"] for name, value in searching["latency ms"].items()]
     if efficiency.peak_memory is not None:
         rows += [["peak memory", _size(efficiency.peak_memory)]]
-    return Grid(["efficiency", ""], rows)
+    return Grid(["efficiency", ""], rows, caption="What searching took.")
 
 
 def _json(retrieved: Retrieved | None, tuned: Tuned | None, *, saved: bool) -> str:

@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from types import ModuleType
 
 from cranfield import libraries
-from cranfield.errors import DataError, UsageError
-from cranfield.formats.sources import open_source
+from cranfield.errors import UsageError
+from cranfield.formats.sources import open_source, utf8_text
 
 WORD = r"\w[\w\p{M}]+"  # of two letters at least; Python's re has no name for marks, see _word
 NONE = "none"
@@ -65,12 +65,7 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
         raise UsageError(
             f"no list of stop words '{name}', nor a file of that name; there are {NONE}, {', '.join(stop_word_lists())}"
         )
-    opened = open_source(name)
-    try:
-        text = str(memoryview(opened.data), "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"cannot be read: {error}", source=opened.label) from None
-    return frozenset(_word().findall(text.lower()))
+    return frozenset(_word().findall(utf8_text(open_source(name)).lower()))
 
 
 def is_stop_word_file(name: str) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -14,8 +12,9 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, either, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
-from cranfield.formats.json_text import parse
-from cranfield.formats.sources import no_rows, open_source
+from cranfield.formats.headed import headed_table
+from cranfield.formats.json_text import json_objects
+from cranfield.formats.sources import no_rows, open_source, utf8_text
 from cranfield.numerals import decimal
 from cranfield.statistics.significance import Floats
 from cranfield.studies.scales import Scale, plain_name
@@ -32,6 +31,7 @@ ROLES = {
     "answer": ("answer", "response", "rating", "value"),
 }
 PERCENT, MARKS = (0, 100), 21  # the range of NASA-TLX, and the marks on its paper form
+ROUNDING = 1e-10  # below, scores are the same
 OPEN = ("", "na", "n/a")  # what stands where nothing was answered
 Records: TypeAlias = "Sequence[Mapping[str, Scalar]]"
 
@@ -95,9 +95,10 @@ def read_answers(source: File | Records, scale: Scale, *, columns: Mapping[str, 
     roles = _roles(names, columns or {}, label, lines[0])
     wanted = (*scale.items, *scale.weights)
     if "item" in roles and "answer" in roles:
-        sheets, unused = _long_sheets(lines, roles, scale, label)
+        noun, (sheets, unused) = "sheet", _long_sheets(lines, roles, scale, label)
     else:
-        sheets, unused = _wide_sheets(lines, names, roles, scale, label)
+        roles = {role: name for role, name in roles.items() if role not in ("item", "answer")}
+        noun, (sheets, unused) = "line", _wide_sheets(lines, names, roles, scale, label)
     kept = [sheet for sheet in sheets if any(_is_given(sheet.fields.get(name)) for name in wanted)]
     if not kept:
         raise DataError(f"nobody answered anything of {scale.name}", source=label)
@@ -107,9 +108,7 @@ def read_answers(source: File | Records, scale: Scale, *, columns: Mapping[str, 
         findings.append(Finding("other-columns", label, message, doubtful=False))
     if len(kept) < len(sheets):
         left = len(sheets) - len(kept)
-        message = (
-            f"{left:,} of {plural(len(sheets), 'line')} {'has' if left == 1 else 'have'} no answer to {scale.name}"
-        )
+        message = f"{left:,} of {plural(len(sheets), noun)} {'has' if left == 1 else 'have'} no answer to {scale.name}"
         findings.append(Finding("no-answer", label, f"{message}, left out", doubtful=False))
     return _answers(kept, scale, label, findings)
 
@@ -136,7 +135,11 @@ def _answers(sheets: list[Sheet], scale: Scale, label: str, findings: list[Findi
             "from 1 to 21? Then say so: --range 0:20 or 1:21 (Scale(low=, high=) in Python)"
         )
         findings.append(Finding("narrow-answers", label, message))
-    if not np.isfinite(scores).any():
+    known = scores[np.isfinite(scores)]
+    if len(known) > 1 and np.ptp(known) <= ROUNDING:
+        message = f"all {len(known):,} scores of {scale.name} are {known[0]:g}: they tell nothing apart"
+        findings.append(Finding("same-scores", label, message))
+    if not len(known):
         raise DataError(
             f"no sheet has a score: each of {plural(len(scores), 'sheet')} lacks an answer",
             source=label,
@@ -192,15 +195,20 @@ def _number(sheet: Sheet, item: str, scale: Scale, label: str) -> float:
     number = decimal(text)
     kind = "a whole number" if scale.whole else "a number"
     if number is None or not scale.low <= number <= scale.high or (scale.whole and number % 1):
+        wrong = "Leave it empty if nothing was answered"
+        wrong += (
+            "; write a decimal comma as a point"
+            if number is None and decimal(text.replace(",", ".")) is not None
+            else ""
+        )
+        wrong += f"; if answers to {scale.name} go from another number to another, say so:"
         raise DataError(
             f"column {column}: answer '{text}' to {item} is not {kind} from {scale.low:g} to {scale.high:g}",
             source=label,
             line=line.number,
             text=line.text,
-            remedy=f"Leave it empty if nothing was answered; if answers to {scale.name} go from another number to "
-            "another, say so: Scale(low=, high=).",
-            option=f"Leave it empty if nothing was answered; if answers to {scale.name} go from another number to "
-            "another, say so: --range LOW:HIGH.",
+            remedy=f"{wrong} Scale(low=, high=).",
+            option=f"{wrong} --range LOW:HIGH.",
         )
     return number
 
@@ -261,8 +269,9 @@ def _wide_sheets(
         columns[item] = name
     absent = [name for name in (*scale.items, *scale.weights) if name not in columns]
     if absent:
+        of_scale = "" if absent == [scale.name] else f" of {scale.name}"
         raise DataError(
-            f"no column for {some(absent)} of {scale.name}; there are {some(names, 12)}",
+            f"no column for {some(absent)}{of_scale}; there are {some(names, 12)}",
             source=label,
             remedy="Name the columns of the items in their order, with Scale(items=).",
             option="Name the columns of the items in their order, with --items.",
@@ -315,7 +324,9 @@ def _twice(who: tuple[str, str, str], first: TableLine, line: TableLine, label: 
         source=label,
         line=line.number,
         text=line.text,
-        remedy="Is a column of topics (or tasks) missing, or not recognised?" if not topic else None,
+        remedy="Is a column of topics (or tasks) missing, or not recognised?"
+        if not topic
+        else "Somebody answers once about a system on a topic: leave out all but one.",
     )
 
 
@@ -368,43 +379,8 @@ def _lines(source: File | Records) -> tuple[list[TableLine], str]:
             raise UsageError("answers are a path, an open file, or a list of dicts, one a line")
         return [TableLine(None, None, cast("Mapping[str, object]", row)) for row in rows], "the answers"
     opened = open_source(cast("File", source))
-    text = bytes(opened.data).decode("utf-8-sig", "surrogateescape")
-    head = text.lstrip()[:1]
-    return list(_json_lines(text, opened.label) if head == "{" else _table_lines(text, opened.label)), opened.label
-
-
-def _json_lines(text: str, label: str) -> Iterator[TableLine]:
-    for number, line in enumerate(text.replace("\r", "").split("\n"), start=1):
-        if line.strip():
-            value = parse(line, label, number)
-            if not isinstance(value, Mapping):
-                raise DataError("is not an object of JSON", source=label, line=number, text=line)
-            yield TableLine(number, line, value)
-
-
-def _table_lines(text: str, label: str) -> Iterator[TableLine]:
-    """The rows of CSV or TSV under its header; a field in quotes may run over several lines."""
-    stream = io.StringIO(text, newline="")
-    first = stream.readline()
-    stream.seek(0)
-    reader = csv.reader(stream, delimiter="\t" if "\t" in first else ",", strict=True)
-    number, header = 1, None
-    shown = text.replace("\r", "").split("\n")
-    try:
-        for row in reader:
-            start, number = number, reader.line_num + 1
-            line = shown[start - 1] if start <= len(shown) else ""
-            if not any(field.strip() for field in row):
-                continue
-            if header is None:
-                header = [name.strip() for name in row]
-                twice = [name for name in header if header.count(name) > 1]
-                if twice:
-                    raise DataError(f"two columns are called '{twice[0]}'", source=label, line=start, text=line)
-            elif len(row) != len(header):
-                message = f"{plural(len(row), 'field')} where the header has {len(header)}"
-                raise DataError(message, source=label, line=start, text=line)
-            else:
-                yield TableLine(start, line, dict(zip(header, row, strict=True)))
-    except csv.Error as error:
-        raise DataError(f"is not a table: {error}", source=label, line=number) from None
+    text = utf8_text(opened)
+    if text.lstrip()[:1] in ("{", "["):
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return [TableLine(*line) for line in json_objects(lines, opened.label)], opened.label
+    return [TableLine(*row) for row in headed_table(text, opened.label).rows], opened.label

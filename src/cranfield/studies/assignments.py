@@ -7,14 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
+from math import sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from cranfield.errors import UsageError, either, plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
+from cranfield.statistics.effects import detectable
 from cranfield.studies.squares import Rows, graeco_latin_square, williams_squares, zigzag
 
 DESIGNS = ("williams", "graeco-latin")
+USED, TOGETHER, MET = "a system is used", "a participant uses two systems", "a system meets a topic"
+POWER, ALPHA = 0.8, 0.05  # the usual chances of finding what is there, and what is not
 MOST_ASSIGNED = 1_000_000  # topics of all participants, which are held in memory and printed
 
 
@@ -40,9 +46,26 @@ class Balance(NamedTuple):
         return self.least == self.most
 
 
+class Findable(NamedTuple):
+    """The least true difference of two systems that a t test on as many participants (or topics) finds with the chance
+    POWER, after correction for all pairs at ALPHA.
+
+    `paired` says that they have both systems. `effect` is in standard deviations: of the differences between the two,
+    or of the scores of one where the systems have participants of their own. `difference` is in points of the scale,
+    and None where the standard deviation is not given. Both are NaN where there are too many pairs to compute it.
+    """
+
+    over: str
+    number: int
+    paired: bool
+    effect: float
+    difference: float | None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StudyPlan(PrintedInNotebooks):
-    """Who does what, and what is balanced; `cycle` is the number of participants that make a whole plan."""
+    """Who does what, what is balanced, and what could be found; `cycle` is the number of participants that make a whole
+    plan, `sd` the standard deviation that was given."""
 
     systems: tuple[str, ...]
     topics: tuple[str, ...]
@@ -52,6 +75,8 @@ class StudyPlan(PrintedInNotebooks):
     cycle: int
     assignments: tuple[Assignment, ...]
     balances: tuple[Balance, ...]
+    sd: float | None
+    findable: tuple[Findable, ...]
     warnings: tuple[Finding, ...]
 
     def _rendered(self, format: str) -> str:
@@ -69,29 +94,29 @@ def plan_study(
     design: str = "williams",
     systems_each: int | None = None,
     topics_each: int | None = None,
+    sd: float | None = None,
 ) -> StudyPlan:
     """Puts systems and topics into an order for each participant. The same seed gives the same plan.
 
     The design williams has each system in each place, and after each other system, equally often; graeco-latin lets
     systems and sets of topics go round together in as many participants as there are systems, where such a square is
     known. Nobody has a topic twice: the topics are dealt into as many sets as there are systems, and each turn has one.
-    `systems_each` and `topics_each` let a participant use fewer systems, and fewer topics with each.
+    `systems_each` and `topics_each` let a participant use fewer systems, and fewer topics with each. With `sd`, the
+    standard deviation over participants of the differences between two systems (of the scores, if everybody uses one),
+    the difference that could be found is told in points of the scale.
 
-    >>> print(plan_study(["A", "B"], ["t1", "t2"], participants=4, seed=1))
+    >>> plan = plan_study(["A", "B"], ["t1", "t2"], participants=4, seed=1)
+    >>> print(str(plan).partition("\\n\\nBalance")[0])
     4 participants, 2 systems, 2 topics: design williams, seed 1
     participant  first  second
     p1           B: t2  A: t1
     p2           A: t2  B: t1
     p3           B: t1  A: t2
     p4           A: t1  B: t2
-    <BLANKLINE>
-    Balance
-    how often                 least  most  even
-    a system is used              4     4   yes
-    a system is in a place        2     2   yes
-    a system follows another      2     2   yes
-    a system meets a topic        2     2   yes
-    a topic is in a place         2     2   yes
+    >>> plan.balances[0]
+    Balance(what='a system is used', least=4, most=4)
+    >>> [(of.over, of.number, round(of.effect, 2)) for of in plan.findable]
+    [('participants', 4, 2.13), ('topics', 2, 11.55)]
     """
     each = _checked(systems, topics, participants, design, systems_each, topics_each)
     count = len(systems)
@@ -100,14 +125,10 @@ def plan_study(
     size = (topics_each or len(topics) // count) if topics else 0
     sets = [dealt[number * size : (number + 1) * size] for number in range(count)]
     orders = _orders(count, design, bool(topics), participants, draw)
-    width = len(str(participants))
-    assignments = []
-    for number, (row, blocks) in enumerate(orders, start=1):
-        for place, (system, block) in enumerate(zip(row[:each], blocks[:each], strict=True), start=1):
-            shown = tuple(draw.sample(sets[block], size))
-            assignments.append(Assignment(f"p{number:0{width}}", place, names[system], shown))
+    assignments = _turns(orders, names, sets, each, draw)
     used = [topic for topics_of_set in sets for topic in topics_of_set]
     balances = tuple(_balances(assignments, systems, used, each))
+    findable = tuple(_findable(balances, participants, len(used), each, count * (count - 1) // 2, sd))
     cycle = _cycle(count, design, bool(topics))
     return StudyPlan(
         systems=tuple(systems),
@@ -118,7 +139,9 @@ def plan_study(
         cycle=cycle,
         assignments=tuple(assignments),
         balances=balances,
-        warnings=tuple(_doubts(balances, cycle, participants, topics, used)),
+        sd=sd,
+        findable=findable,
+        warnings=(*_doubts(balances, cycle, participants, topics, used), *_unfindable(findable, each)),
     )
 
 
@@ -191,6 +214,22 @@ def _orders(
     return orders_of_all[:participants]
 
 
+def _turns(
+    orders: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+    names: Sequence[str],
+    sets: Sequence[Sequence[str]],
+    each: int,
+    draw: random.Random,
+) -> list[Assignment]:
+    """The first turns of each participant, the topics of each in an order drawn by lot."""
+    width = len(str(len(orders)))
+    return [
+        Assignment(f"p{number:0{width}}", place, names[system], tuple(draw.sample(sets[block], len(sets[block]))))
+        for number, (row, blocks) in enumerate(orders, start=1)
+        for place, (system, block) in enumerate(zip(row[:each], blocks[:each], strict=True), start=1)
+    ]
+
+
 def _balances(
     assignments: Sequence[Assignment], systems: Sequence[str], topics: Sequence[str], each: int
 ) -> Iterable[Balance]:
@@ -198,7 +237,7 @@ def _balances(
     for turn in assignments:
         by_participant.setdefault(turn.participant, []).append(turn)
     places = range(1, each + 1)
-    yield _counted("a system is used", (turn.system for turn in assignments), systems)
+    yield _counted(USED, (turn.system for turn in assignments), systems)
     pairs = ((turn.system, turn.place) for turn in assignments)
     yield _counted("a system is in a place", pairs, product(systems, places))
     if each > 1:
@@ -206,10 +245,10 @@ def _balances(
         yield _counted("a system follows another", follows, permutations(systems, 2))
     if each < len(systems):
         both = (pair for turns in by_participant.values() for pair in permutations([t.system for t in turns], 2))
-        yield _counted("a participant uses two systems", both, permutations(systems, 2))
+        yield _counted(TOGETHER, both, permutations(systems, 2))
     if topics:
         met = ((turn.system, topic) for turn in assignments for topic in turn.topics)
-        yield _counted("a system meets a topic", met, product(systems, topics))
+        yield _counted(MET, met, product(systems, topics))
         stood = ((turn.place, topic) for turn in assignments for topic in turn.topics)
         yield _counted("a topic is in a place", stood, product(places, topics))
 
@@ -218,6 +257,31 @@ def _counted(what: str, happened: Iterable[object], possible: Iterable[object]) 
     counts = Counter(happened)
     times = [counts[case] for case in possible]
     return Balance(what, min(times), max(times))
+
+
+def _findable(
+    balances: Sequence[Balance], participants: int, topics: int, each: int, pairs: int, sd: float | None
+) -> Iterable[Findable]:
+    """By participants who have both systems of a pair, or one of them; and by topics that systems share."""
+    if sd is not None and not 0 < sd < float("inf"):
+        raise UsageError(f"the standard deviation is a finite number above 0, not {sd:g}")
+    least = {balance.what: balance.least for balance in balances}
+    paired = each > 1
+    own = least.get(TOGETHER, participants) if paired else least[USED]
+    shared = topics if least.get(MET, 0) else 0
+    for over, number, is_paired in (("participants", own, paired), ("topics", shared, True)):
+        if number > 1:
+            error, freedom = (1 / sqrt(number), number - 1) if is_paired else (sqrt(2 / number), 2 * number - 2)
+            (effect,) = detectable(np.array([error]), np.array([freedom]), power=POWER, alpha=ALPHA / pairs).tolist()
+            difference = effect * sd if sd is not None and over == "participants" else None
+            yield Findable(over, number, is_paired, effect, difference)
+
+
+def _unfindable(findable: Sequence[Findable], each: int) -> Iterable[Finding]:
+    if "participants" not in [row.over for row in findable]:
+        who = "have both of two systems" if each > 1 else "have a system"
+        message = f"fewer than two participants {who}: a t test could find no difference"
+        yield Finding("too-few-participants", "the plan", message)
 
 
 def _doubts(

@@ -78,7 +78,7 @@ def score_answers(answers: Answers, *, level: float = 0.05) -> StudyScores:
     low and high: 95% interval of the mean over participants (t)
     <BLANKLINE>
     1 warning (.warnings):
-      the answers: the interval of A goes beyond the end of the scale, 5: t takes means of few participants for normal
+      the answers: the interval of A goes beyond the scale, 1 to 5: t takes means of few participants for normal
     """
     if not 0 < level < 1:
         raise UsageError(f"the level of intervals is between 0 and 1, not {level:g}")
@@ -167,19 +167,21 @@ def _doubts(answers: Answers, systems: tuple[SystemScore, ...], level: float) ->
         message = f"fewer than two participants have a score for {some(alone)}: no {percent(level)} interval"
         findings.append(Finding("one-participant", source, message))
     beyond = [score.system for score in systems if score.low < scale.bottom or score.high > scale.top]
-    for name in beyond:
-        score = next(score for score in systems if score.system == name)
-        end = scale.bottom if score.low < scale.bottom else scale.top
-        message = (
-            f"the interval of {name} goes beyond the end of the scale, {end:g}: t takes means of few participants "
-            "for normal"
-        )
+    if beyond:
+        which = f"interval of {beyond[0]} goes" if len(beyond) == 1 else f"intervals of {some(beyond)} go"
+        ends = f"{scale.bottom:g} to {scale.top:g}"
+        message = f"the {which} beyond the scale, {ends}: t takes means of few participants for normal"
         findings.append(Finding("interval-beyond", source, message))
-    sheets = int(np.isfinite(answers.scores).sum())
+    sheets = int((np.isfinite(answers.scores) & ~np.isnan(answers.values).any(axis=1)).sum())
     alpha = pooled_alpha(answers)
     if len(scale.items) > 1 and sheets < FEW_SHEETS:
-        message = f"Cronbach's alpha is that of {plural(sheets, 'sheet')}: too few to say whether items go together"
+        message = (
+            f"Cronbach's alpha is that of {plural(sheets, 'whole sheet')}: too few to say whether items go together"
+        )
         findings.append(Finding("few-sheets", source, message, doubtful=False))
+    elif len(scale.items) > 1 and alpha != alpha:
+        message = "no Cronbach's alpha: within systems the sums of answers do not vary from sheet to sheet"
+        findings.append(Finding("no-alpha", source, message))
     elif alpha < WEAK:
         message = f"Cronbach's alpha is {alpha:.2f}, below {WEAK:g}: the items hardly measure one thing"
         if alpha < 0:

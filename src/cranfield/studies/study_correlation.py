@@ -26,6 +26,7 @@ USUAL = ("spearman", "kendall", "pearson")
 FEW_TOPICS = 10  # below, an interval over topics drawn anew says little
 FEW_SYSTEMS = 10  # below, a coefficient over systems does
 ROUNDING = 10  # digits to which scores are taken for the same
+SAME = 10**-ROUNDING
 
 
 class MeasureFelt(NamedTuple):
@@ -48,6 +49,15 @@ class FeltPoint(NamedTuple):
     participants: int
     score: float
     measures: tuple[float, ...]
+
+
+class _Sides(NamedTuple):
+    """Scores and values of a measure, by topic and system, that are held against each other."""
+
+    measure: str
+    over: str
+    scores: Floats
+    values: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -106,7 +116,10 @@ def correlate_answers(
     if neither:
         message = f"{some(neither)} says nothing of quality: neither more nor less of it is better"
         findings.append(Finding("no-direction", answers.source, message))
-    findings += _few(answers, systems, points)
+    sides = list(_sides(points, systems, topics, answers.scale, results))
+    findings += [*_still(sides, answers.scale, answers.source), *_few(answers, systems, points)]
+    rows = [row for own in sides for row in _rows(own, functions, sampling)]
+    findings += _without_value(rows, sampling, answers.source)
     return StudyCorrelation(
         scale=answers.scale,
         measures=tuple(map(str, results.measures)),
@@ -114,7 +127,7 @@ def correlate_answers(
         resamples=sampling.resamples,
         systems=systems,
         topics=topics,
-        rows=tuple(_rows(points, (systems, topics), answers.scale, results, functions, sampling)),
+        rows=tuple(rows),
         points=tuple(points),
         warnings=(*answers.warnings, *results.warnings, *findings),
     )
@@ -125,7 +138,7 @@ def _few(answers: Answers, systems: Sequence[str], points: Sequence[FeltPoint]) 
     topics."""
     if answers.topics is None:
         message = f"{plural(len(systems), 'system')}, a point each, as answers to {answers.scale.name} have no topics: "
-        message += "any coefficient of two is 1 or -1" if len(systems) == 2 else "so few say little"
+        message += "any coefficient of two is 1, -1 or none" if len(systems) == 2 else "so few say little"
         return [Finding("few-systems", answers.source, message)] if len(systems) < FEW_SYSTEMS else []
     counts = Counter(point.topic for point in points)
     several = sum(count > 1 for count in counts.values())
@@ -136,33 +149,63 @@ def _few(answers: Answers, systems: Sequence[str], points: Sequence[FeltPoint]) 
     return [Finding("few-topics", answers.source, message)]
 
 
-def _rows(
-    points: Sequence[FeltPoint],
-    names: tuple[tuple[str, ...], tuple[str, ...]],
-    scale: Scale,
-    results: Results,
-    functions: Mapping[str, Callable[[Floats, Floats], float]],
-    sampling: Sampling,
-) -> Iterator[MeasureFelt]:
-    """Every measure and coefficient; both sides such that more is better."""
-    if not names[1]:
-        names = names[0], ("",)
-    scores = _cube(points, *names, [point.score for point in points])
+def _sides(
+    points: Sequence[FeltPoint], systems: tuple[str, ...], topics: tuple[str, ...], scale: Scale, results: Results
+) -> Iterator[_Sides]:
+    """What is held against each other, by every measure; on both sides more is better."""
+    rows = topics or ("",)
+    scores = _cube(points, systems, rows, [point.score for point in points])
     scores = -scores if scale.better == "less" else scores
+    several = (~np.isnan(scores)).sum(axis=1) > 1  # a system alone on its topic is its topic's mean
     for number, measure in enumerate(results.measures):
-        values = _cube(points, *names, [point.measures[number] for point in points])
+        values = _cube(points, systems, rows, [point.measures[number] for point in points])
         values = -values if measure.better == "lower" else values
-        several = (~np.isnan(scores)).sum(axis=1) > 1  # a system alone on its topic is its topic's mean
-        sides = {"all": (scores, values), "within topics": (_within(scores[several]), _within(values[several]))}
-        if names[1] == ("",):
-            sides = {"systems": (scores, values)}
-        for over, (first, second) in sides.items():
-            pairs, topics = int((~np.isnan(first)).sum()), 0 if over == "systems" else len(first)
-            for name, function in functions.items():
-                estimate = _estimate(first, second, function, sampling)
-                if over == "systems":  # no topics to draw anew
-                    estimate = Estimate(estimate.value, nan, nan)
-                yield MeasureFelt(str(measure), name, over, pairs, topics, estimate)
+        if not topics:
+            yield _Sides(str(measure), "systems", scores, values)
+            continue
+        yield _Sides(str(measure), "all", scores, values)
+        yield _Sides(str(measure), "within topics", _within(scores[several]), _within(values[several]))
+
+
+def _rows(
+    sides: _Sides, functions: Mapping[str, Callable[[Floats, Floats], float]], sampling: Sampling
+) -> Iterator[MeasureFelt]:
+    pairs, topics = int((~np.isnan(sides.scores)).sum()), 0 if sides.over == "systems" else len(sides.scores)
+    for name, function in functions.items():
+        estimate = _estimate(sides.scores, sides.values, function, sampling)
+        if sides.over == "systems":  # no topics to draw anew
+            estimate = Estimate(estimate.value, nan, nan)
+        yield MeasureFelt(sides.measure, name, sides.over, pairs, topics, estimate)
+
+
+def _still(sides: Sequence[_Sides], scale: Scale, source: str) -> list[Finding]:
+    """Why coefficients do not exist: what does not vary goes with nothing."""
+    why: dict[str, str] = {}  # by what does not vary, which within topics need not be said again
+    for measure, over, scores, values in sides:
+        where = {"all": "on every topic", "within topics": "within each topic", "systems": "in the mean"}[over]
+        none = "no coefficient within topics" if over == "within topics" else "no coefficient"
+        if not scores.size:
+            why.setdefault(over, f"{none}: no topic has scores of several systems")
+        elif np.nanmax(scores) - np.nanmin(scores) <= SAME:
+            message = f"{none}: participants give every system the same score of {scale.name} {where}"
+            why.setdefault("scores", message)
+        elif np.nanmax(values) - np.nanmin(values) <= SAME:
+            why.setdefault(measure, f"{none} with {measure}: every system has the same {where}")
+    return [Finding("no-coefficient", source, message) for message in why.values()]
+
+
+def _without_value(rows: Sequence[MeasureFelt], sampling: Sampling, source: str) -> list[Finding]:
+    """How many draws of topics an interval is without."""
+    partial = [row for row in rows if row.estimate.undefined and row.estimate.value == row.estimate.value]
+    if not partial:
+        return []
+    most = max(row.estimate.undefined for row in partial)
+    named = some([f"{row.coefficient} with {row.measure}, {row.over}" for row in partial])
+    message = (
+        f"in up to {most:,} of {sampling.resamples:,} draws of topics one side does not vary, and there is no "
+        f"coefficient; intervals are without them ({named})"
+    )
+    return [Finding("undefined-draws", source, message, doubtful=most > sampling.resamples // 20)]
 
 
 def _function(name: str) -> Callable[[Floats, Floats], float]:

@@ -150,10 +150,46 @@ def render_study_plan(plan: StudyPlan, format: str) -> str:
         )
         grid = Grid(["participant", *places], [[who, *of] for who, of in turns.items()], labels=most + 1)
         times = [[of.what, f"{of.least:,}", f"{of.most:,}", "yes" if of.even else "no"] for of in plan.balances]
-        return [*titled(title, grid), *titled("Balance", Grid(["how often", "least", "most", "even"], times))]
+        balance = titled("Balance", Grid(["how often", "least", "most", "even"], times))
+        return [*titled(title, grid), *balance, *_findable_blocks(plan)]
 
     header = ["participant", "order", "place", "system", *(["topic"] if plan.topics else [])]
     return _render(plan, format, "cranfield.study-plan/1", header, rows, blocks)
+
+
+def _findable_blocks(plan: StudyPlan) -> list[Block]:
+    """How large a difference the plan could find, and what that takes for granted."""
+    from cranfield.studies.assignments import ALPHA, POWER
+
+    if not plan.findable:
+        return []
+    rows = []
+    for of in plan.findable:
+        difference = [] if plan.sd is None else ["" if of.difference is None else number(of.difference, ".2f")]
+        rows.append([of.over, f"{of.number:,}", number(of.effect, ".2f"), *difference])
+    header = ["over", "number", "effect", *([] if plan.sd is None else ["difference"])]
+    paired = plan.findable[0].paired
+    pairs = len(plan.systems) * (len(plan.systems) - 1) // 2
+    level = f"{ALPHA:g}" if pairs == 1 else f"{ALPHA:g} / {pairs} pairs"
+    spread = "differences between two systems" if paired else "scores, as each system has participants of its own"
+    notes = [
+        f"effect: the least true difference that {'a paired' if paired else 'a'} t test at {level} finds with a chance "
+        f"of {share(POWER)}; in standard deviations, over participants, of {spread}"
+    ]
+    if plan.sd is None:
+        notes.append(
+            "with the standard deviation that you expect (--sd, sd= in Python) it is told in points of the scale"
+        )
+    else:
+        notes.append(f"difference: the same in points of the scale, if the standard deviation is {plan.sd:g}")
+    if any(of.over == "topics" for of in plan.findable):
+        notes.append(
+            "topics: the same by a paired t test over topics, which counts as far as systems suit some topics more "
+            "than others; study compare takes both for drawn by chance, and may need a larger difference than either"
+        )
+    if any(isnan(of.effect) for of in plan.findable):
+        notes.append("–: for so few, at so small a level, it cannot be computed")
+    return titled("What it could find", Grid(header, rows), notes)
 
 
 def render_comparison(comparison: StudyComparison, format: str) -> str:
@@ -208,6 +244,9 @@ def _detectable(comparison: StudyComparison) -> list[str]:
     if not known:
         return []
     differences = f"{known[0]:.2f}" if len(known) == 1 else f"{known[0]:.2f} to {known[-1]:.2f}, by pair,"
+    largest = comparison.scale.top - comparison.scale.bottom
+    if known[0] > largest:
+        differences += f"{'' if differences.endswith(',') else ','} more than the scale has ({largest:g}),"
     corrected = " after correction" if len(comparison.pairs) > 1 else ""
     chance = f"with a chance of {share(comparison.power)}, a smaller one less often"
     return [f"a true difference of {differences} would be found{corrected} {chance}"]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
-from cranfield.formats.json_text import parse
+from cranfield.formats.json_text import json_objects, parse
 from cranfield.texts.columns import ACCEPTED, find_roles, held_names, require_roles
 from cranfield.texts.forms import (
     Found,
@@ -32,20 +32,7 @@ def read(text: str, source: str, kind: Kind) -> Found:
     lines: list[int] = []
     keys: tuple[str, ...] | None = None
     roles: dict[str, str] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line or line.isspace():
-            continue
-        if line.strip() in ("{", "[") or (line.lstrip()[:1] == "[" and not rows):
-            raise DataError(
-                "one JSON value, where an object is expected on each line",
-                source=source,
-                line=number,
-                text=line,
-                remedy="jq -c . makes a line of each; jq -c '.[]' of each in a list.",
-            )
-        entry = parse(line, source, number)
-        if not isinstance(entry, dict):
-            raise DataError("expected an object on each line", source=source, line=number, text=line)
+    for number, line, entry in json_objects(text.split("\n"), source):
         if isinstance(metadata := entry.get("metadata"), dict):
             entry = _unfolded(entry, metadata, kind)
         if tuple(entry) != keys:

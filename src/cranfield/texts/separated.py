@@ -8,10 +8,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
 from collections.abc import Iterator, Sequence
 
 from cranfield.errors import DataError
+from cranfield.formats.headed import csv_rows
 from cranfield.texts.columns import find_roles, held_names, require_roles
 from cranfield.texts.forms import Found, Kind, Losses, Piece, Records, Texts, after_last_line, line_pieces, text_format
 from cranfield.texts.texts import Topics
@@ -22,23 +22,8 @@ _NOT_IN_TSV = re.compile(r"[\t\r\n]")
 
 
 def read_csv(text: str, source: str, kind: Kind) -> Found:
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    limit = csv.field_size_limit(sys.maxsize)
-    line = 1
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        remedy = 'Inside quotes, write " as "".'
-        raise DataError(f"not CSV: {error}", source=source, line=line, remedy=remedy) from None
-    finally:
-        csv.field_size_limit(limit)
-    return _with_header(rows, lines, source, kind)
+    rows = [(line, row) for line, row in csv_rows(text, source) if row]
+    return _with_header([row for _, row in rows], [line for line, _ in rows], source, kind)
 
 
 def read_tsv(text: str, source: str, kind: Kind) -> Found:

@@ -35,9 +35,8 @@ def render(correlation: Correlation, format: str, *, per_topic: bool = True) -> 
         lines.append(((ALL,), correlation.means))
     if format in DELIMITERS:
         return separated(header, [[*names, *map(_or_none, values)] for names, values in lines], DELIMITERS[format])
-    grid = Grid(
-        header, [[*names, *_shown(correlation, values)] for names, values in lines], labels=len(correlation.labels)
-    )
+    rows = [[*names, *_shown(correlation, values)] for names, values in lines]
+    grid = Grid(header, rows, labels=len(correlation.labels), caption=f"Agreement of {correlation.kind}.")
     return written([grid, *map(Bullet, correlation.notes)], format)
 
 

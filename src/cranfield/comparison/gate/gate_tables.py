@@ -7,7 +7,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import shown_p
-from cranfield.errors import percent, plural
+from cranfield.errors import percent
 from cranfield.formats import stem
 from cranfield.render.escaping import markdown_line, visible
 from cranfield.render.grid import WRITERS, Grid
@@ -61,7 +61,9 @@ def _table(verdict: Verdict) -> str:
 
     promise = f"\n{textwrap.fill(visible(verdict.promise), 100)}\n" if verdict.promise else ""
     grids = "\n".join(WRITERS["table"](grid) for grid in (checks_grid(verdict), measures_grid(verdict)))
-    return f"{visible(verdict.headline)}\n\n{grids}{promise}"
+    topic_set = verdict.results.policy.topic_set
+    among = "" if topic_set is None else visible(f" On {topic_set}.")
+    return f"{visible(verdict.headline)}{among}\n\n{grids}{promise}"
 
 
 def _markdown(verdict: Verdict) -> str:
@@ -84,8 +86,7 @@ def _runs(verdict: Verdict) -> str:
     names = [stem(source.path) if source.path else source.name for source in verdict.results.inputs]
     qrels, baseline, candidate = names[0], *names[-2:]  # between them may be what was known, and lengths
     topic_set = verdict.results.policy.topic_set
-    among = "" if topic_set is None else f", {plural(len(topic_set.topics), 'topic')} of {topic_set.name}"
-    return f"{candidate} against {baseline} on {qrels}{among}"
+    return f"{candidate} against {baseline} on {qrels}{'' if topic_set is None else f', {topic_set}'}"
 
 
 def _junit(verdict: Verdict) -> str:
