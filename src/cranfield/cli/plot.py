@@ -13,6 +13,7 @@ from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
     from cranfield.efficiency.costs import Costs
+    from cranfield.plot.accessor import Known
     from cranfield.plot.style import Chart
     from cranfield.plot.subject import Picture
     from cranfield.plot.swept import Swept
@@ -37,7 +38,13 @@ class TableOptions(NamedTuple):
     swept: str | None
     along: str | None
 
-    def known_costs(self, kind: str, runs: Sequence[str]) -> Costs | None:
+    def known(self, kind: str, runs: Sequence[str], sweep: Swept | None) -> Known:
+        """What a picture is to be told of it."""
+        costs = self._known_costs(kind, runs)
+        known: Known = {"along": self.along, "parameters": sweep.parameters if sweep else None}
+        return known if costs is None else {**known, "costs": costs.of, "cost_label": costs.label}
+
+    def _known_costs(self, kind: str, runs: Sequence[str]) -> Costs | None:
         """What runs cost, where a table says so or a picture needs it."""
         from cranfield.efficiency.costs import measured_costs, read_costs
 
@@ -161,7 +168,7 @@ def command(
     from cranfield.plot.saving import form_of, save
 
     form_of(output)  # before a picture is drawn for nothing
-    known = tables.known_costs(kind, runs)
+    known = tables.known(kind, runs, sweep)
     subject = Subject(
         experiment=Experiment({}) if qrels is None else inputs.experiment(qrels, runs, rows=True),
         measures=(str(evaluated.measures[0]),) if evaluated else measures or picture.measures,
@@ -170,12 +177,9 @@ def command(
         baseline=baseline,
         depth=down_to,
         sort=sort,
-        costs=None if known is None else known.of,
-        cost_label="cost" if known is None else known.label,
         highlight=highlight,
-        parameters=sweep.parameters if sweep else None,
-        along=tables.along,
         evaluated=evaluated,
+        **known,
     )
     chart = picture.draw(subject)
     options.warn(subject.experiment.restriction())

@@ -16,17 +16,22 @@ from cranfield.render.escaping import drawable
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
 
 
-class Look(TypedDict, total=False):
+class Known(TypedDict, total=False):
+    """What is known of runs besides their rankings."""
+
+    costs: Mapping[str, float] | None
+    cost_label: str
+    parameters: Parameters | None
+    along: str | None
+
+
+class Look(Known, total=False):
     """What may be chosen of a picture, besides what it is of."""
 
     theme: str
     baseline: str | None
     depth: int | None
     sort: bool
-    costs: Mapping[str, float] | None
-    cost_label: str
-    parameters: Parameters | None
-    along: str | None
     highlight: tuple[str, ...]
 
 
