@@ -199,5 +199,7 @@ def test_what_a_sweep_cannot_be_made_of_is_said(swept: Path, files: list[str | P
         done = command_line("plot", "sweep", *arguments, "-o", out)
         assert done.exit in (2, 3), arguments
         assert message in done.stderr, arguments
+    done = command_line("plot", "heatmap", "--swept", swept, "-o", out)
+    assert (done.exit, "heatmap shows no parameters: leave out --swept" in done.stderr) == (2, True)
     assert command_line("plot", "sweep", "--swept", swept, "-m", "AP", "-o", out).exit == 0
     assert read_swept(str(swept)).results is not None

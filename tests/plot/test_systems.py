@@ -185,8 +185,9 @@ def test_a_row_a_system_stays_in_bounds(kind: str, theme: str, count: int) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_system_that_is_asked_for_is_shown_among_seventy(kind: str) -> None:
-    made = of_many(kind, 70, highlight=("system 0",))
+@pytest.mark.parametrize("chosen", [{"highlight": ("system 0",)}, {"baseline": "system 0"}])
+def test_a_system_that_is_asked_for_is_shown_among_seventy(kind: str, chosen: dict[str, Any]) -> None:
+    made = of_many(kind, 70, **chosen)
     assert "system 0" in {row["system"] for row in rows_of(made)}
     assert "system 0" in caption_of(made)
 

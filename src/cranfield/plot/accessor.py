@@ -16,17 +16,22 @@ from cranfield.render.escaping import drawable
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
 
 
-class Look(TypedDict, total=False):
+class Known(TypedDict, total=False):
+    """What is known of runs besides their rankings."""
+
+    costs: Mapping[str, float] | None
+    cost_label: str
+    parameters: Parameters | None
+    along: str | None
+
+
+class Look(Known, total=False):
     """What may be chosen of a picture, besides what it is of."""
 
     theme: str
     baseline: str | None
     depth: int | None
     sort: bool
-    costs: Mapping[str, float] | None
-    cost_label: str
-    parameters: Parameters | None
-    along: str | None
     highlight: tuple[str, ...]
 
 
@@ -42,9 +47,10 @@ class Plots:
     """Every kind of picture as a method: names with a dash are written with an underscore.
 
     A picture takes `measures` (by default the first that was evaluated), `topics`, `theme`, `baseline`, `depth`,
-    `sort`, `costs` and `highlight` (runs to be named among many), as far as it uses them; what it has no use for is
-    refused. `dir(results.plot)` has the kinds there are, `help(results.plot.forest)` says what one shows. Curves need
-    all rows of the runs: where these were not kept, files are read again, if they are still the same.
+    `sort`, `costs`, `parameters` of the runs with the one to draw `along`, and `highlight` (runs to be named among
+    many), as far as it uses them; what it has no use for is refused. `dir(results.plot)` has the kinds there are,
+    `help(results.plot.forest)` says what one shows. Curves need all rows of the runs: where these were not kept, files
+    are read again, if they are still the same.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}

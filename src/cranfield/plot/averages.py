@@ -35,7 +35,7 @@ class MeanEstimate(NamedTuple):
     topics: int
 
 
-@picture("means", measures=("nDCG@10",), several=True, uses=("sort", "highlight"))
+@picture("means", measures=("nDCG@10",), several=True, uses=("baseline", "sort", "highlight"))
 def means(subject: Subject) -> Chart:
     """Dot plot: the mean of every system with its interval over topics, several measures side by side."""
     import altair as alt

@@ -20,7 +20,7 @@ HEAD = "unjudged"
 ROW = 1.6  # lines of text
 
 
-@picture("bounds", measures=("nDCG@10",), uses=("sort", "highlight"))
+@picture("bounds", measures=("nDCG@10",), uses=("baseline", "sort", "highlight"))
 def bounds(subject: Subject) -> Chart:
     """The least and the most each score could be, whatever the unjudged documents are, and the share of these."""
     import altair as alt

@@ -50,7 +50,7 @@ class Reach(NamedTuple):
         return float(shares.mean())
 
 
-@picture("effort", measures=("R",), of_its_own=True, uses=("depth", "highlight"))
+@picture("effort", measures=("R",), of_its_own=True, uses=("baseline", "depth", "highlight"))
 def effort(subject: Subject) -> Chart:
     """Recall against the documents gone through, with the most that can be reached with so many."""
     measure = parse_measure(subject.measures[0])

@@ -29,7 +29,7 @@ class Dot(NamedTuple):
     topics: list[int]
 
 
-@picture("beeswarm", measures=("nDCG@10",), uses=("sort", "highlight"))
+@picture("beeswarm", measures=("nDCG@10",), uses=("baseline", "sort", "highlight"))
 def beeswarm(subject: Subject) -> Chart:
     """Every score as a point, a row of points a system, with its mean: where do topics lie, not only their average?"""
     import altair as alt
