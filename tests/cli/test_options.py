@@ -80,9 +80,24 @@ def labels(line: str) -> Entry:
     return Entry("--labels", line.replace("qrels.txt", "letters.txt"), LABELS)
 
 
+def texts(line: str, written: str) -> list[Entry]:
+    """The texts of what is shown; `written` is a title that is told with them alone."""
+    numbered = line + " --documents pond-documents.jsonl --questions"
+    return [
+        Entry("--collection", line, "--collection pond.toml", expected=written),
+        Entry("--questions", line, "--questions pond-topics.tsv", expected="can ducks swim well"),
+        Entry("--ids", f"{numbered} numbered.tsv", "--ids position", expected="can ducks swim well"),
+        Entry("--ids", line, "--ids position", expected="--ids is of the texts of topics", exit=2),
+        Entry("--topics", line, "--topics pond-topics.tsv", expected="are given with --questions", exit=2),
+    ]
+
+
 EVALUATE = "evaluate qrels.txt a.run b.run -m AP -m nDCG@5"
 COMPARE = "compare qrels.txt a.run b.run c.run -m AP"
 DRAWN = "compare long.txt long-a.run long-b.run -m AP --resamples 999"
+EXPLAIN_POND = "explain pond.qrels pond-a.run --topic 1 -m AP"
+DIAGNOSE_POND = "diagnose pond.qrels pond-a.run pond-b.run -m AP --topic 1"
+REPORT_POND = "report pond.qrels pond-a.run pond-b.run -m AP -o out/r.html"
 REPORT = "report qrels.txt a.run b.run -m AP -o out/r.tex"
 GATE = "gate long.txt long-b.run long-c.run"  # a little better, not surely
 WORSE = "gate long.txt long-a.run long-b.run"
@@ -199,6 +214,8 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "diagnose": [
         *shared("diagnose qrels.txt a.run b.run -m AP --every-topic"),
+        *texts(DIAGNOSE_POND, "Why feathers stay dry"),
+        Entry("--documents", DIAGNOSE_POND, "--documents pond-documents.jsonl", expected="Why feathers stay dry"),
         Entry("--measure", "diagnose qrels.txt a.run b.run", "-m AP"),
         Entry("--slices", "diagnose qrels.txt a.run b.run", "--slices slices.csv", expected="short"),
         Entry("--topic", "diagnose qrels.txt a.run b.run", "--topic t02", "--topic t03"),
@@ -241,6 +258,9 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--topic", "explain qrels.txt a.run -m AP", "--topic t02", "--topic t03"),
         Entry("--topic", "explain qrels.txt a.run -m AP", "--topic t02", expected="on topic t02"),
         Entry("--correlation", "explain qrels.txt a.run b.run --topic t02", "--correlation", expected="spearman = "),
+        *texts(EXPLAIN_POND, "Why feathers stay dry"),
+        Entry("--documents", EXPLAIN_POND, "--documents pond-documents.jsonl", expected="Why feathers stay dry"),
+        Entry("--collection", "explain pond.qrels pond-a.run -m AP", "--collection pond.toml", exit=2),
         Entry("--measure", "explain qrels.txt a.run --topic t02", "-m P@4"),
         Entry("--shown", "explain qrels.txt a.run --topic t02 -m AP", "--shown 2"),
         Entry("--output-format", "explain qrels.txt a.run --topic t02 -m AP", "-f json"),
@@ -385,6 +405,15 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--measure", "report qrels.txt a.run b.run -o out/r.tex", "-m P@3"),
         Entry("--title", REPORT.replace("tex", "md"), "--title Ducks", expected="Ducks"),
         Entry("--collection", REPORT, "--collection graded.toml", expected="partly relevant"),
+        *texts(REPORT_POND, "Why feathers stay dry"),
+        Entry("--documents", REPORT_POND, "--documents pond-documents.jsonl", expected="Why feathers stay dry"),
+        Entry(
+            "--text-budget",
+            f"{REPORT_POND} --collection pond.toml",
+            "--text-budget 2K",
+            "--text-budget 1M",
+            expected="Left out, to keep texts within 2 KB",
+        ),
         Entry("--baseline", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--baseline b"),
         Entry("--test", REPORT, "--test wilcoxon", "--test sign"),
         Entry("--correction", "report qrels.txt a.run b.run c.run -m AP -o out/r.tex", "--correction bonferroni"),
@@ -1032,6 +1061,10 @@ def small_collection(home: Path) -> Path:
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])
     write("letters-pond.txt", [f"{fields[0]} 0 {fields[2]} {'BA'[fields[3] != '0']}" for fields in judged])
     write("graded.toml", ['topic_source = "a query log"', "[grades]", '0 = "not relevant"', '1 = "partly relevant"'])
+    found = {"1": ["d12", "d01"], "2": ["d02", "d06"], "3": ["d09", "d03"], "4": ["d10", "d05"]}
+    for name, step in (("pond-a", 1), ("pond-b", -1)):
+        rows_of_run = [(topic, d, rank) for topic, ids in found.items() for rank, d in enumerate(ids[::step], start=1)]
+        write(f"{name}.run", [f"{topic} Q0 {d} {rank} {9 - rank} {name}" for topic, d, rank in rows_of_run])
     write("other.qrels", [f"{n} 0 d{10 - n:02} 1" for n in range(1, 7)])
     titles = [line.split("\t") for line in (home / "pond-topics.tsv").read_text().splitlines()[1:]]
     write("numbered.tsv", ["id\ttitle", *(f"{10 * int(id)}\t{title}" for id, title in titles)])

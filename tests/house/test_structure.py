@@ -34,6 +34,7 @@ LAYERS = (
     ("statistics",),
     ("agreement", "description", "fusion", "planning", "pooling", "studies"),
     ("search",),
+    ("quotation",),
     ("probing",),
     ("comparison",),
     ("explanation",),

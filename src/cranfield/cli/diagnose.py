@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options
+from cranfield.cli.progress import counted
 from cranfield.comparison.diagnosis_tables import FORMATS, render
+
+if TYPE_CHECKING:
+    from cranfield.quotation.text_sources import TextSource
 
 
 @click.command("diagnose")
@@ -26,6 +32,7 @@ from cranfield.comparison.diagnosis_tables import FORMATS, render
     help="Show documents down to this rank. [default: the measure's cutoff]",
 )
 @click.option("--every-topic", is_flag=True, help="Show every topic, not only those at both ends.")
+@options.texts
 @options.output_format(list(FORMATS))
 @options.inputs
 def command(
@@ -37,6 +44,7 @@ def command(
     looked_at: tuple[str, ...],
     shown: int | None,
     every_topic: bool,
+    texts: TextSource | None,
     output_format: str,
     inputs: options.Inputs,
 ) -> None:
@@ -44,12 +52,14 @@ def command(
 
     Lists the topics by what each adds to the difference, with what is left without it (! marks those that decide);
     slices of topics by their attributes; and for single topics the documents that entered, left or moved, with their
-    grades.
+    grades. With --collection, or --questions and --documents, topics have their questions beside them, and documents
+    their titles.
 
     \b
     Examples:
       $ cranfield diagnose qrels.txt dense.run bm25.run
       $ cranfield diagnose qrels.txt dense.run bm25.run -m AP --topic 2 -f markdown
+      $ cranfield diagnose pond.qrels pond-bm25.run pond-titles.run -m AP --collection pond.toml
     """
     from cranfield.comparison.diagnosis import diagnose
     from cranfield.formats.attributes import read_attributes
@@ -60,5 +70,7 @@ def command(
         slices=read_attributes(slices) if slices else None,
         topics=looked_at,
         depth=shown,
+        collection=texts,
+        watch=counted,
     )
     options.show(render(diagnosis, output_format, every_topic=every_topic), diagnosis.warnings)

@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options
 from cranfield.cli.given import refuse, refuse_all_but
+from cranfield.cli.progress import counted
 from cranfield.cli.typed import DECISIONS, RankingsFirst, are_typed, named_rankings
 from cranfield.errors import UsageError
 from cranfield.explanation.explanation_tables import FORMATS, render
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.findings import Finding
     from cranfield.explanation.workings import Workings
     from cranfield.policy import Policy
+    from cranfield.quotation.text_sources import TextSource
 
 SHOWN = 20  # documents of both runs, if nothing else is said
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -42,6 +44,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP")
     "counts, at most 20, and below that only documents that count. Without --topic so many topics, with "
     "--correlation so many documents, by default 20.",
 )
+@options.texts
 @options.output_format(list(FORMATS))
 @options.inputs
 def command(
@@ -52,6 +55,7 @@ def command(
     measures: tuple[str, ...],
     correlation: bool,
     shown: int | None,
+    texts: TextSource | None,
     output_format: str,
     inputs: options.Inputs,
 ) -> None:
@@ -69,6 +73,9 @@ def command(
     With --correlation it shows the ranks of the documents that both runs have for the topic, shared by those of equal
     score, and how Spearman's and Kendall's coefficients come of them.
 
+    With --collection, or --questions and --documents, it tells what was asked, and of each document title and the
+    passage that has most words of the question, which are marked.
+
     Rankings typed as grades stand alone, as 3,2,0/1: they are written as for `cranfield try`, and shown as by its
     --explain.
 
@@ -78,6 +85,7 @@ def command(
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 -m AP -f html
       $ cranfield explain qrels.txt bm25.run -m GMAP -m "nDCG(agg='ratio')@5"
       $ cranfield explain qrels.txt bm25.run dense.run --topic 2 --correlation
+      $ cranfield explain pond.qrels pond-titles.run --topic 2 -m RR --collection pond.toml
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
@@ -88,6 +96,8 @@ def command(
         return
     if correlation and (topic is None or other_run is None):
         raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
+    if topic is None or correlation:
+        refuse("collection", "questions", "documents", why="is for the texts of one topic: give --topic, and not --correlation")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
     if topic is None:
@@ -95,11 +105,22 @@ def command(
     elif correlation:
         warnings, text = _agreement(experiment, topic, shown or SHOWN, output_format)
     else:
-        from cranfield.explanation.accounts import explain
-
-        explanation = explain(experiment, topic, wanted, shown=shown)
-        warnings, text = explanation.warnings, render(explanation, output_format)
+        warnings, text = _scores(experiment, topic, wanted, shown, texts, output_format)
     options.show(text, warnings)
+
+
+def _scores(
+    experiment: Experiment,
+    topic: str,
+    measures: tuple[str, ...],
+    shown: int | None,
+    texts: TextSource | None,
+    output_format: str,
+) -> tuple[tuple[Finding, ...], str]:
+    from cranfield.explanation.accounts import explain
+
+    explanation = explain(experiment, topic, measures, shown=shown, collection=texts, watch=counted)
+    return explanation.warnings, render(explanation, output_format)
 
 
 def _typed(

@@ -125,6 +125,23 @@ collection: Callable[[Command], Command] = click.option(
     help="The collection's file, or the folder of its collection.toml: it says what grades are called, which numbers "
     "their labels are, and where topics are from.",
 )
+_TEXTS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--collection",
+        metavar="FOLDER",
+        help="Show what was asked and found, from the collection: a folder (BEIR, SMART, or with a collection.toml), a "
+        "TOML file that names the parts, or an id of ir_datasets (irds:…).",
+    ),
+    click.option(
+        "--questions", metavar="FILE", help="The texts of the topics, instead of those of --collection, or without one."
+    ),
+    click.option(
+        "--documents",
+        multiple=True,
+        metavar="FILE",
+        help="The texts of the documents, a file or a folder, likewise; may be repeated.",
+    ),
+)
 input_format: Callable[[Command], Command] = click.option(
     "--format",
     "input_format",
@@ -207,6 +224,16 @@ def output_format(formats: Sequence[str]) -> Callable[[Command], Command]:
     )
 
 
+class TopicsThatCount(_Choice):
+    """Which topics count. Elsewhere a file of topics stands behind such a name: who gives one is told where it goes."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        takes_texts = context is not None and any(option.name == "questions" for option in context.command.params)
+        if takes_texts and str(value) not in TOPICS and os.path.exists(str(value)):
+            raise UsageError(f"--topics says which topics count; their texts, as {value}, are given with --questions")
+        return str(super().convert(value, parameter, context))
+
+
 # Every decision that changes a number, under the name of the policy's field.
 _POLICY: tuple[Callable[[Any], Any], ...] = (
     click.option(
@@ -219,7 +246,7 @@ _POLICY: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--topics",
-        type=click.Choice(TOPICS),
+        type=TopicsThatCount(TOPICS),
         default="qrels",
         show_default=True,
         help="Topics that count: all judged ones (a missing answer scores 0), those every run answers, or each run's "
@@ -336,6 +363,29 @@ def inputs(command: Command) -> Command:
 
     parts = (*_POLICY, _TOPIC_SET, *_JUDGEMENTS, input_format, columns, labels, _THREADS)
     return _with(parts, called)  # type: ignore[return-value]
+
+
+def texts(command: Command) -> Command:
+    """Where the texts of topics and documents are, given to the command as `texts`; None where nothing is said.
+
+    A collection that says which numbers the labels of grades are says so for reading judgements too.
+    """
+
+    @wraps(command)
+    def called(*arguments: Any, **given: Any) -> Any:
+        collection, questions = given.pop("collection"), given.pop("questions")
+        documents, ids = given.pop("documents"), given.pop("ids")
+        if collection is None and questions is None and not documents:
+            if ids != "given":
+                raise UsageError("--ids is of the texts of topics: give --collection or --questions")
+            return command(*arguments, texts=None, **given)
+        from cranfield.quotation.text_sources import TextSource
+
+        source = TextSource(collection=collection, topics=questions, documents=documents, ids=ids)
+        given["labels"] = given["labels"] or source.listed.labels
+        return command(*arguments, texts=source, **given)
+
+    return _with((*_TEXTS, topic_ids), called)  # type: ignore[return-value]
 
 
 def decisions(*wanted: str) -> Callable[[Command], Command]:
@@ -498,6 +548,21 @@ def _with(chosen: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(chosen):
         command = option(command)
     return command
+
+
+def bytes_of(context: click.Context, parameter: click.Parameter, given: str) -> int:
+    """A size, as 500K or 5M.
+
+    >>> bytes_of(None, None, "1.5M"), bytes_of(None, None, "200")  # type: ignore[arg-type]
+    (1500000, 200)
+    """
+    from cranfield.numerals import decimal
+
+    unit = {"K": 1000, "M": 1_000_000, "G": 1_000_000_000}.get(given[-1:].upper(), 1)
+    number = decimal(given[:-1] if unit > 1 else given)
+    if number is None or not 0 <= number * unit <= 1e12:
+        raise UsageError(f"{parameter.opts[0]} is a number of bytes, as 5M or 500K, not '{given}'")
+    return round(number * unit)
 
 
 def collection_facts(collection: str | None, reading: Reading) -> tuple[CollectionFacts, Reading]:

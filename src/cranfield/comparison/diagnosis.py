@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from cranfield.statistics.intervals import decided
 from cranfield.statistics.paired import t as paired_t
 from cranfield.statistics.randomised import randomisation
 from cranfield.statistics.significance import Floats, Integers, Sampling
+
+if TYPE_CHECKING:
+    from cranfield.quotation.quoting import Quotations
+    from cranfield.quotation.text_sources import GivenTextSource
+    from cranfield.search.collection_search import Watch
 
 ONE_PAIR = np.array([[0, 1]])
 NOTHING = Decision(np.array([nan]), np.zeros(1), ("",))  # of a single topic
@@ -102,6 +107,7 @@ class Diagnosis(PrintedInNotebooks):
     depth: int
     policy: Policy
     warnings: tuple[Finding, ...]
+    quotations: Quotations | None = None  # what was asked on each topic, and what the documents that moved are called
 
     @property
     def deciding(self) -> tuple[TopicPart, ...]:
@@ -125,11 +131,15 @@ def diagnose(
     slices: Mapping[str, Mapping[str, str]] | None = None,
     topics: Sequence[str] = (),
     depth: int | None = None,
+    collection: GivenTextSource | None = None,
+    watch: Watch | None = None,
 ) -> Diagnosis:
     """Takes the difference of two runs apart: the first one minus the other.
 
     `slices` gives attributes of topics, {topic: {attribute: value}}. `topics` are those whose documents are looked at
-    (by default the three that add most either way), down to `depth` (by default the measure's cutoff, or 10).
+    (by default the three that add most either way), down to `depth` (by default the measure's cutoff, or 10). With
+    `collection` (a folder, a TOML file, "irds:…", a Collection) topics have their questions beside them, and documents
+    that moved their titles.
 
     >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1}, "3": {"d1": 1}}
     >>> good, poor = {t: {"d1": 2.0, "d2": 1.0} for t in qrels}, {t: {"d2": 2.0, "d1": 1.0} for t in qrels}
@@ -153,13 +163,12 @@ def diagnose(
     scores = scores[:, kept]
     parts = topic_parts(names, scores, wanted.sign or 1)
     looked_at = list(topics) or [part.topic for part in _largest(parts)]
-    unknown = [topic for topic in looked_at if topic not in names]
-    if unknown:
-        experiment.check_inside(unknown)
-        raise UsageError(f"no topic {some(unknown)} among those compared")
+    _check_compared(experiment, looked_at, names)
     down_to = depth or wanted.parameters.get("cutoff") or 10
     whole = _decided(scores)
     system, other = results.runs
+    moves = tuple(move for topic in looked_at for move in moved(experiment, topic, down_to))
+    quotations = None if collection is None else _quoted(collection, names, moves, watch)
     return Diagnosis(
         system=system,
         other=other,
@@ -169,11 +178,31 @@ def diagnose(
         decided_by=whole.by[0],
         topics=parts,
         slices=sliced(names, scores, slices) if slices else (),
-        moves=tuple(move for topic in looked_at for move in moved(experiment, topic, down_to)),
+        moves=moves,
         depth=down_to,
         policy=results.policy,
-        warnings=(*results.warnings, *of_tuned_runs(results)),
+        warnings=(*results.warnings, *of_tuned_runs(results), *(quotations.findings if quotations else ())),
+        quotations=quotations,
     )
+
+
+def _check_compared(experiment: Experiment, asked: Sequence[str], compared: Sequence[str]) -> None:
+    unknown = [topic for topic in asked if topic not in compared]
+    if unknown:
+        experiment.check_inside(unknown)
+        raise UsageError(f"no topic {some(unknown)} among those compared")
+
+
+def _quoted(
+    collection: GivenTextSource, topics: Sequence[str], moves: Sequence[Move], watch: Watch | None
+) -> Quotations:
+    """The questions of all topics, and the texts of the documents that moved."""
+    from cranfield.quotation.quoting import quote
+
+    shown: dict[str, list[str]] = {topic: [] for topic in topics}
+    for move in moves:
+        shown[move.topic].append(move.document)
+    return quote(collection, shown, watch=watch)
 
 
 def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[TopicPart, ...]:

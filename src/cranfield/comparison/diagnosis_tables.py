@@ -31,14 +31,18 @@ def topics_grid(diagnosis: Diagnosis, every_topic: bool) -> Grid:
     if not every_topic and len(parts) > 2 * SHOWN:
         parts = parts[:SHOWN] + parts[-SHOWN:]
     deciding = {part.topic for part in diagnosis.deciding}
-    header = ["topic", diagnosis.system, diagnosis.other, "difference", "share", "without it", "p without it"]
+    quotations = diagnosis.quotations
+    asked = [] if quotations is None else ["question"]
+    header = ["topic", *asked, diagnosis.system, diagnosis.other, "difference", "share", "without it", "p without it"]
     rows: list[list[str | Cell]] = []
     for part in parts:
         share = "–" if isnan(part.share) else f"{part.share:+.1%}"
-        row: list[str | Cell] = [part.topic, f"{part.score:.4f}", f"{part.other_score:.4f}"]
+        row: list[str | Cell] = [part.topic]
+        row += [] if quotations is None else [quotations.short_question(part.topic)]
+        row += [f"{part.score:.4f}", f"{part.other_score:.4f}"]
         row += [Cell(f"{part.difference:+.4f}", above=DECIDES if part.topic in deciding else ""), share]
         rows.append([*row, f"{part.difference_without:+.4f}", shown_p(part.p_without)])
-    return Grid(header, rows)
+    return Grid(header, rows, labels=1 + len(asked))
 
 
 def _topics_legend(diagnosis: Diagnosis, every_topic: bool) -> str:
@@ -87,13 +91,16 @@ def slices_grid(diagnosis: Diagnosis) -> Grid:
 
 def moves_grid(diagnosis: Diagnosis) -> Grid:
     """Documents that stand elsewhere, with their grades."""
-    header = ["topic", "document", "change", "grade", f"rank in {diagnosis.system}", f"in {diagnosis.other}"]
+    quotations = diagnosis.quotations
+    called = [] if quotations is None else ["title"]
+    header = ["topic", "document", *called, "change", "grade", f"rank in {diagnosis.system}", f"in {diagnosis.other}"]
     rows = [
-        [move.topic, move.document, move.change, "–" if move.grade is None else f"{move.grade:g}"]
+        [move.topic, move.document, *([] if quotations is None else [quotations.short_title(move.document)])]
+        + [move.change, "–" if move.grade is None else f"{move.grade:g}"]
         + ["–" if rank is None else str(rank) for rank in (move.rank, move.other_rank)]
         for move in diagnosis.moves
     ]
-    return Grid(header, rows, labels=3)
+    return Grid(header, rows, labels=3 + len(called))
 
 
 def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
@@ -124,19 +131,30 @@ def _text(format: str) -> Callable[[Diagnosis, bool], str]:
 def _json(diagnosis: Diagnosis, every_topic: bool) -> str:
     import json
 
-    document = {entry.name: getattr(diagnosis, entry.name) for entry in fields(diagnosis) if entry.name != "warnings"}
+    apart = ("warnings", "quotations")
+    document = {entry.name: getattr(diagnosis, entry.name) for entry in fields(diagnosis) if entry.name not in apart}
     document |= {"measure": str(diagnosis.measure), "policy": diagnosis.policy.to_dict()}
     for name in ("topics", "slices", "moves"):
         document[name] = [part._asdict() for part in document[name]]
+    quotations = diagnosis.quotations
+    if quotations is not None:
+        for part in document["topics"]:
+            part["question"] = quotations.question(part["topic"]) or None
+        for part in document["moves"]:
+            part["title"] = quotations.title(part["document"]) or None
     document["deciding"] = [part.topic for part in diagnosis.deciding]
     return json.dumps(finite({"schema": "cranfield.diagnose/1", **document}), allow_nan=False, indent=1) + "\n"
 
 
 def _separated(delimiter: str) -> Callable[[Diagnosis, bool], str]:
-    """Topics alone, in full precision."""
+    """Topics alone, in full precision; with a collection what was asked stands last."""
 
     def write(diagnosis: Diagnosis, every_topic: bool) -> str:
-        return separated(diagnosis.topics[0]._fields, diagnosis.topics, delimiter)
+        header, quotations = diagnosis.topics[0]._fields, diagnosis.quotations
+        if quotations is None:
+            return separated(header, diagnosis.topics, delimiter)
+        rows = [(*part, quotations.question(part.topic)) for part in diagnosis.topics]
+        return separated((*header, "question"), rows, delimiter)
 
     return write
 

@@ -92,6 +92,7 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
             Question(details=Details(figures=FIGURES)),
             title="Five ways to find a docstring",
             command=shlex.join(["cranfield", "demo", "-o", str(folder)]),
+            collection=collection,
         )
         (page,) = write(report, str(root / REPORT))
         done("evaluated, compared, reported")

@@ -44,7 +44,7 @@ def _where(demo: Demo) -> str:
     assert collection.topics is not None
     assert collection.qrels is not None
     contents = {
-        demo.page.name: "to be opened in a browser",
+        demo.page.name: "to be opened in a browser: open a topic to see its question, and what was found",
         NOTE: "how it was made and judged, and what it is not good for",
         PARTS["documents"]: f"{len(collection.documents):,} docstrings",
         PARTS["topics"]: f"{len(collection.topics):,} topics",
@@ -61,11 +61,12 @@ def _next(demo: Demo) -> str:
         return shlex.quote(str(demo.folder / name))
 
     qrels, best, other = place(PARTS["qrels"]), place("runs/bm25-long.run"), place("runs/bm25.run")
+    folder = shlex.quote(str(demo.folder))
     commands = (
-        f"explain {qrels} {best} -m nDCG@10 --topic 8",
-        f"diagnose {qrels} {best} {other}",
+        f"explain {qrels} {best} -m nDCG@10 --topic 8 --collection {folder}",
+        f"diagnose {qrels} {best} {other} --collection {folder}",
         f"agreement {qrels} {place(AGAIN)}",
-        f"search {shlex.quote(str(demo.folder))} --model bm25 --k1 0.9 -o {place('runs/mine.run')}",
+        f"search {folder} --model bm25 --k1 0.9 -o {place('runs/mine.run')}",
     )
     return "Try next:\n" + "".join(f"  {_program()} {command}\n" for command in commands)
 

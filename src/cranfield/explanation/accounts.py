@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from cranfield.measures.explained import Trace, Working
 from cranfield.measures.supposed import if_not_relevant, if_relevant
 from cranfield.policy import Policy
 from cranfield.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from cranfield.quotation.text_sources import GivenTextSource
+    from cranfield.search.collection_search import Watch
 
 SHOWN = 20  # ranks shown one by one, if nothing else is said
 SHOWN_BELOW = 20  # and of those further down only so many that count
@@ -51,11 +56,14 @@ def explain(
     measures: str | Measure | Iterable[str | Measure],
     *,
     shown: int | None = None,
+    collection: GivenTextSource | None = None,
+    watch: Watch | None = None,
 ) -> Explanation:
     """Explains the scores of one run, or of two side by side, on one topic.
 
     `shown` is the rank down to which every document is shown: by default the measure's cutoff or the last document that
-    counts, but at most 20, and below that only documents that count. Every value is that of `evaluate`.
+    counts, but at most 20, and below that only documents that count. Every value is that of `evaluate`. With
+    `collection` (a folder, a TOML file, "irds:…", a Collection) the question is told, and what the documents say.
 
     >>> experiment = Experiment({"7": {"d1": 2, "d4": 1}}, {"7": {"d1": 9.0, "d2": 8.0}})
     >>> explanation = explain(experiment, "7", "P@2")
@@ -63,12 +71,12 @@ def explain(
     'P@2 = 1 / 2 = 0.5000'
     >>> [(line.rank, line.document, line.grade, line.if_relevant) for line in explanation.accounts[0].lines]
     [(1, 'd1', 2.0, None), (2, 'd2', None, 1.0)]
+    >>> pond = Experiment("examples/pond.qrels", {"1": {"d12": 2.0, "d01": 1.0}})
+    >>> explain(pond, "1", "RR", collection="examples/pond.toml").quotations.title("d12")
+    'Why feathers stay dry'
     """
     wanted, policy = as_measures(measures), experiment.policy
-    _check_policy(policy)
-    sources = named_runs(experiment.runs)
-    if len(sources) > MOST_RUNS:
-        raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
+    _check(experiment)
     experiment = experiment.suited(wanted)
     judgements = experiment.judgements().qrels
     lengths = experiment.lengths_by_document
@@ -93,7 +101,7 @@ def explain(
             explained[measure].append(_account(table.name, measure, ranking, shown, policy))
     warnings += findings.unreachable_grade(wanted, plain.judged.pool, judgements.name)
     grades = judgements.of(topic)
-    return Explanation(
+    explanation = Explanation(
         topic=topic,
         runs=tuple(table.name for table in tables),
         accounts=tuple(account for accounts in explained.values() for account, _ in accounts),
@@ -101,6 +109,24 @@ def explain(
         policy=policy,
         warnings=tuple(warnings),
     )
+    return explanation if collection is None else _quoting(explanation, collection, watch)
+
+
+def _quoting(explanation: Explanation, collection: GivenTextSource, watch: Watch | None) -> Explanation:
+    """The same with texts; what the collection lacks is told."""
+    from cranfield.quotation.quoting import quote
+
+    quotations = quote(collection, {explanation.topic: list(explanation.documents)}, watch=watch)
+    warnings = (*explanation.warnings, *quotations.findings)
+    return replace(explanation, quotations=quotations, warnings=warnings)
+
+
+def _check(experiment: Experiment) -> None:
+    """That there are one or two runs, and a policy under which each has one ranking."""
+    _check_policy(experiment.policy)
+    sources = named_runs(experiment.runs)
+    if len(sources) > MOST_RUNS:
+        raise UsageError(f"explain shows one run, or two side by side, not {len(sources)}")
 
 
 def _check_policy(policy: Policy) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.comparison.diagnosis import Move
 from cranfield.evaluation.findings import Finding
@@ -11,7 +11,11 @@ from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.measures import Measure
 from cranfield.policy import Policy
 
+if TYPE_CHECKING:
+    from cranfield.quotation.quoting import Quotations
+
 ROUNDING = 1e-9
+SHOWN_MISSED = 5  # of the relevant documents that were not retrieved
 
 
 class ExplainedRank(NamedTuple):
@@ -143,6 +147,14 @@ class Explanation(PrintedInNotebooks):
     pairs: tuple[SideBySide, ...]
     policy: Policy
     warnings: tuple[Finding, ...]
+    quotations: Quotations | None = None  # what was asked, and of the documents shown what they say
+
+    @property
+    def documents(self) -> dict[str, float | None]:
+        """Every document that is shown with its grade, in the order of the accounts, and then those that are missed."""
+        lines = {line.document: line.grade for account in self.accounts for line in account.lines}
+        missed = [missing for account in self.accounts for missing in account.missed[:SHOWN_MISSED]]
+        return lines | {missing.document: missing.grade for missing in missed if missing.document not in lines}
 
     def _rendered(self, format: str) -> str:
         from cranfield.explanation.explanation_tables import render

@@ -8,6 +8,7 @@ from cranfield.render.json_form import Json, finite
 
 if TYPE_CHECKING:
     from cranfield.explanation.explanation import Account, Explanation, SideBySide
+    from cranfield.quotation.quoting import Quotations
 
 SCHEMA = "cranfield.explain/1"
 
@@ -22,8 +23,25 @@ def to_document(explanation: Explanation) -> dict[str, Json]:
             "policy": explanation.policy.to_dict(),
             "accounts": [_account_document(account) for account in explanation.accounts],
             "pairs": [_pair_document(pair) for pair in explanation.pairs],
+            **({} if explanation.quotations is None else _texts_document(explanation, explanation.quotations)),
         }
     )
+
+
+def _texts_document(explanation: Explanation, quotations: Quotations) -> dict[str, Json]:
+    """What was asked, and of each document that has a text title, passage and the words that are marked in it."""
+    topic = explanation.topic
+    documents: dict[str, Json] = {
+        document: {
+            "title": quotations.documents[document].title,
+            "snippet": quotations.documents[document].passages[topic],
+            "words": quotations.words(topic, [document]),
+        }
+        for document in explanation.documents
+        if document in quotations.documents
+    }
+    asked = quotations.questions.get(topic)
+    return {"question": None if asked is None else dict(asked), "documents": documents}
 
 
 def _account_document(account: Account) -> dict[str, Json]:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from cranfield.errors import plural, some
 from cranfield.explanation.explanation_json import to_document
 from cranfield.explanation.explanation_picture import drawn
-from cranfield.render.document import Block, Bullet, Code, Paragraph, Title, written
+from cranfield.render.document import Block, Bullet, Code, Paragraph, Quotation, Title, html_block, written
 from cranfield.render.escaping import Markup
 from cranfield.render.grid import Cell, Grid, html_table
 
 if TYPE_CHECKING:
     from cranfield.explanation.explanation import Account, Explanation, Placed, SideBySide
+    from cranfield.quotation.quoting import Quotations
 
 NOTHING = "–"
 GAP = "⋮"
-SHOWN_MISSED = 5
 
 
 def render(explanation: Explanation, format: str) -> str:
@@ -95,6 +95,8 @@ def sentences(account: Account) -> list[str]:
         retrieved += f", all of the relevant ones ({account.relevant}) among them."
     lines = [*(f"{note[0].upper()}{note[1:]}." for note in account.notes if account.bounds), retrieved]
     if account.missed:
+        from cranfield.explanation.explanation import SHOWN_MISSED
+
         missed = some([f"{missing.document} (grade {missing.grade:g})" for missing in account.missed], SHOWN_MISSED)
         lines.append(f"Relevant and not retrieved: {missed}.")
     lines += _below(account)
@@ -186,7 +188,38 @@ def _pair_note(pair: SideBySide) -> str:
     return f"Changes are those on the way from {pair.other} to {pair.run}."
 
 
+def question_blocks(topic: str, quotations: Quotations) -> list[Block]:
+    """What was asked: the short question as a title, and every other field in full."""
+    fields = list(quotations.questions.get(topic, ()))
+    if not fields:
+        return [Title(f"Topic {topic}", level=2), Paragraph(f"What was asked is not in {quotations.name}.")]
+    titles = [(name, text) for name, text in fields if name == "title"] or fields[:1]
+    others = [Paragraph(f"{name.capitalize()}: {_line(text)}") for name, text in fields if (name, text) not in titles]
+    return [Title(f"Topic {topic}: {_line(titles[0][1])}", level=2), *others]
+
+
+def document_blocks(explanation: Explanation, quotations: Quotations) -> list[Block]:
+    """What each document says that is shown, with its grade."""
+    blocks: list[Block] = [Title("Documents", level=2)]
+    retrieved = {line.document for account in explanation.accounts for line in account.lines}
+    for document, grade in explanation.documents.items():
+        judged = "not judged" if grade is None else f"grade {grade:g}"
+        kind = judged if document in retrieved else f"{judged}, not retrieved"
+        name = f"{document} ({kind}) {quotations.title(document)}".rstrip()
+        there = document in quotations.documents
+        passage = quotations.passage(explanation.topic, document) if there else [(f"not in {quotations.name}", False)]
+        blocks.append(Quotation(name, passage))
+    return blocks
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _blocks(explanation: Explanation) -> Iterator[Block]:
+    quotations = explanation.quotations
+    if quotations is not None:
+        yield from question_blocks(explanation.topic, quotations)
     for account in explanation.accounts:
         yield Title(_title(account, explanation.topic), level=2)
         yield Paragraph(account.formula, quiet=True)
@@ -199,6 +232,8 @@ def _blocks(explanation: Explanation) -> Iterator[Block]:
         yield Title(_pair_title(pair), level=2)
         yield Paragraph(_pair_note(pair), quiet=True)
         yield pair_grid(pair)
+    if quotations is not None:
+        yield from document_blocks(explanation, quotations)
 
 
 STYLE = """<style>
@@ -216,6 +251,7 @@ STYLE = """<style>
 .cranfield-explain .board div { padding-left: calc(var(--name) + 3ch); text-indent: -2ch; }
 .cranfield-explain .board div:first-child { text-indent: calc(-3ch - var(--name)); }
 .cranfield-explain .formula { opacity: 0.75; font-style: italic; margin-top: -0.6em; }
+.cranfield-explain mark { background: none; color: inherit; font-weight: 600; text-decoration: underline; }
 .cranfield-explain svg { max-width: 100%; height: auto; }
 .cranfield-explain svg text { fill: currentColor; font-size: 13px; }
 </style>
@@ -230,7 +266,10 @@ def _html_board(account: Account) -> Markup:
 
 
 def _html(explanation: Explanation) -> str:
+    quotations = explanation.quotations
     parts: list[Markup] = [Markup.fixed(STYLE)]
+    if quotations is not None:
+        parts += map(html_block, question_blocks(explanation.topic, quotations))
     for account in explanation.accounts:
         parts += [
             Markup.element("h3", _title(account, explanation.topic)),
@@ -248,6 +287,8 @@ def _html(explanation: Explanation) -> str:
             Markup.element("p", _pair_note(pair)),
             Markup.element("div", html_table(pair_grid(pair)), class_="scroll"),
         ]
+    if quotations is not None:
+        parts += map(html_block, document_blocks(explanation, quotations))
     line = Markup.fixed("\n")
     return str(Markup.of(Markup.element("section", line.join(parts), class_="cranfield-explain"), line))
 

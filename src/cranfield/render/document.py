@@ -41,6 +41,13 @@ class Bullet(NamedTuple):
     text: str
 
 
+class Quotation(NamedTuple):
+    """What a text says: what it is called, and parts of it, each with whether it is marked."""
+
+    text: str
+    parts: Sequence[tuple[str, bool]] = ()
+
+
 class Code(NamedTuple):
     """Lines that keep their places."""
 
@@ -55,7 +62,7 @@ class PictureFile(NamedTuple):
     file: str
 
 
-Block: TypeAlias = Title | Paragraph | Bullet | Code | PictureFile | Grid
+Block: TypeAlias = Title | Paragraph | Bullet | Quotation | Code | PictureFile | Grid
 
 
 def titled(title: str, grid: Grid | None, notes: Sequence[str] = ()) -> list[Block]:
@@ -102,7 +109,8 @@ def _captioned(blocks: Iterable[Block]) -> list[Block]:
 
 def _apart(block: Block, following: Block, format: str) -> bool:
     """Whether there is an empty line between two blocks."""
-    if format == "html" or (isinstance(block, Bullet) and isinstance(following, Bullet)):
+    alike = isinstance(block, Bullet | Quotation) and type(block) is type(following)
+    if format == "html" or alike:
         return False
     if format == "latex":  # what is told of a table is a comment right under it
         return isinstance(following, Title) or (isinstance(block, Grid) and isinstance(following, Grid))
@@ -114,12 +122,41 @@ def _text(block: Block) -> str:
         return WRITERS["table"](block)
     if isinstance(block, Code):
         return visible_lines(block.text) + "\n"
+    if isinstance(block, Quotation):
+        return _quoted_text(block)
     if isinstance(block, Paragraph) and not block.quiet:
         import textwrap
 
         return textwrap.fill(visible(block.text), min(WIDTH, terminal().width or WIDTH)) + "\n"
     text = visible(block.text)
     return (coloured(text, "strong") if isinstance(block, Title) else text) + "\n"
+
+
+def _quoted_text(block: Quotation) -> str:
+    """A line with the name, and under it the text, set in; what is marked is in bold where there is such a thing."""
+    import textwrap
+
+    parts = [(visible(text), is_marked) for text, is_marked in block.parts]
+    width = min(WIDTH, terminal().width or WIDTH)
+    lines = textwrap.wrap("".join(text for text, _ in parts), width, initial_indent="    ", subsequent_indent="    ")
+    said = _with_marks("\n".join(lines), parts)
+    return "\n".join([coloured(visible(block.text), "strong"), *([said] if said else [])]) + "\n"
+
+
+def _with_marks(wrapped: str, parts: Sequence[tuple[str, bool]]) -> str:
+    """Parts marked in a text whose lines were broken since: it differs from them in blanks alone."""
+    shown, at = "", 0
+    for text, is_marked in parts:
+        left = sum(not character.isspace() for character in text)
+        end = at
+        while left:
+            left -= not wrapped[end].isspace()
+            end += 1
+        piece = wrapped[at:end]
+        word = piece.lstrip()
+        shown += piece[: len(piece) - len(word)] + (coloured(word, "strong") if is_marked else word)
+        at = end
+    return shown + wrapped[at:]
 
 
 def _markdown(block: Block) -> str:
@@ -132,6 +169,9 @@ def _markdown(block: Block) -> str:
             return f"*{markdown(text)}*\n" if quiet else f"{markdown_line(text)}\n"
         case Bullet(text):
             return f"- {markdown_line(text)}\n"
+        case Quotation(text, parts):
+            said = "".join(f"**{markdown(part)}**" if is_marked else markdown(part) for part, is_marked in parts)
+            return f"- {markdown_line(text)}" + (f": {said}\n" if said else "\n")
         case Code(text, language):
             return markdown_code(text, language)
         case PictureFile(text, file):
@@ -142,21 +182,37 @@ def _latex(block: Block) -> str:
     """A table; everything else would stand outside of its float, and is a comment."""
     if isinstance(block, Grid):
         return WRITERS["latex"](block)
-    return "".join(map(latex_comment, block.text.split("\n") if isinstance(block, Code) else [block.text]))
+    lines = block.text.split("\n") if isinstance(block, Code) else [block.text]
+    if isinstance(block, Quotation):
+        lines.append("".join(text for text, _ in block.parts))
+    return "".join(map(latex_comment, lines))
 
 
 def _html(block: Block) -> str:
+    return str(html_block(block)) + ("" if isinstance(block, Grid) else "\n")
+
+
+def html_block(block: Block) -> Markup:
+    """A block to stand in more markup.
+
+    >>> print(html_block(Quotation("d1", [("Ducks ", False), ("swim", True)])))
+    <p><strong>d1</strong><br>Ducks <mark>swim</mark></p>
+    """
     match block:
         case Grid():
-            return str(html_table(block))
+            return html_table(block)
         case Title(text, level):
-            return f"{Markup.element(f'h{min(level, 3)}', text)}\n"
+            return Markup.element(f"h{min(level, 3)}", text)
         case Code(text):
-            return f"{Markup.element('pre', Markup.lines(text))}\n"
+            return Markup.element("pre", Markup.lines(text))
         case PictureFile(text, file):
-            return f"{Markup.element('img', alt=text, src=_address(file))}\n"
+            return Markup.element("img", alt=text, src=_address(file))
+        case Quotation(text, parts):
+            said = Markup.of(*(Markup.element("mark", part) if is_marked else part for part, is_marked in parts))
+            name = Markup.element("strong", text)
+            return Markup.element("p", name, Markup.fixed("<br>"), said) if said else Markup.element("p", name)
         case Paragraph(text) | Bullet(text):
-            return f"{Markup.element('p', text)}\n"
+            return Markup.element("p", text)
 
 
 def _address(file: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.panels import Evaluated, judging
@@ -19,6 +19,11 @@ from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
 from cranfield.plot.curves import Curves, by_cutoff, interpolated
 from cranfield.texts.facts import NO_FACTS, CollectionFacts
+
+if TYPE_CHECKING:
+    from cranfield.quotation.quoting import Quotations
+    from cranfield.quotation.text_sources import GivenTextSource
+    from cranfield.report.carried_texts import CarriedTexts
 
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
@@ -36,7 +41,10 @@ class TopDocuments(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
-    """What a report says. `comparison` is None where there is one system alone."""
+    """What a report says. `comparison` is None where there is one system alone.
+
+    `quotations` are the texts of what it shows, `texts` those of them that a page carries; None without a collection.
+    """
 
     title: str
     command: str
@@ -48,6 +56,8 @@ class Report:
     rankings: TopDocuments
     findings: tuple[Finding, ...]
     facts: CollectionFacts = NO_FACTS
+    quotations: Quotations | None = None
+    texts: CarriedTexts | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -86,11 +96,13 @@ def gather(
     title: str = "",
     command: str = "",
     facts: CollectionFacts = NO_FACTS,
+    collection: GivenTextSource | None = None,
 ) -> Report:
     """Evaluates and compares, and keeps all that a report says of it.
 
     `question` is what is asked of the comparison; `command` is how to make the report again; `facts` are those of the
-    collection.
+    collection. With `collection` (a folder, a TOML file, "irds:…", a Collection) the report shows what was asked and
+    what was found; `carried_texts.with_texts` does the same within a budget.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
@@ -112,7 +124,7 @@ def gather(
     tables, among = experiment.tables(), experiment.policy.topic_set
     subject = f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}"
     longest = max(int(run.table.counts().max()) for run in tables)
-    return Report(
+    report = Report(
         title=title or (subject if among is None else f"{subject}, {among}"),
         command=command,
         experiment=experiment,
@@ -124,6 +136,11 @@ def gather(
         findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
         facts=facts,
     )
+    if collection is None:
+        return report
+    from cranfield.report.carried_texts import with_texts
+
+    return with_texts(report, collection)
 
 
 def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> TopDocuments:

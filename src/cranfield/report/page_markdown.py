@@ -54,7 +54,8 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
     blocks += [Code(report.command)] if report.command else []
     blocks += map(Paragraph, report_tables.tested(report))
     grades = report_tables.grades_grid(report)
-    blocks += [*map(Paragraph, report_tables.topics_from(report)), *([] if grades is None else [grades])]
+    told = [*report_tables.topics_from(report), *report_tables.texts_from(report)]
+    blocks += [*map(Paragraph, told), *([] if grades is None else [grades])]
     blocks.append(report_tables.inputs_grid(report))
     blocks += [report_tables.policy_grid(report), Paragraph(f"Made with cranfield {__version__}.")]
     return written(blocks, "markdown")

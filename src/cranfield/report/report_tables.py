@@ -137,16 +137,22 @@ def which_topics(report: Report) -> str:
 
 
 def topics_grid(report: Report, measure: Measure) -> Grid:
-    """The score of every topic that is listed by every system; – where a topic does not count for a system."""
+    """The score of every topic that is listed by every system; – where a topic does not count for a system.
+
+    With the questions of a collection, each topic has its own beside it.
+    """
+    quotations = report.quotations
     scores = report.results.scores[:, report.results.measures.index(measure)]
     rows = [
         [
             report.results.topics[t],
+            *([] if quotations is None else [quotations.short_question(report.results.topics[t])]),
             *("–" if value != value else shown(value, measure) for value in scores[:, t].tolist()),
         ]
         for t in listed_topics(report)
     ]
-    return Grid(["topic", *report.systems], rows)
+    asked = [] if quotations is None else ["question"]
+    return Grid(["topic", *asked, *report.systems], rows, labels=1 + len(asked))
 
 
 def findings_grid(report: Report) -> Grid:
@@ -173,6 +179,11 @@ def grades_grid(report: Report) -> Grid | None:
 def topics_from(report: Report) -> list[str]:
     """Where the topics are from, in a sentence; nothing where the collection does not say."""
     return [] if report.facts.topic_source is None else [f"Topics: {report.facts.topic_source}"]
+
+
+def texts_from(report: Report) -> list[str]:
+    """Where the texts are from, in a sentence; nothing without a collection."""
+    return [] if report.quotations is None else [f"Texts: {report.quotations.name}"]
 
 
 def policy_grid(report: Report) -> Grid:

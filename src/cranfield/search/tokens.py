@@ -14,7 +14,7 @@ from cranfield import libraries
 from cranfield.errors import UsageError
 from cranfield.formats.sources import open_source, utf8_text
 
-WORD = r"\w[\w\p{M}]+"  # of two letters at least; Python's re has no name for marks, see _word
+WORD = r"\w[\w\p{M}]+"  # of two letters at least; Python's re has no name for marks, see word_pattern
 NONE = "none"
 
 
@@ -65,7 +65,7 @@ def stop_words(name: str | os.PathLike[str]) -> frozenset[str]:
         raise UsageError(
             f"no list of stop words '{name}', nor a file of that name; there are {NONE}, {', '.join(stop_word_lists())}"
         )
-    return frozenset(_word().findall(utf8_text(open_source(name)).lower()))
+    return frozenset(word_pattern().findall(utf8_text(open_source(name)).lower()))
 
 
 def is_stop_word_file(name: str) -> bool:
@@ -98,7 +98,7 @@ class Analysis:
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order."""
         stopped = self.stopped or ()
-        return self._stem([word for word in _word().findall(text.lower()) if word not in stopped])
+        return self._stem([word for word in word_pattern().findall(text.lower()) if word not in stopped])
 
     @cached_property
     def _stem(self) -> Callable[[list[str]], list[str]]:
@@ -109,7 +109,7 @@ class Analysis:
 
 
 @cache
-def _word() -> re.Pattern[str]:
+def word_pattern() -> re.Pattern[str]:
     """Words as in bm25s and scikit-learn, but not cut at the marks with which Hindi, Tamil and others write vowels."""
     marks = "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
     return re.compile(WORD.replace(r"\p{M}", marks))

@@ -100,23 +100,9 @@ def read_collection(
         )
     notes: list[tuple[str, str]] = []
     parts = Parts()
-    if is_dataset(source):
-        parts = _of_dataset(source)
-        name = name or source.partition(":")[2]
-    elif source is not None:
-        if not isinstance(source, str | os.PathLike):
-            raise ArgumentError(f"a collection is a folder, a TOML file or a dataset, not {shorten(repr(source), 60)}")
-        path = Path(os.fspath(source))
-        listed = path / TOML if path.is_dir() else path
-        if listed.is_file() and listed.suffix == ".toml":
-            parts = _of_toml(listed)
-        elif path.is_dir():
-            parts, notes = _of_folder(path)
-        else:
-            raise DataError(
-                "is neither a folder nor a TOML file", source=str(path), remedy=f"Name a folder, or a {TOML}."
-            )
-        name = name or parts.name or path.resolve().name
+    if source is not None:
+        parts, notes = parts_of(source)
+        name = name or parts.name
         ids = parts.ids if ids == "given" else ids
     parts = replace(
         parts,
@@ -127,6 +113,29 @@ def read_collection(
     if all(part is None for part in (parts.documents, parts.topics, parts.qrels)):
         raise UsageError("a collection needs documents, topics or qrels")
     return _read_parts(parts, name or "collection", ids, notes, only)
+
+
+def parts_of(source: str | os.PathLike[str]) -> tuple[Parts, list[tuple[str, str]]]:
+    """Where the parts of a collection are, with its name, and what is odd about it; nothing of them is read.
+
+    >>> parts, notes = parts_of("examples/pond.toml")
+    >>> parts.name, parts.topics, notes
+    ('pond', 'examples/pond-topics.tsv', [])
+    """
+    if is_dataset(source):
+        return _of_dataset(source), []
+    if not isinstance(source, str | os.PathLike):
+        raise ArgumentError(f"a collection is a folder, a TOML file or a dataset, not {shorten(repr(source), 60)}")
+    path = Path(os.fspath(source))
+    listed = path / TOML if path.is_dir() else path
+    notes: list[tuple[str, str]] = []
+    if listed.is_file() and listed.suffix == ".toml":
+        parts = _of_toml(listed)
+    elif path.is_dir():
+        parts, notes = _of_folder(path)
+    else:
+        raise DataError("is neither a folder nor a TOML file", source=str(path), remedy=f"Name a folder, or a {TOML}.")
+    return replace(parts, name=parts.name or path.resolve().name), notes
 
 
 def _read_parts(parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]], only: Sequence[Content]) -> Collection:
@@ -171,6 +180,7 @@ def _of_dataset(source: str) -> Parts:
         documents=source if has(dataset, "docs") else None,
         topics=source if has(dataset, "queries") else None,
         qrels=source if has(dataset, "qrels") else None,
+        name=source.partition(":")[2],
     )
 
 

@@ -114,7 +114,8 @@ def _topics(report: Report, carried: list[Explained]) -> Markup:
     table = as_table(
         report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
     )
-    return Markup.of(table, _paragraphs([_carried(report, carried)], "reading with-script"))
+    left_out = [] if report.texts is None or report.texts.left_out is None else [report.texts.left_out]
+    return Markup.of(table, _paragraphs([_carried(report, carried), *left_out], "reading with-script"))
 
 
 def _carried(report: Report, carried: list[Explained]) -> str:
@@ -152,8 +153,9 @@ def _made(report: Report) -> Markup:
     tested = report_tables.tested(report)
     if tested:
         parts += [Markup.element("h3", "Tests of significance"), LINE, _paragraphs(tested)]
-    if report.facts:
-        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(report_tables.topics_from(report))]
+    if report.facts or report.quotations is not None:
+        told = [*report_tables.topics_from(report), *report_tables.texts_from(report)]
+        parts += [Markup.element("h3", "Collection"), LINE, _paragraphs(told)]
         grades = report_tables.grades_grid(report)
         parts += [] if grades is None else [as_table(grades, "What grades mean", "grades")]
     parts += [Markup.element("h3", "Inputs"), LINE]

@@ -13,6 +13,7 @@ from cranfield.plot.matrices import rank_shares
 from cranfield.plot.style import COLOURS, DASHES
 from cranfield.render.escaping import utf8, visible
 from cranfield.render.json_form import Json, finite
+from cranfield.report.carried_texts import CarriedTexts
 from cranfield.report.contents import Report, TopDocuments
 from cranfield.report.report_tables import listed_topics
 
@@ -39,8 +40,24 @@ def payload(report: Report) -> dict[str, Json]:
                 "cutoff": _curves(report.by_cutoff, report.systems),
             },
             "rankings": _rankings(report.rankings, listed),
+            **({} if report.texts is None else _texts(report.texts, report.rankings, listed)),
         }
     )
+
+
+def _texts(carried: CarriedTexts, rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
+    """What was asked and found: texts stand beside the documents of the rankings; null where there is none."""
+    documents = [
+        [entry and entry._asdict() for entry in map(texts.get, rankings.documents[topic])]
+        for topic, texts in zip(listed, carried.texts, strict=True)
+    ]
+    return {
+        "questions": carried.questions,
+        "texts": documents,
+        "whole": dict(zip(shown(carried.whole), carried.whole.values(), strict=True)),
+        "words": carried.words,
+        "left_out": carried.left_out,
+    }
 
 
 def shown(names: Iterable[str]) -> list[str]:
