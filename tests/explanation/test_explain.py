@@ -25,6 +25,8 @@ from cranfield.formats.reading import Reading
 from cranfield.judged import judge
 from cranfield.measures import all_measures
 from cranfield.measures.explained import Working, number
+from cranfield.render.terminal import Terminal, written_for
+from cranfield.texts.collection import read_collection
 from generate import AT, Collection, all_variants, collections, graded, ranking, tied, variants
 from lectures import GRADES_Q1, GRADES_Q2, Q1, Q2, TEN_RELEVANT, ranked, relevant
 from places import EXAMPLES
@@ -511,3 +513,40 @@ def test_a_mean_of_one_topic_hints_at_the_topic(tmp_path: Path) -> None:
     hint = "cranfield: note: explain: the mean is of one topic; --topic 1 shows how its score arises, rank by rank\n"
     assert done.stderr.count(hint) == 1
     assert "AP of run: 1.0000\n" in done.stdout
+
+
+def of_pond() -> Explanation:
+    pond = Experiment(str(EXAMPLES / "pond.qrels"), {"1": {"d12": 3.0, "d02": 2.0}})
+    return explain(pond, "1", "AP", shown=2, collection=EXAMPLES / "pond.toml")
+
+
+def test_words_of_the_question_are_in_bold_where_the_terminal_has_it() -> None:
+    with written_for(Terminal(width=50, colours=True)):
+        shown = render(of_pond(), "table")
+    assert "    \x1b[1mDucks\x1b[0m spread oil from a gland near the tail\n" in shown
+    assert "\x1b[1md12 (grade 0) Why feathers stay dry\x1b[0m\n" in shown
+    plain = re.sub(r"\x1b\[\d+m", "", shown)
+    with written_for(Terminal(width=50)):
+        assert render(of_pond(), "table") == plain
+
+
+def test_documents_that_are_missed_or_not_judged_are_called_so() -> None:
+    shown = render(of_pond(), "table")
+    assert "d02 (not judged) What ducks eat\n" in shown
+    assert "d01 (grade 2, not retrieved) Ducks on the water\n" in shown
+
+
+def test_texts_are_text_in_every_form() -> None:
+    hostile = "duck </section><script>x</script> \x1b[2J *b* | _c_ \u202e end"
+    texts = read_collection(
+        topics={"1": {"title": hostile, "description": hostile}},
+        documents={"d1": {"title": hostile, "text": hostile}},
+    )
+    explanation = explain(Experiment({"1": {"d1": 1}}, {"1": {"d1": 1.0}}), "1", "AP", collection=texts)
+    for format in FORMATS:
+        shown = render(explanation, format)
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert format in ("table", "json") or "<script" not in shown
+    assert "<mark>duck</mark>" in render(explanation, "html")
+    assert "**duck**" in render(explanation, "markdown")

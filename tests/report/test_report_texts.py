@@ -157,7 +157,10 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def hostile() -> Report:
-    topics = {"1": {"title": "duck </script><b>\x1b[2J", "description": HOSTILE["script"]}, "2": HOSTILE["control"]}
+    topics: dict[str, Any] = {
+        "1": {"title": "duck </script><b>\x1b[2J", "description": HOSTILE["script"]},
+        "2": HOSTILE["control"],
+    }
     documents = {id: {"title": text, "text": text} for id, text in HOSTILE.items()}
     run = {topic: {id: 9.0 - place for place, id in enumerate(HOSTILE)} for topic in ("1", "2")}
     qrels = {topic: {"script": 1} for topic in run}
@@ -215,7 +218,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_command_says_what_is_missing_and_what_was_left_out(folder: Path) -> None:
-    line = ["report", QRELS, "a.run", "b.run", "-m", "AP", "--collection", POND, "--text-budget", "1K", "-o", "r.html"]
+    line: list[str | Path] = [
+        "report",
+        QRELS,
+        "a.run",
+        "b.run",
+        "-m",
+        "AP",
+        "--collection",
+        POND,
+        "--text-budget",
+        "1K",
+        "-o",
+        "r.html",
+    ]
     done = command_line(*line, folder=folder)
     assert "cranfield: note: pond: no text of 1 of 8 documents shown: x9\n" in done.stderr
     assert "cranfield: note: --text-budget: Left out, to keep texts within 1 KB: " in done.stderr
@@ -237,7 +253,7 @@ def test_forms_that_carry_no_documents_say_nothing_of_them(name: str, folder: Pa
 def test_a_file_of_facts_alone_shows_what_it_says_and_says_nothing(folder: Path) -> None:
     (folder / "facts.toml").write_text('topic_source = "a query log"\n')
     (folder / "nothing.toml").write_text('name = "pond"\n')
-    line = ["report", QRELS, "a.run", "b.run", "-m", "AP", "-o", "r.md", "--collection"]
+    line: list[str | Path] = ["report", QRELS, "a.run", "b.run", "-m", "AP", "-o", "r.md", "--collection"]
     told = command_line(*line, "facts.toml", folder=folder)
     assert "facts.toml" not in told.stderr
     assert "Topics: a query log" in (folder / "r.md").read_text()
@@ -245,9 +261,22 @@ def test_a_file_of_facts_alone_shows_what_it_says_and_says_nothing(folder: Path)
     assert "note: nothing.toml: has neither topics nor documents nor [grades] nor [labels]" in nothing.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("--text-budget 1M -o r.html", "--text-budget is of the texts that a page carries: give --collection"),
+        (f"--text-budget 1M --collection {POND} -o r.md", "--text-budget is of the texts that a page carries"),
+        ("--documents d.jsonl -o r.tex", "--documents are texts that only a page carries: give -o an .html file"),
+    ],
+)
+def test_what_would_not_count_is_refused(line: str, told: str, folder: Path) -> None:
+    done = command_line("report", QRELS, "a.run", *line.split(), folder=folder)
+    assert (done.exit, told in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("size", ["", "M", "5X", "-1", "nan", "1e99"])
 def test_a_budget_is_a_number_of_bytes(size: str, folder: Path) -> None:
-    done = command_line("report", QRELS, "a.run", "-o", "r.html", "--text-budget", size, folder=folder)
+    done = command_line("report", QRELS, "a.run", "-o", "r.html", f"--text-budget={size}", folder=folder)
     assert done.exit == 2
     assert f"--text-budget is a number of bytes, as 5M or 500K, not '{size}'" in done.stderr
 
@@ -266,6 +295,16 @@ def test_an_output_that_is_one_of_the_texts_is_refused(folder: Path) -> None:
     documents = folder / "documents.html"
     documents.write_bytes((EXAMPLES / "pond-documents.jsonl").read_bytes())
     before = documents.read_bytes()
-    line = ["report", QRELS, "a.run", "-m", "AP", "--documents", "documents.html", "-o", "documents.html"]
+    line: list[str | Path] = [
+        "report",
+        QRELS,
+        "a.run",
+        "-m",
+        "AP",
+        "--documents",
+        "documents.html",
+        "-o",
+        "documents.html",
+    ]
     assert command_line(*line, folder=folder).exit == 2
     assert documents.read_bytes() == before

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse
 from cranfield.cli.progress import counted, watched
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.findings import Finding
     from cranfield.quotation.text_sources import TextSource
     from cranfield.report.contents import Report
 
@@ -94,7 +96,13 @@ def command(
         from cranfield.report.report_files import check_name, write
         from cranfield.texts.facts import NO_FACTS
 
-        form = check_name(output)
+        carries = check_name(output) in CARRYING
+        if texts is None or not carries:
+            refuse(
+                "text_budget", why="is of the texts that a page carries: give --collection, and an .html file with -o"
+            )
+        if not carries:
+            refuse("documents", why="are texts that only a page carries: give -o an .html file")
         report = gather(
             inputs.experiment(qrels, runs, digest=True, progress=progress, rows=True),
             measures or DEFAULT_MEASURES,
@@ -109,28 +117,26 @@ def command(
             command=shlex.join(["cranfield", *sys.argv[1:]]),
             facts=NO_FACTS if texts is None else texts.listed.facts,
         )
+    lacking: list[Finding] = []
     if texts is not None:
-        report = _with_texts(report, texts, text_budget, carries=form in CARRYING)
+        report, lacking = _with_texts(report, texts, text_budget, carries=carries)
     names = write(report, output)
     told = [finding for finding in report.findings if finding.doubtful or finding.code == "topic-set"]
-    options.show("".join(f"{name}\n" for name in names), told)
+    options.show("".join(f"{name}\n" for name in names), [*told, *lacking])
 
 
-def _with_texts(report: Report, texts: TextSource, budget: int, *, carries: bool) -> Report:
-    """The report with texts, and on standard error what they lack and what was left out of them."""
+def _with_texts(report: Report, texts: TextSource, budget: int, *, carries: bool) -> tuple[Report, list[Finding]]:
+    """The report with texts, and what they lack and what was left out of them."""
     from cranfield.evaluation.findings import Finding
     from cranfield.report.carried_texts import with_texts
 
     if not texts.has_texts:
-        if not texts.listed.facts and not texts.listed.labels:
-            nothing = (
-                "has neither topics nor documents nor [grades] nor [labels] nor topic_source: nothing is shown of it"
-            )
-            options.warn([Finding("no-facts", str(texts.collection), nothing, doubtful=False)])
-        return report
+        if texts.listed.facts or texts.listed.labels:
+            return report, []
+        nothing = "has neither topics nor documents nor [grades] nor [labels] nor topic_source: nothing is shown of it"
+        return report, [Finding("no-facts", str(texts.collection), nothing, doubtful=False)]
     report = with_texts(report, texts, budget=budget if carries else 0, watch=counted)
-    if report.quotations is not None:
-        options.warn(report.quotations.findings)
+    lacking = [] if report.quotations is None else list(report.quotations.findings)
     if carries and report.texts is not None and report.texts.left_out is not None:
-        options.warn([Finding("text-budget", "--text-budget", report.texts.left_out.rstrip("."), doubtful=False)])
-    return report
+        lacking.append(Finding("text-budget", "--text-budget", report.texts.left_out.rstrip("."), doubtful=False))
+    return report, lacking

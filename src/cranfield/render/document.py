@@ -133,12 +133,30 @@ def _text(block: Block) -> str:
 
 
 def _quoted_text(block: Quotation) -> str:
-    """A line with the name, and under it the text, set in."""
+    """A line with the name, and under it the text, set in; what is marked is in bold where there is such a thing."""
     import textwrap
 
-    said = visible("".join(text for text, _ in block.parts))
-    lines = textwrap.wrap(said, WIDTH, initial_indent="    ", subsequent_indent="    ")
-    return "\n".join([visible(block.text), *lines]) + "\n"
+    parts = [(visible(text), is_marked) for text, is_marked in block.parts]
+    width = min(WIDTH, terminal().width or WIDTH)
+    lines = textwrap.wrap("".join(text for text, _ in parts), width, initial_indent="    ", subsequent_indent="    ")
+    said = _with_marks("\n".join(lines), parts)
+    return "\n".join([coloured(visible(block.text), "strong"), *([said] if said else [])]) + "\n"
+
+
+def _with_marks(wrapped: str, parts: Sequence[tuple[str, bool]]) -> str:
+    """Parts marked in a text whose lines were broken since: it differs from them in blanks alone."""
+    shown, at = "", 0
+    for text, is_marked in parts:
+        left = sum(not character.isspace() for character in text)
+        end = at
+        while left:
+            left -= not wrapped[end].isspace()
+            end += 1
+        piece = wrapped[at:end]
+        word = piece.lstrip()
+        shown += piece[: len(piece) - len(word)] + (coloured(word, "strong") if is_marked else word)
+        at = end
+    return shown + wrapped[at:]
 
 
 def _markdown(block: Block) -> str:
