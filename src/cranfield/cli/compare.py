@@ -190,8 +190,8 @@ def command(
             sampling=Sampling(seed, resamples, inputs.reading.threads),
             details=asked.details(inputs.reading),
         )
-    text = render(comparison, output_format, simultaneous=simultaneous, columns=shown)
-    options.show(text, [*comparison.warnings, *entered(ledger, comparison)])
+    warnings = [*comparison.warnings, *entered(ledger, comparison)]
+    options.show(render(comparison, output_format, simultaneous=simultaneous, columns=shown), warnings)
 
 
 def listed_tests() -> str:

@@ -89,8 +89,6 @@ def command(
       $ cranfield explain 3,2,0/1 -m nDCG
     """
     wanted = measures or DEFAULT_MEASURES
-    if texts is not None and (topic is None or correlation):
-        raise UsageError("texts are shown of one topic: give --topic, and not --correlation")
     typed = [text for text in (qrels, run, other_run) if text is not None]
     if run is None or are_typed(typed):
         warnings, text = _typed(typed, wanted, inputs.policy, output_format)
@@ -99,7 +97,7 @@ def command(
     if correlation and (topic is None or other_run is None):
         raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
     if topic is None or correlation:
-        refuse("collection", "questions", "documents", why="is for the texts of one topic: give --topic, and not --correlation")
+        refuse("collection", "questions", "documents", why="is for texts of one topic: give --topic, not --correlation")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
     if topic is None:

@@ -96,13 +96,7 @@ def command(
         from cranfield.report.report_files import check_name, write
         from cranfield.texts.facts import NO_FACTS
 
-        carries = check_name(output) in CARRYING
-        if texts is None or not carries:
-            refuse(
-                "text_budget", why="is of the texts that a page carries: give --collection, and an .html file with -o"
-            )
-        if not carries:
-            refuse("documents", why="are texts that only a page carries: give -o an .html file")
+        carries = _carries_texts(check_name(output), texts)
         report = gather(
             inputs.experiment(qrels, runs, digest=True, progress=progress, rows=True),
             measures or DEFAULT_MEASURES,
@@ -123,6 +117,16 @@ def command(
     names = write(report, output)
     told = [finding for finding in report.findings if finding.doubtful or finding.code == "topic-set"]
     options.show("".join(f"{name}\n" for name in names), [*told, *lacking])
+
+
+def _carries_texts(form: str, texts: TextSource | None) -> bool:
+    """Whether a form of report carries texts; what is of them and would not count is refused."""
+    carries = form in CARRYING
+    if texts is None or not carries:
+        refuse("text_budget", why="is of the texts that a page carries: give --collection, and an .html file with -o")
+    if not carries:
+        refuse("documents", why="are texts that only a page carries: give -o an .html file")
+    return carries
 
 
 def _with_texts(report: Report, texts: TextSource, budget: int, *, carries: bool) -> tuple[Report, list[Finding]]:

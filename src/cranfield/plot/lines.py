@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from cranfield.plot.curves import Curves, Point, interpolation
 from cranfield.plot.labels import beside_lines, end_labels
@@ -19,7 +19,8 @@ FEW = 4  # runs of which a picture shows everything; of more it shows what can s
 DOTS = [2, 2]
 THIN = 0.7  # lines of systems that are not named
 RUN, SECOND, SHARED = "run", "second", "shared"
-STEPS, STRAIGHT = "step-before", "linear"
+STEPS: Final = "step-before"
+STRAIGHT: Final = "linear"
 
 
 class Chosen(TypedDict):
@@ -64,13 +65,13 @@ def lines(
     across = [point.x for point in curves.points] or [0.0, 1.0]
     data = chart_of(rows)
     base = hued(data).encode(
-        x=_axis("x", curves.x, min(across), max(across)),
-        y=_axis("y", curves.y, low, high),
+        x=_across(curves.x, min(across), max(across)),
+        y=_upwards(curves.y, low, high),
         color=hue(),
         detail="label:N",
         tooltip=["label:N", alt.Tooltip("x:Q", title=curves.x), alt.Tooltip("y:Q", title=curves.y, format=".4f")],
     )
-    join = STEPS if curves.steps else STRAIGHT
+    join: Literal["step-before", "linear"] = STEPS if curves.steps else STRAIGHT
     of_runs = base.transform_filter(alt.datum.part == RUN)
     layers = [
         of_runs.transform_filter(OTHERS).mark_line(strokeWidth=THIN, interpolate=join),
@@ -153,11 +154,11 @@ def raw_and_interpolated(
         return lines(over, theme=theme, title=title, caption=caption, y_domain=(0.0, 1.0), **chosen)
     named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
     tooltip = [
-        "system:N",
+        alt.Tooltip("system:N"),
         alt.Tooltip("x:Q", title="recall"),
         alt.Tooltip("y:Q", title="precision", format=".4f"),
     ]
-    x, y = _axis("x", "recall", 0.0, 1.0), _axis("y", "precision", 0.0, 1.0)
+    x, y = _across("recall", 0.0, 1.0), _upwards("precision", 0.0, 1.0)
     at_levels = chart_of([_row(point, RUN) for point in over.points])
     after_each, stepped, square = (
         hued(data).encode(color=hue(), tooltip=tooltip, x=x, y=y, detail="system:N")
@@ -203,12 +204,12 @@ def band(
     data = chart_of([_row(p, RUN) | {"upper": upper[p.run, p.x]} for p in curves.points if not p.series])
     across = [point.x for point in curves.points] or [0.0, 1.0]
     base = hued(data).encode(
-        x=_axis("x", curves.x, min(across), max(across)),
+        x=_across(curves.x, min(across), max(across)),
         color=hue(),
         detail="system:N",
         tooltip=["system:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
     )
-    height, most = _axis("y", curves.y, 0.0, 1.0), alt.Y("upper:Q", title=curves.y)
+    height, most = _upwards(curves.y, 0.0, 1.0), alt.Y("upper:Q", title=curves.y)
     of_named, of_others = base.transform_filter(NAMED), base.transform_filter(OTHERS)
     layers = [
         of_others.mark_line(strokeWidth=THIN).encode(y=height),
@@ -221,16 +222,26 @@ def band(
     return _finished(layers, look, texts=named, title=title, caption=caption, named=named)
 
 
-def _axis(field: Literal["x", "y"], title: str, low: float, high: float) -> alt.X | alt.Y:
-    """An axis with limits of all rows: it stays where it is when some are left out."""
+def _across(title: str, low: float, high: float) -> alt.X:
+    """The axis below, with limits of all rows: it stays where it is when some are left out."""
+    import altair as alt
+
+    return alt.X("x:Q", title=title, scale=_limited(low, high))
+
+
+def _upwards(title: str, low: float, high: float) -> alt.Y:
+    """The axis to the left, likewise."""
+    import altair as alt
+
+    return alt.Y("y:Q", title=title, scale=_limited(low, high))
+
+
+def _limited(low: float, high: float) -> alt.Scale:
     import altair as alt
 
     if not low < high:
         low, high = low - 0.5, high + 0.5
-    channel: alt.X | alt.Y = {"x": alt.X, "y": alt.Y}[field](
-        f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False)
-    )
-    return channel
+    return alt.Scale(domain=[low, high], nice=False, zero=False)
 
 
 def _finished(

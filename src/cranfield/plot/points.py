@@ -108,7 +108,8 @@ def _topics(scored: Sequence[TopicPoint], limits: alt.Scale, look: Theme) -> alt
         alt.Tooltip("a:Q", title="upwards", format=".4f"),
         alt.Tooltip("b:Q", title="across", format=".4f"),
     ]
-    return points.encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
+    chart: alt.Chart = points.encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
+    return chart
 
 
 def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart:
@@ -169,7 +170,10 @@ def pareto(subject: Subject) -> Chart:
         [(run.cost, run.mean) for run in runs if run not in named],
         frame,
         look,
-        lines=[*_along_steps(front), *((run.cost, run.low, run.cost, run.high) for run in runs if run.low is not None)],
+        lines=[
+            *_along_steps(front),
+            *((run.cost, run.low, run.cost, run.high) for run in runs if run.low is not None and run.high is not None),
+        ],
     )
     layers = [*_runs_by_cost(runs, front, (x, y, low), look), *name_layers(names, look)]
     all_named = len(named) == len(runs)

@@ -44,7 +44,7 @@ class PairFigures(NamedTuple):
         )
 
 
-class Known:
+class KnownNumbers:
     """The numbers that the page has anyway: scores[system, measure, topic], and of each measure its pairs; with the
     names by which rows call systems and topics.
     """
@@ -63,18 +63,18 @@ class Known:
             return None
         numbers = np.array(values, dtype=np.float64)
         if "topic" in fields:
-            at = self._places(rows, "system", self._systems), self._places(rows, "topic", self._topics)
-            if None not in at[0] and None not in at[1]:
-                same = (self._scores[at[0], :, at[1]] == numbers[:, None]).all(axis=0)
+            systems, topics = _places(rows, "system", self._systems), _places(rows, "topic", self._topics)
+            if systems is not None and topics is not None:
+                same = (self._scores[systems, :, topics] == numbers[:, None]).all(axis=0)
                 return {"scores": int(np.argmax(same))} if same.any() else None
         if "other" in fields:
-            at = self._places(rows, "system", self._systems), self._places(rows, "other", self._systems)
+            systems, others = _places(rows, "system", self._systems), _places(rows, "other", self._systems)
             figure = "difference" if name == "gain" else name
-            if figure in PairFigures._fields and None not in at[0] and None not in at[1]:
-                return self._pair_column(figure, at, numbers)
+            if figure in PairFigures._fields and systems is not None and others is not None:
+                return self._pair_column(figure, (systems, others), numbers)
         return None
 
-    def _pair_column(self, figure: str, at: tuple[list[int | None], list[int | None]], numbers: Floats) -> Found:
+    def _pair_column(self, figure: str, at: tuple[list[int], list[int]], numbers: Floats) -> Found:
         for measure, figures in enumerate(self._pairs):
             held = getattr(figures, figure)[at]
             for sign in (1, -1):
@@ -82,15 +82,17 @@ class Known:
                     return {"pairs": measure, "figure": figure, "sign": sign}
         return None
 
-    @staticmethod
-    def _places(rows: Sequence[Row], field: str, numbers: Mapping[str, int]) -> list[int | None]:
-        return [numbers.get(str(row[field])) for row in rows]
+
+def _places(rows: Sequence[Row], field: str, numbers: Mapping[str, int]) -> list[int] | None:
+    """The number of what each row is about, None where one is about something else."""
+    places = [numbers[str(row[field])] for row in rows if str(row[field]) in numbers]
+    return places if len(places) == len(rows) else None
 
 
-class Columns:
+class CarriedColumns:
     """Lists that are carried once, and tables of rows made of them.
 
-    >>> columns = Columns(Known(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
+    >>> columns = CarriedColumns(KnownNumbers(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
     >>> rows = [{"system": "a", "topic": "1", "score": 0.5}, {"system": "a", "topic": "2", "score": 0.25}, {"x": 1}]
     >>> columns.table(rows)[0]["columns"]
     {'system': {'all': 'a'}, 'topic': {'list': 0}, 'score': {'scores': 0}}
@@ -98,7 +100,7 @@ class Columns:
     ({'count': 1, 'columns': {'x': {'all': 1}}}, [['1', '2']])
     """
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownNumbers) -> None:
         self.lists: list[list[Json]] = []
         self._known = known
         self._numbers: dict[str, int] = {}
