@@ -279,7 +279,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
     assert (done.exit, "'nan' of poor is not a number that can be drawn" in done.stderr) == (3, True)
     costs.write_text("run,latency\n\n")
     done = command_line("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
-    assert (done.exit, "costs.csv: no run in it" in done.stderr) == (3, True)
+    assert (done.exit, "costs.csv: is not a table of run attributes" in done.stderr) == (3, True)
     costs.write_text("run,latency\npoor,fast\n")
     cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
         (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
