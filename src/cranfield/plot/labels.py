@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -56,9 +56,10 @@ def kept_apart(chart: alt.Chart, fields: Sequence[str], gap: float, low: float, 
     """
     import altair as alt
 
-    order = [alt.SortField("label_number")]
+    order: list[alt.SortField | dict[str, str]] = [alt.SortField("label_number")]
+    first: list[alt.SortField | dict[str, str]] = [alt.SortField(field) for field in fields]
     return (
-        chart.transform_window(label_number="row_number()", sort=[alt.SortField(field) for field in fields])
+        chart.transform_window(label_number="row_number()", sort=first)
         .transform_joinaggregate(label_count="count()")
         .transform_calculate(label_gap=f"min({gap}, {high - low} / max(datum.label_count - 1, 1))")
         .transform_calculate(free=f"datum['{fields[0]}'] - datum.label_number * datum.label_gap")
@@ -93,7 +94,7 @@ def row_axis(count: int, look: Theme, *, wanted: float) -> tuple[float, alt.Axis
 
     step = look.row(count, wanted)
     font = max(look.font * 0.6, min(look.font, step / LINE))
-    overlap: bool | str = False if font * LINE <= step + 0.5 else "greedy"
+    overlap: Literal[False, "greedy"] = False if font * LINE <= step + 0.5 else "greedy"
     return step, alt.Axis(labelLimit=WHOLE, labelFontSize=font, labelOverlap=overlap)
 
 

@@ -148,12 +148,7 @@ def agreement(subject: Subject) -> Chart:
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
     rows: list[Row] = [
-        {"measure": a, "other_measure": b}
-        | (
-            {"value": None, "shown": UNDEFINED}
-            if np.isnan(value)
-            else {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
-        )
+        {"measure": a, "other_measure": b} | _written(value)
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(gains[:, i], gains[:, j]))]
@@ -270,9 +265,16 @@ def rank_shares(scores: Floats) -> Floats:
     return times_at_rank / RESAMPLES
 
 
+def _written(value: float) -> Row:
+    """A coefficient, and how it is written into its cell."""
+    if np.isnan(value):
+        return {"value": None, "shown": UNDEFINED}
+    return {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
+
+
 def _square(
     rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, of: str = "system"
-) -> alt.Chart | alt.LayerChart:
+) -> Chart:
     """Names against names; the numbers are written into the cells if there is room for them."""
     import altair as alt
 
@@ -289,4 +291,5 @@ def _square(
     cells = base.mark_rect(stroke=GRID, strokeWidth=min(1.0, step / 20)).encode(color=colour)
     text = base.mark_text(fontSize=look.font - 2).encode(text="shown:N")
     layered = alt.layer(cells, text) if written else cells
-    return layered.properties(width=alt.Step(step), height=alt.Step(step))
+    square: Chart = layered.properties(width=alt.Step(step), height=alt.Step(step))
+    return square

@@ -124,7 +124,7 @@ def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart
     ]
     # By the logarithm: most lie together in few squares.
     shades = alt.Scale(type="log", domain=[1, max(2, int(counts.max()))], range=list(SHADES[2:]), interpolate="rgb")
-    return (
+    squares: alt.Chart = (
         chart_of(rows)
         .mark_rect()
         .encode(
@@ -136,6 +136,7 @@ def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart
             tooltip=["topics:Q"],
         )
     )
+    return squares
 
 
 @picture("pareto", measures=("nDCG@10",), uses=("costs", "highlight"))
