@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check docs bench bench-against mutants record sanitize clean
+.PHONY: demo test check docs picture bench bench-against mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -23,6 +23,10 @@ check: $(VENV)/.test-installed
 # The pages that are written by the program itself; a test checks that they are current.
 docs: $(VENV)/.installed
 	$(BIN)/cranfield measures --markdown > docs/measures.md
+
+# The picture that README.md opens with. It needs a browser.
+picture: $(VENV)/.test-installed
+	$(BIN)/python docs/pictures/report.py
 
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed

@@ -216,7 +216,7 @@ def forest_caption(comparison: Comparison) -> str:
 
 def forest_of(
     comparison: Comparison, panel: Panel, look: Theme, baselines: Sequence[int] | None = None
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """The pairs of one measure, the largest gain first; or every system against each of some baselines. Each row then
     has its `baseline`, and those of one are to be shown.
     """

@@ -148,7 +148,7 @@ def agreement(subject: Subject) -> Chart:
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
     rows: list[Row] = [
-        {"measure": a, "other_measure": b} | _written(value)
+        {"measure": a, "other_measure": b, **_written(value)}
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(gains[:, i], gains[:, j]))]
@@ -272,9 +272,7 @@ def _written(value: float) -> Row:
     return {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
 
 
-def _square(
-    rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, of: str = "system"
-) -> Chart:
+def _square(rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, of: str = "system") -> Chart:
     """Names against names; the numbers are written into the cells if there is room for them."""
     import altair as alt
 

@@ -76,13 +76,13 @@ function topicKey(order) {
 }
 
 // What was asked, in short: the first field of the question, where the page has it.
-const questionOf = (t) => data.questions?.[t]?.[0]?.[1] ?? "";
+const askedOn = (t) => data.questions?.[t]?.[0]?.[1] ?? "";
 
 function sortedTopics() {
   const turned = state.order.startsWith("-") ? -1 : 1;
   const key = topicKey(state.order.replace(/^-/, ""));
   const wanted = state.filter.toLowerCase();
-  const isWanted = (t) => [data.topics[t], questionOf(t)].some((text) => text.toLowerCase().includes(wanted));
+  const isWanted = (t) => [data.topics[t], askedOn(t)].some((text) => text.toLowerCase().includes(wanted));
   const kept = data.topics.map((_, t) => t).filter(isWanted);
   if (key === null) return kept.sort((a, b) => turned * collator.compare(data.topics[a], data.topics[b]) || a - b);
   const keys = new Map(kept.map((t) => [t, key(t)]));
@@ -121,7 +121,7 @@ function drawTopics() {
   const rows = topics.map((t) => {
     const open = html("button", { type: "button", class: "link", onclick: () => choose({ topic: t }) }, data.topics[t]);
     const apart = difference(t);
-    const asked = questionOf(t) ? html("span", { class: "asked" }, questionOf(t)) : null;
+    const asked = askedOn(t) ? html("span", { class: "asked" }, askedOn(t)) : null;
     return html("tr", {}, html("th", { scope: "row" }, open, asked),
       state.first === null ? null : html("td", { class: "n" }, apart === null ? "–" : signed(apart)),
       systems.map((i) => {
