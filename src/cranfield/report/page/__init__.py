@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -128,8 +129,9 @@ def _carried(report: Report, carried: list[Explained]) -> str:
     )
     if len(carried) == len(report.systems) * len(report.results.measures):
         return f"{documents}. It explains how every score arises."
-    pairs = [f"{report.results.measures[part.measure]} of {report.systems[part.system]}" for part in carried]
-    explained = f" It explains how these arise: {some(pairs, 12)}." if pairs else ""
+    by_measure = Counter(str(report.results.measures[part.measure]) for part in carried)
+    counts = some([f"{name} of {plural(count, 'system')}" for name, count in by_measure.items()], 12)
+    explained = f" It explains every step of {counts}." if carried else ""
     others = " For other scores it gives the command that explains them." if commands(report) else ""
     return f"{documents}.{explained}{others}"
 

@@ -2,7 +2,8 @@
 const pictures = JSON.parse(byId("pictures-data").textContent);
 const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
 const drawings = new Map(); // of each figure: its picture, its view, what it was drawn for
-const SMALLEST = 250; // pixels across that a picture can still be read at
+const SMALLEST = 180; // pixels across that a plot can still be read at
+const SHRUNK = 0.85; // to this, letters are still large enough
 
 // --- The specification of a picture for what is chosen
 
@@ -74,31 +75,55 @@ function paramOf(name) {
 
 const OF_NAMES = new Set(["sort", "domain", "values", "title", "text", "field"]); // what may be a name and no colour
 
-// A copy of a specification with rows for tables, and with the colours of a dark page where the page is dark.
-function filled(part, key) {
-  if (Array.isArray(part)) return part.map((item) => filled(item, key));
+// A copy of a specification with rows for tables, and with the colours of a dark page where it is for one.
+function filled(part, dark, key) {
+  if (Array.isArray(part)) return part.map((item) => filled(item, dark, key));
   if (typeof part === "string") {
-    if (!darkPage.matches || OF_NAMES.has(key)) return part;
+    if (!dark || OF_NAMES.has(key)) return part;
     return part.replace(/#[0-9a-f]{6}\b/gi, (colour) => pictures.dark[colour.toLowerCase()] ?? colour);
   }
   if (part === null || typeof part !== "object") return part;
   if ("table" in part && key === "values") return rowsOf(pictures.tables[part.table]);
   const copy = {};
-  for (const [name, item] of Object.entries(part)) copy[name] = filled(item, name);
+  for (const [name, item] of Object.entries(part)) copy[name] = filled(item, dark, name);
   return copy;
 }
 
-function specificationOf(picture, width) {
+// Places that are given in pixels across move with the width, and what stands beside each other stands below.
+function squeezed(part, share) {
+  if (Array.isArray(part)) return part.forEach((item) => squeezed(item, share));
+  if (part === null || typeof part !== "object") return;
+  for (const [name, item] of Object.entries(part)) {
+    if ((name === "x" || name === "x2") && typeof item?.value === "number") item.value *= share;
+    else if (name === "legend" && item?.orient === "top") Object.assign(item, { columns: 1, direction: "vertical" });
+    else if (name !== "values") squeezed(item, share);
+  }
+}
+
+function specificationOf(picture, width, dark) {
   const carried = pictures.specs[picture.specs[state.measure]];
-  const spec = filled({ ...carried, config: pictures.configs[carried.config] });
+  const spec = filled({ ...carried, config: pictures.configs[carried.config] }, dark);
   for (const param of spec.params ?? []) {
     const value = paramOf(param.name);
     if (value !== undefined) param.value = value;
   }
-  spec.background = null;
+  delete spec.title; // it stands above the picture
   spec.padding = { left: 2, right: 2, top: 4, bottom: 4 };
-  if (typeof spec.width === "number") spec.width = Math.min(spec.width, Math.max(SMALLEST, width));
+  if (typeof spec.width === "number" && spec.width > width) {
+    squeezed(spec, width / spec.width);
+    spec.width = width;
+  }
   return spec;
+}
+
+// The picture in an element that is in no page yet. On the page it has no ground of its own.
+async function embedded(picture, width, dark) {
+  const place = html("div");
+  const spec = specificationOf(picture, width, dark);
+  const made = await vegaEmbed(place, { ...spec, background: null, config: { ...spec.config, background: null } }, {
+    mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: pointedAt,
+  });
+  return { view: made.view, svg: place.querySelector("svg") };
 }
 
 // --- Drawing
@@ -128,55 +153,56 @@ function captionOf(text) {
 }
 
 function titled(figure, picture) {
-  figure.querySelector("h3").textContent = filledTitle(picture.titles[state.measure]);
+  const title = filledTitle(picture.titles[state.measure]);
+  figure.querySelector("h3").textContent = title;
+  figure.querySelector(".drawing").setAttribute("aria-label", `${title}. Arrow keys go through what it shows.`);
+  for (const button of figure.querySelectorAll(".downloads button")) {
+    button.setAttribute("aria-label", `${button.textContent}: ${title}`);
+  }
   figure.querySelector("figcaption p").textContent = captionOf(picture.captions[state.measure]);
 }
 
+const keyOf = (figure) => `${selectionKey()} ${figure.clientWidth}`;
+
 async function drawPicture(figure) {
   const drawing = drawings.get(figure);
-  const key = `${selectionKey()} ${figure.clientWidth}`;
-  if (drawing.key === key) return;
-  drawing.key = key;
-  titled(figure, drawing.picture);
+  const key = keyOf(figure);
   const box = figure.querySelector(".drawing");
   const why = undrawn(drawing.picture);
   figure.querySelector(".downloads").hidden = Boolean(why);
-  if (why) {
-    drawing.view?.finalize();
-    drawing.view = null;
-    box.replaceChildren(html("p", {}, why));
-    box.classList.remove("stale", "paper");
-    return;
-  }
-  const label = figure.querySelector("h3").textContent;
-  // Drawn off the page, then put in place of what was there: nothing jumps.
-  const draw = async (width) => {
-    const place = html("div");
-    const made = await vegaEmbed(place, specificationOf(drawing.picture, width), {
-      mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: pointedAt,
-    });
-    return { view: made.view, svg: place.querySelector("svg") };
-  };
-  const room = box.clientWidth;
-  let made = await draw(Infinity);
-  const natural = Number(made.svg.getAttribute("width"));
-  if (natural > room && made.view.width() > SMALLEST) { // what stands beside the plot is as wide as it is
-    made.view.finalize();
-    made = await draw(made.view.width() - (natural - room));
-  }
-  if (drawing.key !== key) return made.view.finalize(); // something else was chosen meanwhile
+  const dark = darkPage.matches;
+  let made = { view: null, svg: html("p", {}, why) };
+  if (!why) made = await embeddedIn(box.clientWidth, drawing.picture, dark);
+  if (keyOf(figure) !== key) return made.view?.finalize(); // something else was chosen meanwhile
+  titled(figure, drawing.picture);
   drawing.view?.finalize();
-  drawing.view = made.view;
-  drawing.marks = null;
-  put(made.svg, { role: "img", "aria-label": label }, []);
-  for (const part of made.svg.querySelectorAll("[aria-label], [role], [aria-roledescription]")) {
-    for (const name of ["aria-label", "role", "aria-roledescription"]) part.removeAttribute(name);
-  }
-  made.svg.removeAttribute("style");
+  Object.assign(drawing, { view: made.view, marks: null, at: undefined });
   box.replaceChildren(made.svg);
   box.classList.remove("stale", "paper");
-  made.view.addEventListener("click", (_, item) => openTopicOf(item));
+  box.classList.toggle("dark", dark);
+  if (!why) {
+    markAsPicture(made.svg, figure.querySelector("h3").textContent);
+    made.view.addEventListener("click", (_, item) => openTopicOf(item));
+  }
   if (figure.querySelector(".rows:not([hidden])")) showRows(figure);
+}
+
+// As wide as there is room for. What stands beside the plot is as wide as it is.
+async function embeddedIn(room, picture, dark) {
+  const made = await embedded(picture, Infinity, dark);
+  const natural = Number(made.svg.getAttribute("width"));
+  if (natural * SHRUNK <= room) return made;
+  made.view.finalize();
+  return embedded(picture, Math.max(SMALLEST, made.view.width() - (natural - room)), dark);
+}
+
+// One picture to a screen reader; what is in it is told by its table and by keys.
+function markAsPicture(drawn, label) {
+  for (const part of drawn.querySelectorAll("[aria-label], [role], [aria-roledescription]")) {
+    for (const name of ["aria-label", "role", "aria-roledescription"]) part.removeAttribute(name);
+  }
+  drawn.removeAttribute("style");
+  put(drawn, { role: "img", "aria-label": label }, []);
 }
 
 const seen = new Set(); // figures in sight, or near it
@@ -188,17 +214,21 @@ const watcher = new IntersectionObserver((entries) => {
   drawNext();
 }, { rootMargin: "300px" });
 
+// A browser may put off for ever what has no limit.
+const idle = () => new Promise((go) => (window.requestIdleCallback ? requestIdleCallback(go, { timeout: 100 }) : setTimeout(go)));
+
 // Those in sight are drawn first, the others when there is nothing else to do.
 let drawingNow = false;
 async function drawNext() {
   if (drawingNow) return;
   drawingNow = true;
-  const waiting = () => [...drawings.keys()].filter((figure) => drawings.get(figure).key !== `${selectionKey()} ${figure.clientWidth}`);
+  const waiting = () => [...drawings.keys()].filter((figure) => drawings.get(figure).key !== keyOf(figure));
   for (let left = waiting(); left.length; left = waiting()) {
     const figure = left.find((one) => seen.has(one)) ?? left[0];
-    if (!seen.has(figure)) await new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go));
-    await drawPicture(figure).catch((error) => { console.error(error); drawings.get(figure).key = "failed"; });
-    if (drawings.get(figure).key === "failed") drawings.delete(figure);
+    if (!seen.has(figure)) await idle();
+    const key = keyOf(figure);
+    await drawPicture(figure).catch((error) => console.error(error));
+    drawings.get(figure).key = key; // one that fails is not tried again until something else is chosen
   }
   drawingNow = false;
   document.documentElement.dataset.drawn = "all";
@@ -261,12 +291,15 @@ function walkMarks(figure, event) {
   drawing.at = Math.max(0, Math.min(last, (drawing.at ?? (STEPS[event.key] > 0 ? -1 : last + 1)) + STEPS[event.key]));
   const mark = marks[drawing.at];
   const box = figure.querySelector(".drawing");
-  const picture = box.querySelector("svg").getBoundingClientRect();
+  const drawn = box.querySelector("svg");
+  const picture = drawn.getBoundingClientRect();
+  const scale = picture.width / Number(drawn.getAttribute("width"));
+  const [x, y] = [picture.left + mark.x * scale, picture.top + mark.y * scale];
   const ring = box.querySelector(".ring") ?? box.appendChild(html("span", { class: "ring", "aria-hidden": "true" }));
   const frame = box.getBoundingClientRect();
-  ring.style.left = `${picture.left - frame.left + box.scrollLeft + mark.x}px`;
-  ring.style.top = `${picture.top - frame.top + box.scrollTop + mark.y}px`;
-  tip(picture.left + mark.x, picture.top + mark.y, mark.told);
+  ring.style.left = `${x - frame.left + box.scrollLeft}px`;
+  ring.style.top = `${y - frame.top + box.scrollTop}px`;
+  tip(x, y, mark.told);
 }
 
 function leaveMarks(figure) {
@@ -329,21 +362,25 @@ function csvOf(figure) {
   return `${[header.map(quoted).join(","), ...lines].join("\n")}\n`;
 }
 
-// On white, as in print: a drawing of a dark page is of no use elsewhere.
+// As it would be saved by the library: light, on white, in its own size.
 async function svgOf(figure) {
-  const { view } = drawings.get(figure);
-  return view.toSVG();
+  const place = html("div");
+  const spec = specificationOf(drawings.get(figure).picture, Infinity, false);
+  const { view } = await vegaEmbed(place, { ...spec, background: "#ffffff", title: figure.querySelector("h3").textContent }, {
+    mode: "vega-lite", ast: true, actions: false, defaultStyle: false,
+  });
+  const text = await view.toSVG();
+  view.finalize();
+  return text;
 }
 
 function downloads(figure, picture) {
-  const name = `${picture.name}-${measure().name.replace(/[^\w@.-]+/g, "_")}`;
+  const name = () => `${picture.name}-${measure().name.replace(/[^\w@.-]+/g, "_")}`;
   const button = (label, press) => html("button", { type: "button", onclick: press }, label);
   const rows = button("Table", (event) => toggleRows(figure, event.target));
   rows.setAttribute("aria-expanded", "false");
-  const title = () => figure.querySelector("h3").textContent;
-  const named = [rows, button("SVG", async () => save(`${name}.svg`, "image/svg+xml", await svgOf(figure))),
-    button("CSV", () => save(`${name}.csv`, "text/csv", csvOf(figure)))];
-  for (const one of named) one.setAttribute("aria-label", `${one.textContent} of ${title()}`);
+  const named = [rows, button("SVG", async () => save(`${name()}.svg`, "image/svg+xml", await svgOf(figure))),
+    button("CSV", () => save(`${name()}.csv`, "text/csv", csvOf(figure)))];
   return html("div", { class: "row downloads" }, named);
 }
 
@@ -353,7 +390,7 @@ function startPictures() {
     const picture = pictures.pictures.find((one) => one.name === figure.dataset.chart);
     drawings.set(figure, { picture, view: null, key: "", marks: null });
     const box = figure.querySelector(".drawing");
-    put(box, { tabindex: 0, role: "group", "aria-label": `${picture.titles[0]}: arrow keys go through what it shows`,
+    put(box, { tabindex: 0, role: "group",
       onkeydown: (event) => walkMarks(figure, event), onblur: () => leaveMarks(figure) }, []);
     figure.append(downloads(figure, picture), html("div", { class: "rows", hidden: true }));
     watcher.observe(figure);

@@ -25,17 +25,21 @@ function systemPicker() {
   const boxes = byMean().map((i) => {
     const box = html("input", { type: "checkbox", value: i, disabled: i === data.baseline,
       onchange: (event) => choose(toggled(i, event.target.checked)) });
-    const swatch = svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("path", { d: "M0 5h26" }));
+    const line = svg("path", { d: "M0 5h26" });
+    const swatch = svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, line);
     listeners.push(() => {
       box.checked = isShown(i);
       const place = namedSystems().indexOf(i);
       const colours = darkPage.matches ? data.dark_colours : data.colours;
-      swatch.firstChild.style.stroke = place < 0 || !isShown(i) ? "var(--rule)" : colours[place % colours.length];
+      line.style.stroke = place < 0 || !isShown(i) ? "var(--rule)" : colours[place % colours.length];
     });
     return html("label", {}, box, swatch, data.systems[i]);
   });
   listeners.push(() => { summary.textContent = `Systems: ${pickedByMean().length} of ${data.systems.length}`; });
-  const only = (systems) => () => choose({ systems: systems(), ...(asked.baseline !== null && !systems()?.includes(asked.baseline) && systems() !== null ? { baseline: null } : {}) });
+  const only = (which) => () => {
+    const systems = which();
+    choose(systems === null || systems.includes(asked.baseline) ? { systems } : { systems, baseline: null });
+  };
   const button = (label, systems) => html("button", { type: "button", onclick: only(systems) }, label);
   const picker = html("details", { class: "picker" }, summary, html("div", {},
     html("div", { class: "row" }, button("All", () => null), button("Best 5", () => byMean().slice(0, 5)), button("None", () => [])),
@@ -57,10 +61,9 @@ function drawControls() {
   if (several) parts.push(systemPicker());
   if (several && data.baseline === null) {
     parts.push(select("Baseline", [["", "the best shown"], ...names], () => state.baseline ?? "",
-      (value) => choose({ baseline: value === "" ? null : Number(value),
-        ...(value !== "" && !isShown(Number(value)) ? { systems: toggled(Number(value), true).systems } : {}) })));
+      (value) => choose({ baseline: value === "" ? null : Number(value) })));
   }
-  byId("controls").append(html("div", { class: "row" }, parts), html("p", { id: "told", class: "reading", role: "status" }));
+  byId("controls").append(html("div", { class: "row" }, parts));
   const filter = html("input", { type: "search", size: 12,
     oninput: (event) => choose({ filter: event.target.value }, { replace: true }) });
   listeners.push(() => { if (filter.value !== state.filter) filter.value = state.filter; });
@@ -85,6 +88,7 @@ function drawTold() {
       `letters are those of all ${data.systems.length}, and bold is the best of all.`);
   }
   byId("told").textContent = lines.join(" ");
+  byId("told").hidden = !lines.length;
 }
 
 function drawTopic() {

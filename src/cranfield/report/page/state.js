@@ -18,14 +18,14 @@ const allShown = () => state.systems === null;
 // The system that others are set against by a measure: the baseline, or the best of those shown.
 const reference = (of = measure()) => state.baseline ?? pickedByMean(of)[0] ?? null;
 
-// What follows from what was asked: a baseline is always shown, two systems are always compared.
+// What follows from what was asked: a baseline is always shown, and two systems are compared where two are shown.
 function settle() {
   Object.assign(state, asked);
   if (data.baseline !== null) state.baseline = data.baseline;
   if (state.systems !== null) {
     const chosen = new Set(state.systems);
     if (state.baseline !== null) chosen.add(state.baseline);
-    state.systems = chosen.size === data.systems.length ? null : [...chosen].sort((a, b) => a - b);
+    asked.systems = state.systems = chosen.size === data.systems.length ? null : [...chosen].sort((a, b) => a - b);
   }
   const pair = [state.first, state.second];
   if (pair.some((i) => i === null || !isShown(i)) || pair[0] === pair[1]) {
