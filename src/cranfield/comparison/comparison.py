@@ -210,6 +210,12 @@ class Comparison(PrintedInNotebooks):
     macro: tuple[Macro, ...] = ()
     figures: tuple[FigureColumn, ...] = ()
     simultaneous: bool = False
+    order: tuple[int, ...] = ()  # in which systems are listed and have letters; as they were given, if there is none
+
+    @property
+    def listed(self) -> tuple[int, ...]:
+        """The numbers of the systems in the order in which they are listed."""
+        return self.order or tuple(range(len(self.systems)))
 
     @property
     def holds_together(self) -> bool:
@@ -243,7 +249,7 @@ class Comparison(PrintedInNotebooks):
 
     def letter(self, system: int) -> str:
         """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
-        again, place = divmod(system, len(ascii_lowercase))
+        again, place = divmod(self.listed.index(system), len(ascii_lowercase))
         return ascii_lowercase[place] + (str(again + 1) if again else "")
 
     def beaten_by(self, panel: Panel, system: int) -> list[int]:

@@ -81,11 +81,11 @@ def systems_grid(comparison: Comparison) -> Grid:
     header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
     header += [_on(efficiency_columns.header(column.figure), column.collection) for column in comparison.figures]
     rows: list[list[str | Cell]] = []
-    for number, system in enumerate(comparison.systems):
+    for number in comparison.listed:
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
         unjudged = [_shown_share(float(unjudged[number])) for unjudged in shares.values()]
         figures = [efficiency_columns.shown(column.figure, column.values[number]) for column in comparison.figures]
-        rows.append([comparison.letter(number), system, *means, *unjudged, *figures])
+        rows.append([comparison.letter(number), comparison.systems[number], *means, *unjudged, *figures])
     return _captioned(comparison, Grid(header, rows, labels=2))
 
 
@@ -362,7 +362,7 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
 def _letters(comparison: Comparison, beaten: list[int]) -> str:
     """A letter for each system, and a count of them where there are more than letters."""
     if len(beaten) <= len(ascii_lowercase):
-        return "".join(map(comparison.letter, beaten))
+        return "".join(map(comparison.letter, sorted(beaten, key=comparison.listed.index)))
     others = len(comparison.systems) - 1
     return "all" if len(beaten) == others else f"{len(beaten)} of {others}"
 

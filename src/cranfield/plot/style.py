@@ -22,7 +22,6 @@ Row: TypeAlias = dict[str, str | float | None]  # what a mark of a chart shows
 # Eight colours, each at 3:1 or more on white, that people with any kind of colour blindness tell apart. They are for
 # marks: what is written has the colour of ink, beside a mark in the colour of its system.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b176ff", "#894e76", "#3b6227", "#eb144e", "#4e3bc4")
-DASHES: tuple[Sequence[int], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))  # of the report's own lines
 GROUND = "#ffffff"  # what is printed must not depend on a page
 INK = "#222222"  # of text, and of lines that belong to no system: ideals, zero
 GREY = "#8f8f8f"  # of systems that are not named, and of what is neither good nor bad

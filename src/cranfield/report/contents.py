@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.comparison.comparison import Comparison, Panel
@@ -119,7 +119,8 @@ def gather(
     if len(evaluated.runs) > 1:
         judgements = experiment.judgements(evaluated.measures)
         of_runs = Evaluated(evaluated, {run: [run] for run in evaluated.runs}, judgements)
-        comparison = compare_results({"": of_runs}, wanted, question)
+        compared = compare_results({"": of_runs}, wanted, question)
+        comparison = replace(compared, order=_best_first(compared))
     findings = [*(evaluated if comparison is None else comparison).warnings, *_coverage(experiment, facts)]
     tables, among = experiment.tables(), experiment.policy.topic_set
     subject = f"{plural(len(tables), 'system')} on {experiment.judgements().qrels.name}"
@@ -141,6 +142,13 @@ def gather(
     from cranfield.report.carried_texts import with_texts
 
     return with_texts(report, collection)
+
+
+def _best_first(comparison: Comparison) -> tuple[int, ...]:
+    """The systems in the order of the first measure: letters follow it."""
+    panel = comparison.panels[0]
+    gains = panel.means * (panel.measure.sign or 1)
+    return tuple(np.argsort(-np.nan_to_num(gains, nan=-np.inf), kind="stable").tolist())
 
 
 def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) -> TopDocuments:
