@@ -332,6 +332,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--measure", "plot heatmap qrels.txt a.run b.run -o out/p.json", "-m P@3"),
         Entry("--topic", "plot interpolated qrels.txt a.run b.run -o out/p.json", "--topic t02"),
         Entry("--baseline", "plot forest qrels.txt a.run b.run c.run -m AP -o out/p.json", "--baseline b"),
+        Entry("--highlight", "plot cutoff qrels.txt a.run b.run -o out/p.json", "--highlight b", "--highlight a"),
         Entry("--down-to", "plot cutoff qrels.txt a.run b.run -o out/p.json", "--down-to 4"),
         Entry("--theme", "plot interpolated qrels.txt a.run -o out/p.json", "--theme paper"),
         Entry("--sort", "plot heatmap qrels.txt a.run b.run -m AP -o out/p.json", "--no-sort"),
@@ -793,6 +794,8 @@ plot heatmap qrels.txt a.run b.run -o out/p.gif
 plot heatmap qrels.txt a.run b.run -m AP -m RR -o out/p.json
 plot scatter qrels.txt a.run b.run c.run -m AP -o out/p.json
 plot precision-recall qrels.txt a.run -o out/p.json
+plot cutoff qrels.txt a.run b.run --highlight c -o out/p.json
+plot heatmap qrels.txt a.run b.run --highlight a -o out/p.json
 plot pareto qrels.txt a.run b.run --cost nope -o out/p.json
 plot sweep qrels.txt b.run c.run -m AP -o out/p.json
 plot sweep qrels.txt b.run c.run -m AP --swept swept.csv --along mu -o out/p.json

@@ -15,6 +15,7 @@ from noisy import QRELS, system
 from svg_texts import Drawing, read_drawing
 
 TWO, ONE_TOPIC = ("histogram", "scatter"), ("precision-recall", "ranks")
+HANGING = 14  # pixels that a last label may hang over the column of a paper
 BEYOND = 200  # pixels that titles, legends and axes may take beside the plot
 
 
@@ -30,6 +31,7 @@ def subject(picture: Picture, count: int, theme: str) -> Subject:
         measures=picture.measures,
         topics=("3",) if picture.name in ONE_TOPIC else (),
         costs={name: float((place * 37) % 101) for place, name in enumerate(experiment.names)},
+        parameters={name: {"k1": place // 10, "b": place % 10} for place, name in enumerate(experiment.names)},
         theme=theme,
     )
 
@@ -46,6 +48,8 @@ def test_names_lie_neither_on_each_other_nor_on_points(picture: Picture, count: 
         chart = picture.draw(subject(picture, count, theme))
         drawing = read_drawing(drawn(chart, "svg").decode())
         assert drawing.height <= find_theme(theme).most + BEYOND
+        column = find_theme(theme).column
+        assert column is None or drawing.width <= column + HANGING or picture.name == "p-values"
         assert touching(drawing) == []
         hidden = {text.text for text in drawing.texts for x, y in drawing.points if text.hides(x, y)}
         assert hidden == set()

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from math import log2, log10
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,14 @@ import cranfield
 from commands import command_line
 from cranfield import UsageError
 from cranfield.evaluation.experiment import Experiment
-from cranfield.plot.curves import by_cutoff, discounts, gains, normalised_gains
+from cranfield.plot.curves import discounts, gains, normalised_gains
 from cranfield.plot.labels import LETTER, Frame, near_points
-from cranfield.plot.lines import lines
 from cranfield.plot.matrices import rank_shares
 from cranfield.plot.saving import WRITERS, drawn
-from cranfield.plot.style import GOOD, NEUTRAL, find_theme
+from cranfield.plot.style import BAD, COLOURS, GOOD, GREY, NEUTRAL, caption_of, find_theme
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from noisy import QRELS, RUNS, system, write
+from scene import marks, written
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")
@@ -35,7 +34,7 @@ PARAMETERS = {"poor": {"k1": 0.5, "b": 0.9}, "fair": {"k1": 1.0, "b": 0.4}, "goo
 def subject(picture: Picture, **chosen: Any) -> Subject:
     runs = {name: RUNS[name] for name in ("good", "fair")} if picture.name in TWO else RUNS
     topics = ("3",) if picture.name in ONE_TOPIC else ()
-    costs = {"poor": 1.0, "fair": 2.0, "good": 30.0}
+    costs = {"poor": 3.0, "fair": 2.0, "good": 30.0}
     given: dict[str, Any] = {"costs": costs, "parameters": PARAMETERS, **chosen}
     return Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, topics=topics, **given)
 
@@ -58,39 +57,42 @@ def test_a_picture_can_be_saved_in_every_form(form: str) -> None:
         assert b"https://cdn" not in content
 
 
-def test_a_histogram_shows_the_differences_of_the_library() -> None:
-    specification = find_picture("histogram").draw(subject(find_picture("histogram"))).to_dict()
-    rows = specification["layer"][0]["data"]["values"]
+@pytest.mark.parametrize("sort", [True, False])
+def test_a_histogram_shows_the_differences_of_the_library(sort: bool) -> None:
+    picture = find_picture("histogram")
+    chart = picture.draw(subject(picture, sort=sort))
     results = cranfield.evaluate(QRELS, RUNS, "Rprec")
-    difference = results.of("Rprec", "good") - results.of("Rprec", "fair")
-    assert {row["topic"]: row["difference"] for row in rows} == dict(
-        zip(results.topics, difference.tolist(), strict=True)
-    )
-    values = [row["difference"] for row in rows]
-    assert values == sorted(values, reverse=True)
-    unsorted = find_picture("histogram").draw(subject(find_picture("histogram"), sort=False)).to_dict()
-    assert [row["topic"] for row in unsorted["layer"][0]["data"]["values"]] == list(results.topics)
+    expected = (results.of("Rprec", "good") - results.of("Rprec", "fair")).tolist()
+    expected = sorted(expected, reverse=True) if sort else expected
+    height_of = {float(label["text"].replace("−", "-")): label["y"] for label in marks(chart, "text", "axis-label")}
+    pixels = (height_of[min(height_of)] - height_of[max(height_of)]) / (max(height_of) - min(height_of))
+    bars = sorted(marks(chart, "rect"), key=lambda bar: float(bar["x"]))
+    lengths = [bar["height"] if bar["y"] < height_of[0.0] - 1e-6 else -bar["height"] for bar in bars]
+    assert [length / pixels for length in lengths] == pytest.approx(expected)
 
 
 def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
     specification = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()
     rows = next(layer["data"]["values"] for layer in specification["layer"] if "pair" in str(layer["data"]))
-    expected = sorted(cranfield.compare(Experiment(QRELS, RUNS), "nDCG@10").rows(), key=lambda pair: -pair.difference)
-    assert [(row["pair"], row["low"], row["high"]) for row in rows] == [
-        (f"{pair.system} − {pair.other}", pair.low, pair.high) for pair in expected
-    ]
+    pairs = list(cranfield.compare(Experiment(QRELS, RUNS), "nDCG@10").rows())
+    assert {row["pair"]: (row["low"], row["high"]) for row in rows} == {
+        f"{pair.system} − {pair.other}": (pair.low, pair.high) for pair in pairs
+    }
+    by_gain = sorted(pairs, key=lambda pair: -pair.difference)
+    names = written(find_picture("forest").draw(subject(find_picture("forest"))), "axis-label")
+    assert [name for name in names if "−" in name[1:]] == [f"{pair.system} − {pair.other}" for pair in by_gain]
     alike = {"good": RUNS["good"], "fair": RUNS["fair"], "again": RUNS["good"]}
     chart = find_picture("forest").draw(Subject(experiment=Experiment(QRELS, alike), measures=("AP",))).to_dict()
     rows = next(layer["data"]["values"] for layer in chart["layer"] if "pair" in str(layer["data"]))
     assert {row["pair"]: row["verdict"] for row in rows} == {
-        "good − fair": "significant",
+        "good − fair": "significantly better",
         "good − again": "not significant",
-        "fair − again": "significant",
+        "fair − again": "significantly worse",
     }
     colours = {json.dumps(layer["encoding"].get("color", {}).get("scale")) for layer in chart["layer"]} - {"null"}
     (scale,) = map(json.loads, colours)
-    assert scale["domain"] == ["significant", "not significant"]
-    assert scale["range"] == [GOOD, NEUTRAL]
+    assert scale["domain"] == ["significantly better", "significantly worse", "not significant"]
+    assert scale["range"] == [GOOD, BAD, NEUTRAL]
 
 
 def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:
@@ -121,11 +123,10 @@ def test_a_forest_has_a_panel_a_measure() -> None:
 
 
 def test_an_ideal_that_runs_share_is_drawn_and_named_once() -> None:
-    chart = find_picture("gain").draw(subject(find_picture("gain"), depth=5)).to_dict()
-    rows = chart["layer"][0]["data"]["values"]
+    chart = find_picture("gain").draw(subject(find_picture("gain"), depth=5))
+    rows = chart.to_dict()["data"]["values"]
     assert [row["x"] for row in rows if row["label"] == "ideal"] == [1, 2, 3, 4, 5]
-    (labels,) = (layer["data"]["values"] for layer in chart["layer"] if layer["mark"]["type"] == "text")
-    assert sorted(row["label"] for row in labels) == sorted([*RUNS, "ideal"])
+    assert sorted(written(chart)) == sorted([*RUNS, "ideal"])
 
 
 def test_names_near_points_cover_neither_points_nor_each_other() -> None:
@@ -169,33 +170,29 @@ def test_gain_curves_take_parameters() -> None:
             gains(collected, kind)
 
 
-def test_labels_of_twenty_systems_do_not_touch() -> None:
-    runs = {f"system {number}": system(0.05 * number, number) for number in range(20)}
-    chart = lines(by_cutoff(Experiment(QRELS, runs), "nDCG", range(1, 31))).to_dict()
-    labels = [row for layer in chart["layer"] if layer["mark"]["type"] == "text" for row in layer["data"]["values"]]
-    assert len(labels) == 20
-    look = find_theme("screen")
-    heights = sorted(row["y"] for row in labels)
-    closest = min(b - a for a, b in pairwise(heights))
-    low, high = chart["layer"][0]["encoding"]["y"]["scale"]["domain"]
-    assert closest / (high - low) * look.height >= look.font
-    assert low <= heights[0]
-    assert heights[-1] <= high
-
-
-@pytest.mark.parametrize("kind", ["interpolated", "gain", "rbp"])
-def test_a_picture_of_many_runs_is_high_enough_for_their_names(kind: str) -> None:
-    runs = {f"run {i}": RUNS["good"] for i in range(60)}
+@pytest.mark.parametrize("kind", ["interpolated", "cutoff", "gain", "rbp"])
+def test_of_many_runs_the_best_the_baseline_and_those_to_highlight_are_named(kind: str) -> None:
+    runs = {f"run {number}": system(0.05 * number, number) for number in range(20)}
     picture = find_picture(kind)
-    chart = picture.draw(Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, depth=3)).to_dict()
-    *_, names = (layer for layer in chart["layer"] if layer["mark"]["type"] == "text")
-    places = sorted(row["y"] for row in names["data"]["values"])
-    low, high = next(layer["encoding"]["y"] for layer in chart["layer"] if "scale" in layer["encoding"]["y"])["scale"][
-        "domain"
-    ]
-    font = find_theme("screen").font
-    for one, other in pairwise(places):
-        assert (other - one) / (high - low) * chart["height"] >= font
+    many = Subject(experiment=Experiment(QRELS, runs), measures=picture.measures, depth=10)
+    chosen = replace(many, baseline="run 2", highlight=("run 7",))
+    (best,) = set(written(picture.draw(many))) - {"ideal"}
+    assert set(written(picture.draw(chosen))) - {"ideal"} == {best, "run 2", "run 7"}
+    strokes = {line["stroke"] for line in marks(picture.draw(chosen), "line") if line.get("opacity", 1)}
+    assert strokes >= {GREY, *COLOURS[:3]}
+    assert not strokes & set(COLOURS[3:])
+    assert "Of 20 systems those not named are grey." in caption_of(picture.draw(many))
+
+
+def test_a_run_to_highlight_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.txt", QRELS)
+    runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
+    line = ("plot", "cutoff", qrels, *runs, "-o", tmp_path / "p.json")
+    done = command_line(*line, "--highlight", "fair", "--highlight", "good")
+    assert (done.exit, json.loads((tmp_path / "p.json").read_text())["params"][0]["value"]) == (0, ["fair", "good"])
+    done = command_line(*line, "--highlight", "best")
+    assert done.exit == 2
+    assert "no best in this picture to be named; there are poor, fair, good" in done.stderr
 
 
 def test_names_that_differ_in_their_ends_alone_are_not_cut() -> None:
@@ -225,8 +222,8 @@ def test_where_nothing_differs_pictures_say_so() -> None:
     assert {row["shown"] for row in chart.to_dict()["data"]["values"]} == {"–"}
     assert b"NaN" not in drawn(chart, "json")
     two = dict.fromkeys(("a", "b"), RUNS["good"])
-    histogram = find_picture("histogram").draw(Subject(experiment=Experiment(QRELS, two), measures=("AP",))).to_dict()
-    assert histogram["title"] == "no difference on any topic"
+    histogram = find_picture("histogram").draw(Subject(experiment=Experiment(QRELS, two), measures=("AP",)))
+    assert written(histogram) == ["no difference on any topic"]
 
 
 def test_of_many_runs_by_cost_the_front_is_named() -> None:
@@ -249,7 +246,7 @@ def test_results_draw_themselves() -> None:
     two = cranfield.evaluate(QRELS, {name: RUNS[name] for name in ("good", "fair")}, "AP")
     with pytest.raises(UsageError, match="scatter shows one measure, not 2"):
         two.plot.scatter(measures=["AP", "RR"])
-    assert "AP: good − fair" in json.dumps(two.plot.histogram().to_dict(), ensure_ascii=False)
+    assert written(two.plot.histogram(), "legend-label") == ["good is better", "fair is better"]
     assert results.plot.interpolated().to_dict()["$schema"]
     with pytest.raises(AttributeError, match="unknown kind of picture 'pie'"):
         _ = results.plot.pie
@@ -261,7 +258,7 @@ def test_results_of_files_draw_curves_as_well(tmp_path: Path) -> None:
     qrels = write(tmp_path / "qrels.txt", QRELS)
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
     chart = cranfield.evaluate(qrels, runs, "nDCG@10").plot.cutoff(depth=5).to_dict()
-    assert {row["label"] for row in chart["layer"][0]["data"]["values"]} == set(RUNS)
+    assert {row["label"] for row in chart["data"]["values"]} == set(RUNS)
     for kind in ("gain", "normalised_gain", "rbp"):  # whatever was evaluated
         assert getattr(cranfield.evaluate(qrels, runs, "nDCG@10").plot, kind)(depth=5).to_dict()["$schema"]
 
@@ -282,7 +279,7 @@ def test_the_command_draws_files(tmp_path: Path) -> None:
     assert (done.exit, "'nan' of poor is not a number that can be drawn" in done.stderr) == (3, True)
     costs.write_text("run,latency\n\n")
     done = command_line("plot", "pareto", qrels, *runs, "-o", tmp_path / "p.json", "--costs", costs)
-    assert (done.exit, "costs.csv: no run in it" in done.stderr) == (3, True)
+    assert (done.exit, "costs.csv: is not a table of run attributes" in done.stderr) == (3, True)
     costs.write_text("run,latency\npoor,fast\n")
     cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
         (("pie", qrels, *runs, "-o", out), "unknown kind of picture 'pie'"),
@@ -327,7 +324,7 @@ def test_a_picture_of_measures_alone_needs_no_runs(tmp_path: Path) -> None:
     out = tmp_path / "discounts.json"
     assert command_line("plot", "discounts", "-o", out).exit == 0
     chart = json.loads(out.read_text())
-    rows = next(layer["data"]["values"] for layer in chart["layer"] if "label" in str(layer["data"]))
+    rows = chart["data"]["values"]
     assert {row["label"] for row in rows} == {"CG", "DCG", "DCG(base=2)", "DCG(base=10)", "RR"}
     assert max(row["x"] for row in rows) == 20
     for wrong in ("ESL", "E@5", "IdealDCG", "AP(rel=2)"):
@@ -357,22 +354,30 @@ def test_what_a_discount_holds_for_is_said_where_documents_raise_each_other(tmp_
 
 @pytest.mark.parametrize("picture", all_pictures(), ids=lambda picture: picture.name)
 def test_a_picture_is_changed_by_what_it_says_it_uses_and_by_nothing_else(picture: Picture) -> None:
-    plain = subject(picture)
+    plain, named = subject(picture), {"discounts": "DCG", "pooling": "depth"}
     others = {
-        "baseline": replace(plain, baseline="fair"),
         "depth": replace(plain, depth=3),
+        "highlight": replace(plain, highlight=(named.get(picture.name, "fair"),)),
         "sort": replace(plain, sort=False),
         "costs": replace(plain, costs={"poor": 9.0, "fair": 8.0, "good": 1.0}),
         "parameters": replace(plain, parameters={name: {"k1": len(name) + i} for i, name in enumerate(RUNS)}),
         "along": replace(plain, along="b"),
     }
     usual = picture.draw(plain).to_dict()
-    assert {use for use, other in others.items() if picture.draw(other).to_dict() != usual} == set(picture.uses)
+    changing = {use for use, other in others.items() if picture.draw(other).to_dict() != usual}
+    few = replace(plain, highlight=others["highlight"].highlight)  # of few runs the baseline is named where not all are
+    if picture.draw(few).to_dict() != picture.draw(replace(few, baseline="good")).to_dict():
+        changing.add("baseline")
+    assert changing == set(picture.uses)
 
 
 def test_the_list_of_pictures_says_which_options_each_takes() -> None:
     listed = command_line("plot", "list").stdout
-    assert re.search(r"^gain .*\n +-m \[default: DCG\], --topic, --down-to\n", listed, flags=re.MULTILINE)
-    assert re.search(r"^pareto .*\n +-m \[default: nDCG@10\], --costs or --cost\n", listed, flags=re.MULTILINE)
+    assert re.search(
+        r"^gain .*\n +-m \[default: DCG\], --topic, --baseline, --down-to, --highlight\n", listed, flags=re.MULTILINE
+    )
+    assert re.search(
+        r"^pareto .*\n +-m \[default: nDCG@10\], --costs or --cost, --highlight\n", listed, flags=re.MULTILINE
+    )
     assert re.search(r"^histogram .*\n +-m \[default: Rprec\], --no-sort\n", listed, flags=re.MULTILINE)
     assert not re.search(r" $", listed, flags=re.MULTILINE)

@@ -89,7 +89,11 @@ class TableOptions(NamedTuple):
 @click.option(
     "--topic", "chosen", multiple=True, help="Draw this topic, in pictures of single topics; may be repeated."
 )
-@click.option("--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    help="Compare every run with this one, not all pairs; in curves, name it among many.",
+)
 @click.option(
     "--highlight",
     multiple=True,

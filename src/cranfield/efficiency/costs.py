@@ -27,9 +27,7 @@ def measured_costs(runs: Sequence[str], cost: str) -> Costs:
 
 def read_costs(path: str) -> Costs:
     """From CSV or TSV with a header: the run first, then its cost, which is called as its column."""
-    table = read_attributes(path)
-    if not table:
-        raise DataError("no run in it", source=path, remedy="Write a line for each run: its name, then its cost.")
+    table = read_attributes(path, of="run")
     label = next(iter(next(iter(table.values()))))
     costs: dict[str, float] = {}
     for run, values in table.items():

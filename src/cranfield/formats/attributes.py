@@ -8,21 +8,23 @@ from cranfield.formats.headed import headed_table
 from cranfield.formats.sources import open_source
 
 
-def read_attributes(source: str) -> dict[str, dict[str, str]]:
-    """A table of topic attributes: CSV or TSV with a header, whose first column (or the one called topic) is the id."""
+def read_attributes(source: str, of: str = "topic") -> dict[str, dict[str, str]]:
+    """Attributes of topics, or of something else: CSV or TSV with a header; its first column (or the one called topic)
+    is the id.
+    """
     opened = open_source(source)
     names, _, rows = headed_table(decode(bytes(opened.data).removeprefix(BYTE_ORDER_MARK)), opened.label)
     if not rows or len(names) < 2:
         raise DataError(
-            "is not a table of topic attributes",
+            f"is not a table of {of} attributes",
             source=opened.label,
-            remedy="Expected a header line such as topic,type,length and a line for each topic.",
+            remedy=f"Expected a header line such as {of},type,length and a line for each {of}.",
         )
     key = next((name for name in names if name.lower() in ("topic", "query", "qid", "query_id")), names[0])
     table: dict[str, dict[str, str]] = {}
     for number, line, fields in rows:
         topic = fields.pop(key)
         if topic in table:
-            raise DataError(f"topic '{topic}' is there twice", source=opened.label, line=number, text=line)
+            raise DataError(f"{of} '{topic}' is there twice", source=opened.label, line=number, text=line)
         table[topic] = {name: value.strip() for name, value in fields.items()}
     return table

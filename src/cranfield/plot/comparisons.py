@@ -14,7 +14,7 @@ from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.judged import Floats
 from cranfield.plot.labels import row_axis, text_width
-from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled
+from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled, title_lines
 from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import MOST, axis_title, group_size
 
@@ -199,7 +199,7 @@ def forest(subject: Subject) -> Chart:
             title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs):,} compared)"
             told = f" Of {len(comparison.pairs):,} pairs those with {which} system are shown."
         made = forest_of(comparison, panel, look, None if reference is None else [reference])
-        panels.append(made.properties(title=title))
+        panels.append(made.properties(title=title_lines(title, look)))
     chart = panels[0] if len(panels) == 1 else alt.vconcat(*panels)
     return styled(chart, look, caption=forest_caption(comparison) + told)
 

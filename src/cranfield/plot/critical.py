@@ -36,7 +36,8 @@ def critical(subject: Subject) -> Chart:
     panel.measure.check_direction("take another measure", reason="runs are put in order")
     ranks, count = mean_ranks(panel).tolist(), len(comparison.systems)
     order = np.argsort(ranks, kind="stable").tolist()
-    together = level_groups(comparison, panel, order)
+    # From the best group to the worst, whatever order they were made in: bars then go down like stairs.
+    together = sorted(level_groups(comparison, panel, order), key=lambda members: sorted(ranks[i] for i in members))
     systems: list[Row] = [
         {"system": comparison.systems[i], "rank": ranks[i], "label": f"{comparison.systems[i]} {ranks[i]:.2f}"}
         for i in order

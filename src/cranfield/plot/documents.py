@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cranfield.plot.curves import Ranked
-from cranfield.plot.labels import row_axis, text_width
+from cranfield.plot.labels import rank_ticks, row_axis, text_width
 from cranfield.plot.style import FAINT, GREY, GROUND, SHADES, Chart, Row, Theme, chart_of, find_theme, styled
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ def score_and_grade(rows: Sequence[Ranked], *, title: str = "", caption: str = "
         sort=domain,
         legend=alt.Legend(symbolStrokeColor=GREY, symbolStrokeWidth=0.6),
     )
+    last = max((row.rank for row in rows), default=1)
+    ticks = alt.Axis(labelOverlap=False, labelAngle=0, values=rank_ticks(last, _width(runs, look), look))
     base = chart_of([_row(row) for row in rows]).encode(
-        x=alt.X("rank:O", title="rank", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+        x=alt.X("rank:O", title="rank", axis=ticks),
         color=colour,
         tooltip=["system:N", "rank:O", "document:N", alt.Tooltip("score:Q", format=".4g"), "shown:N"],
     )
@@ -87,4 +89,4 @@ def _cells(base: alt.Chart, runs: Sequence[str], look: Theme) -> alt.Chart:
 
 
 def _width(runs: Sequence[str], look: Theme) -> int:
-    return look.width_beside(text_width(runs, look) + 10 * look.font)
+    return look.width_beside(text_width(runs, look) + 11 * look.font)

@@ -28,7 +28,7 @@ def interpolated_caption(made: Curves) -> str:
     )
 
 
-@picture("precision-recall", by_topic=True, uses=("highlight",))
+@picture("precision-recall", by_topic=True, uses=("baseline", "highlight"))
 def precision_recall(subject: Subject) -> Chart:
     """Precision after each relevant document of one topic, and the interpolated curve over it."""
     topic = subject.one_topic()

@@ -97,6 +97,20 @@ def row_axis(count: int, look: Theme, *, wanted: float) -> tuple[float, alt.Axis
     return step, alt.Axis(labelLimit=WHOLE, labelFontSize=font, labelOverlap=overlap)
 
 
+def rank_ticks(last: int, width: float, look: Theme) -> list[int]:
+    """The ranks that have a tick and a label under an axis so wide: the first, and as many others as there is room for.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> rank_ticks(8, 560, find_theme("screen")), rank_ticks(60, 560, find_theme("screen"))
+    ([1, 2, 3, 4, 5, 6, 7, 8], [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60])
+    """
+    room = width / (look.font * LETTER * (len(str(last)) + 1))
+    if last <= room:
+        return [*range(1, last + 1)]
+    step = next(s * 10**power for power in range(9) for s in (2, 5, 10) if last / (s * 10**power) <= room)
+    return [1, *range(step, last + 1, step)]
+
+
 def text_width(texts: Sequence[str], look: Theme) -> float:
     """How many pixels the longest of some texts takes, about."""
     return max(map(len, texts), default=0) * look.font * LETTER

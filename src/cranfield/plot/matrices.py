@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.errors import UsageError, plural
 from cranfield.judged import Floats
-from cranfield.plot.labels import LINE, row_axis, text_width
+from cranfield.plot.labels import LINE, rank_ticks, row_axis, text_width
 from cranfield.plot.style import (
     AXIS,
     GRID,
@@ -65,7 +65,7 @@ def heatmap(subject: Subject) -> Chart:
         for c, column in enumerate(made)
         if not np.isnan(shown[r, c])
     ]
-    width = look.width_beside(text_width(results.runs, look) + 6 * look.font)
+    width = look.width_beside(text_width(results.runs, look) + 9 * look.font)
     few = len(results.topics) * (look.font + 2) <= width
     order = f", {'hardest' if measure.sign else 'lowest'} first" if subject.sort else ""
     step, names = row_axis(count, look, wanted=look.font + 6)
@@ -194,13 +194,16 @@ def stability(subject: Subject) -> Chart:
     ]
     written = count <= MOST_WRITTEN and look.column is None
     step, names = row_axis(count, look, wanted=look.font + (14 if written else 7))
+    room = look.width_beside(text_width(results.runs, look) + 9 * look.font)
+    width = min(max(count, 3) * step * 1.6, room)
+    most = 1.0 if written else float(np.ceil(shares.max() * 10) / 10)
     ranks = alt.Scale(domain=[*range(1, count + 1)])  # whichever systems are shown, they are those among all
     base = chart_of(rows).encode(
         x=alt.X(
             "rank:O",
             title=f"rank by {measure.label}, topics drawn anew",
             scale=ranks,
-            axis=alt.Axis(labelAngle=0, labelOverlap="parity"),
+            axis=alt.Axis(labelAngle=0, labelOverlap=False, values=rank_ticks(count, width, look)),
         ),
         y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in by_mean], axis=names),
         tooltip=["system:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
@@ -209,17 +212,18 @@ def stability(subject: Subject) -> Chart:
         color=alt.Color(
             "share:Q",
             title="share",
-            scale=alt.Scale(range=list(WRITTEN_SHADES if written else SHADES), domain=[0, 1], interpolate="rgb"),
-            legend=alt.Legend(format=".0%", gradientLength=_gradient(count * step)),
+            scale=alt.Scale(range=list(WRITTEN_SHADES if written else SHADES), domain=[0, most], interpolate="rgb"),
+            legend=alt.Legend(
+                labelExpr="format(datum.value * 100, '.0f') + ' %'", gradientLength=_gradient(count * step)
+            ),
         )
     )
     layered = alt.layer(cells, base.mark_text(fontSize=look.font - 2).encode(text="shown:N")) if written else cells
-    room = look.width_beside(text_width(results.runs, look) + 6 * look.font)
     caption = (
         f"How often each of {plural(count, 'system')} takes each rank by {measure} when {scores.shape[1]:,} topics are "
         f"drawn anew from these, with replacement, {RESAMPLES:,} times."
     )
-    made = layered.properties(width=min(max(count, 3) * step * 1.6, room), height=alt.Step(step))
+    made = layered.properties(width=width, height=alt.Step(step))
     return styled(made, look, caption=caption)
 
 

@@ -173,7 +173,8 @@ def pareto(subject: Subject) -> Chart:
     )
     layers = [*_runs_by_cost(runs, front, (x, y, low), look), *name_layers(names, look)]
     all_named = len(named) == len(runs)
-    title = "" if all_named else f"{len(runs)} runs; those on the front are named"
+    highlighted = " and those to highlight" if subject.highlight else ""
+    title = "" if all_named else f"{len(runs)} runs; those on the front{highlighted} are named"
     caption = (
         f"Mean {measure} on {plural(len(results.topics), 'topic')} against {label} of {plural(len(runs), 'system')}, "
         "with 95 % intervals of the means (t). Steps join the systems that no other beats on both."

@@ -5,6 +5,7 @@ Every colour of a picture stands here, with the one that takes its place on a da
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -96,7 +97,7 @@ class Theme:
 
 THEMES: Mapping[str, Theme] = {
     "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif", most=900, ppi=180),
-    "paper": Theme(212, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, ppi=300, column=242),
+    "paper": Theme(200, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, ppi=300, column=242),
 }
 
 
@@ -104,7 +105,7 @@ def find_theme(name: str) -> Theme:
     """The theme of a name.
 
     >>> find_theme("paper").width
-    212
+    200
     """
     if name not in THEMES:
         raise UsageError(f"unknown theme '{name}'; there are {', '.join(THEMES)}")
@@ -130,14 +131,16 @@ def styled(
     for name, value in (params or {}).items():
         given = value if isinstance(value, str) else list(value)
         chart = chart.add_params(alt.param(name=name, value=given))
+    if isinstance(chart.title, str | list):
+        chart = chart.properties(title=title_lines(chart.title, theme))
     chart = chart.properties(usermeta={"caption": caption, "ppi": theme.ppi})
     text = {"labelFontSize": theme.font, "titleFontSize": theme.font, "titleFontWeight": "normal"}
     inked = {"labelColor": INK, "titleColor": INK}
     dressed: Chart = (
-        chart.configure(font=theme.family, background=GROUND)
+        chart.configure(font=theme.family, background=GROUND, padding=5 if theme.column is None else 1)
         .configure_axis(**text, **inked, labelFlush=False, gridColor=GRID, domainColor=AXIS, tickColor=AXIS)
         # A label at every tick: fewer of both where there is little room.
-        .configure_axisXQuantitative(tickCount=alt.ExprRef(f"ceil(width / {theme.font * 6})"))
+        .configure_axisXQuantitative(tickCount=alt.ExprRef(f"ceil(width / {theme.font * 4})"))
         .configure_legend(**text, **inked, labelLimit=WHOLE, titleLimit=WHOLE)
         .configure_title(
             fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6, color=INK, subtitleColor=INK
@@ -149,6 +152,20 @@ def styled(
         .configure_mark(aria=False)
     )
     return dressed
+
+
+def title_lines(title: str | list[str], theme: Theme) -> str | list[str]:
+    """A title as it is, or in lines that fit the column.
+
+    >>> title_lines("mean of ratios; thin, dotted: ratio of means (area under each)", find_theme("paper"))
+    ['mean of ratios; thin, dotted: ratio of means (area', 'under each)']
+    """
+    given = [title] if isinstance(title, str) else title
+    if theme.column is None or not any(given):
+        return title
+    letters = int(theme.column / (theme.font * 0.6))
+    lines = [line for text in given for line in textwrap.wrap(text, letters)]
+    return lines if len(lines) > 1 else lines[0]
 
 
 def caption_of(chart: Chart) -> str:
