@@ -187,7 +187,7 @@ def test_of_many_runs_the_best_the_baseline_and_those_to_highlight_are_named(kin
 def test_a_run_to_highlight_that_is_not_there_is_refused(tmp_path: Path) -> None:
     qrels = write(tmp_path / "qrels.txt", QRELS)
     runs = [write(tmp_path / f"{name}.run", run) for name, run in RUNS.items()]
-    line = ("plot", "cutoff", qrels, *runs, "-o", tmp_path / "p.json")
+    line: tuple[str | Path, ...] = ("plot", "cutoff", qrels, *runs, "-o", tmp_path / "p.json")
     done = command_line(*line, "--highlight", "fair", "--highlight", "good")
     assert (done.exit, json.loads((tmp_path / "p.json").read_text())["params"][0]["value"]) == (0, ["fair", "good"])
     done = command_line(*line, "--highlight", "best")

@@ -253,7 +253,8 @@ def forest_of(
         _zero("x"),
     ]
     width = look.width_beside(text_width([str(row["pair"]) for row in rows], look) + look.font)
-    made: alt.LayerChart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
+    layered: Any = alt.layer(*layers)
+    made: alt.LayerChart = layered.properties(width=width, height=alt.Step(step))
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def kept_apart(chart: alt.Chart, fields: Sequence[str], gap: float, low: float, 
     """
     import altair as alt
 
-    order = [alt.SortField("label_number")]
+    order: list[alt.SortField | dict[str, str]] = [alt.SortField("label_number")]
     return (
         chart.transform_window(label_number="row_number()", sort=[alt.SortField(field) for field in fields])
         .transform_joinaggregate(label_count="count()")
@@ -93,7 +93,7 @@ def row_axis(count: int, look: Theme, *, wanted: float) -> tuple[float, alt.Axis
 
     step = look.row(count, wanted)
     font = max(look.font * 0.6, min(look.font, step / LINE))
-    overlap: bool | str = False if font * LINE <= step + 0.5 else "greedy"
+    overlap: bool | Literal["greedy"] = False if font * LINE <= step + 0.5 else "greedy"
     return step, alt.Axis(labelLimit=WHOLE, labelFontSize=font, labelOverlap=overlap)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from cranfield.plot.curves import Curves, Point, interpolation
 from cranfield.plot.labels import beside_lines, end_labels
@@ -19,7 +19,8 @@ FEW = 4  # runs of which a picture shows everything; of more it shows what can s
 DOTS = [2, 2]
 THIN = 0.7  # lines of systems that are not named
 RUN, SECOND, SHARED = "run", "second", "shared"
-STEPS, STRAIGHT = "step-before", "linear"
+STEPS: Final = "step-before"
+STRAIGHT: Final = "linear"
 
 
 class Chosen(TypedDict):
@@ -70,7 +71,7 @@ def lines(
         detail="label:N",
         tooltip=["label:N", alt.Tooltip("x:Q", title=curves.x), alt.Tooltip("y:Q", title=curves.y, format=".4f")],
     )
-    join = STEPS if curves.steps else STRAIGHT
+    join: Literal["step-before", "linear"] = STEPS if curves.steps else STRAIGHT
     of_runs = base.transform_filter(alt.datum.part == RUN)
     layers = [
         of_runs.transform_filter(OTHERS).mark_line(strokeWidth=THIN, interpolate=join),
@@ -152,7 +153,7 @@ def raw_and_interpolated(
         chosen: Chosen = {"baseline": baseline, "highlight": highlight}
         return lines(over, theme=theme, title=title, caption=caption, y_domain=(0.0, 1.0), **chosen)
     named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
-    tooltip = [
+    tooltip: list[Any] = [
         "system:N",
         alt.Tooltip("x:Q", title="recall"),
         alt.Tooltip("y:Q", title="precision", format=".4f"),
@@ -221,16 +222,14 @@ def band(
     return _finished(layers, look, texts=named, title=title, caption=caption, named=named)
 
 
-def _axis(field: Literal["x", "y"], title: str, low: float, high: float) -> alt.X | alt.Y:
+def _axis(field: Literal["x", "y"], title: str, low: float, high: float) -> Any:
     """An axis with limits of all rows: it stays where it is when some are left out."""
     import altair as alt
 
     if not low < high:
         low, high = low - 0.5, high + 0.5
-    channel: alt.X | alt.Y = {"x": alt.X, "y": alt.Y}[field](
-        f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False)
-    )
-    return channel
+    channel = alt.X if field == "x" else alt.Y
+    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
 
 
 def _finished(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -148,12 +148,12 @@ def agreement(subject: Subject) -> Chart:
     gains = results.means * [measure.sign for measure in results.measures]
     names = [measure.label for measure in results.measures]
     rows: list[Row] = [
-        {"measure": a, "other_measure": b}
-        | (
-            {"value": None, "shown": UNDEFINED}
-            if np.isnan(value)
-            else {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
-        )
+        {
+            "measure": a,
+            "other_measure": b,
+            "value": None if np.isnan(value) else value,
+            "shown": UNDEFINED if np.isnan(value) else f"{value:.2f}".replace("-", "−"),
+        }
         for i, a in enumerate(names)
         for j, b in enumerate(names)
         for value in [float(kendall.function(gains[:, i], gains[:, j]))]
@@ -288,5 +288,6 @@ def _square(
     )
     cells = base.mark_rect(stroke=GRID, strokeWidth=min(1.0, step / 20)).encode(color=colour)
     text = base.mark_text(fontSize=look.font - 2).encode(text="shown:N")
-    layered = alt.layer(cells, text) if written else cells
-    return layered.properties(width=alt.Step(step), height=alt.Step(step))
+    layered: Any = alt.layer(cells, text) if written else cells
+    made: alt.Chart | alt.LayerChart = layered.properties(width=alt.Step(step), height=alt.Step(step))
+    return made

@@ -108,7 +108,8 @@ def _topics(scored: Sequence[TopicPoint], limits: alt.Scale, look: Theme) -> alt
         alt.Tooltip("a:Q", title="upwards", format=".4f"),
         alt.Tooltip("b:Q", title="across", format=".4f"),
     ]
-    return points.encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
+    encoded: alt.Chart = points.encode(x=alt.X("b:Q", scale=limits), y=alt.Y("a:Q", scale=limits), tooltip=tooltip)
+    return encoded
 
 
 def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart:
@@ -123,7 +124,7 @@ def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart
     ]
     # By the logarithm: most lie together in few squares.
     shades = alt.Scale(type="log", domain=[1, max(2, int(counts.max()))], range=list(SHADES[2:]), interpolate="rgb")
-    return (
+    squares: alt.Chart = (
         chart_of(rows)
         .mark_rect()
         .encode(
@@ -135,6 +136,7 @@ def _squares(scored: Sequence[TopicPoint], low: float, high: float) -> alt.Chart
             tooltip=["topics:Q"],
         )
     )
+    return squares
 
 
 @picture("pareto", measures=("nDCG@10",), uses=("costs", "highlight"))
@@ -169,7 +171,7 @@ def pareto(subject: Subject) -> Chart:
         [(run.cost, run.mean) for run in runs if run not in named],
         frame,
         look,
-        lines=[*_along_steps(front), *((run.cost, run.low, run.cost, run.high) for run in runs if run.low is not None)],
+        lines=[*_along_steps(front), *_upright(runs)],
     )
     layers = [*_runs_by_cost(runs, front, (x, y, low), look), *name_layers(names, look)]
     all_named = len(named) == len(runs)
@@ -231,6 +233,11 @@ def _runs_by_cost(
         steps.encode(x=x, y=y),
         rows.mark_point(filled=True, size=look.font * (6 if len(runs) <= MOST_NAMED else 3), opacity=1).encode(y=y),
     ]
+
+
+def _upright(runs: Sequence[RunPoint]) -> list[tuple[float, float, float, float]]:
+    """The intervals of the runs' means, as lines."""
+    return [(run.cost, run.low, run.cost, run.high) for run in runs if run.low is not None and run.high is not None]
 
 
 def _along_steps(front: Sequence[RunPoint]) -> list[tuple[float, float, float, float]]:
