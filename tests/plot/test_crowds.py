@@ -31,6 +31,7 @@ def subject(picture: Picture, count: int, theme: str) -> Subject:
         measures=picture.measures,
         topics=("3",) if picture.name in ONE_TOPIC else (),
         costs={name: float((place * 37) % 101) for place, name in enumerate(experiment.names)},
+        parameters={name: {"k1": place // 10, "b": place % 10} for place, name in enumerate(experiment.names)},
         theme=theme,
     )
 

@@ -193,6 +193,7 @@ def test_what_a_sweep_cannot_be_made_of_is_said(swept: Path, files: list[str | P
         (("--swept", broken), "does not have the points of a sweep"),
         (("--swept", tmp_path / "none.csv"), "none.csv"),
         ((), "what is to be drawn?"),
+        (("--swept", swept, "--depth", "3"), "--depth is about judgements and runs"),
         (("--swept", swept, "--along", "mu"), "no parameter 'mu' that varies and is a number; there are k1, b"),
     )
     for arguments, message in cases:
@@ -200,6 +201,6 @@ def test_what_a_sweep_cannot_be_made_of_is_said(swept: Path, files: list[str | P
         assert done.exit in (2, 3), arguments
         assert message in done.stderr, arguments
     done = command_line("plot", "heatmap", "--swept", swept, "-o", out)
-    assert (done.exit, "heatmap shows no parameters: leave out --swept" in done.stderr) == (2, True)
+    assert (done.exit, "heatmap has no use for --swept: sweep takes it" in done.stderr) == (2, True)
     assert command_line("plot", "sweep", "--swept", swept, "-m", "AP", "-o", out).exit == 0
     assert read_swept(str(swept)).results is not None

@@ -13,7 +13,7 @@ from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
     from cranfield.efficiency.costs import Costs
-    from cranfield.plot.accessor import KnownOfRuns
+    from cranfield.plot.accessor import RunFacts
     from cranfield.plot.style import Chart
     from cranfield.plot.subject import Picture
     from cranfield.plot.swept import Swept
@@ -38,10 +38,10 @@ class TableOptions(NamedTuple):
     swept: str | None
     along: str | None
 
-    def known(self, kind: str, runs: Sequence[str], sweep: Swept | None) -> KnownOfRuns:
+    def known(self, kind: str, runs: Sequence[str], sweep: Swept | None) -> RunFacts:
         """What a picture is to be told of it."""
         costs = self._known_costs(kind, runs)
-        known: KnownOfRuns = {"along": self.along, "parameters": sweep.parameters if sweep else None}
+        known: RunFacts = {"along": self.along, "parameters": sweep.parameters if sweep else None}
         return known if costs is None else {**known, "costs": costs.of, "cost_label": costs.label}
 
     def _known_costs(self, kind: str, runs: Sequence[str]) -> Costs | None:

@@ -60,7 +60,7 @@ def standings(comparison: Comparison, panel: Panel, reference: int) -> list[Stan
             comparison.letter(number),
             tier[number],
             float(panel.means[number]),
-            beats=tuple(comparison.letter(other) for other in comparison.beaten_by(panel, number)),
+            beats=tuple(map(comparison.letter, comparison.beaten_by(panel, number))),
             unjudged=None if panel.unjudged is None else float(panel.unjudged[number]),
         )
         if number in pair_of:

@@ -16,7 +16,7 @@ from cranfield.render.escaping import drawable
 Names: TypeAlias = str | Iterable[str | Measure] | None  # of measures or topics
 
 
-class KnownOfRuns(TypedDict, total=False):
+class RunFacts(TypedDict, total=False):
     """What is known of runs besides their rankings."""
 
     costs: Mapping[str, float] | None
@@ -25,7 +25,7 @@ class KnownOfRuns(TypedDict, total=False):
     along: str | None
 
 
-class Look(KnownOfRuns, total=False):
+class Look(RunFacts, total=False):
     """What may be chosen of a picture, besides what it is of."""
 
     theme: str

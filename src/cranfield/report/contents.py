@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
