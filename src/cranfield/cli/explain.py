@@ -97,7 +97,7 @@ def command(
     if correlation and (topic is None or other_run is None):
         raise UsageError("--correlation is of two runs on one topic: give OTHER_RUN and --topic")
     if topic is None or correlation:
-        refuse("collection", "questions", "documents", why="is for texts of one topic: give --topic, not --correlation")
+        refuse("collection", "questions", "documents", why="is for texts of one topic: give --topic, no --correlation")
     runs = [run] if other_run is None else [run, other_run]
     experiment = inputs.experiment(qrels, runs, rows=topic is not None)
     if topic is None:

@@ -96,7 +96,7 @@ def command(
         from cranfield.report.report_files import check_name, write
         from cranfield.texts.facts import NO_FACTS
 
-        carries = _carries_texts(check_name(output), texts)
+        carries = _carries(check_name(output), texts)
         report = gather(
             inputs.experiment(qrels, runs, digest=True, progress=progress, rows=True),
             measures or DEFAULT_MEASURES,
@@ -111,26 +111,28 @@ def command(
             command=shlex.join(["cranfield", *sys.argv[1:]]),
             facts=NO_FACTS if texts is None else texts.listed.facts,
         )
-    lacking: list[Finding] = []
-    if texts is not None:
-        report, lacking = _with_texts(report, texts, text_budget, carries=carries)
+    report, lacking = _with_texts(report, texts, text_budget, carries=carries)
     names = write(report, output)
     told = [finding for finding in report.findings if finding.doubtful or finding.code == "topic-set"]
     options.show("".join(f"{name}\n" for name in names), [*told, *lacking])
 
 
-def _carries_texts(form: str, texts: TextSource | None) -> bool:
-    """Whether a form of report carries texts; what is of them and would not count is refused."""
+def _carries(form: str, texts: TextSource | None) -> bool:
+    """Whether the report carries texts of documents; options that then would not count are refused."""
     carries = form in CARRYING
     if texts is None or not carries:
-        refuse("text_budget", why="is of the texts that a page carries: give --collection, and an .html file with -o")
+        refuse("text_budget", why="is of the texts that a page carries: give --collection, and -o an .html file")
     if not carries:
         refuse("documents", why="are texts that only a page carries: give -o an .html file")
     return carries
 
 
-def _with_texts(report: Report, texts: TextSource, budget: int, *, carries: bool) -> tuple[Report, list[Finding]]:
+def _with_texts(
+    report: Report, texts: TextSource | None, budget: int, *, carries: bool
+) -> tuple[Report, list[Finding]]:
     """The report with texts, and what they lack and what was left out of them."""
+    if texts is None:
+        return report, []
     from cranfield.evaluation.findings import Finding
     from cranfield.report.carried_texts import with_texts
 

@@ -253,14 +253,14 @@ class Comparison(PrintedInNotebooks):
         return ascii_lowercase[place] + (str(again + 1) if again else "")
 
     def beaten_by(self, panel: Panel, system: int) -> list[int]:
-        """The systems that a system beats significantly, after correction."""
+        """The systems that a system beats significantly, after correction, in the order in which they are listed."""
         significant = panel.adjusted < self.alpha
         gains = panel.effects.mean * panel.measure.sign
         beaten = []
         for (i, j), difference, sure in zip(self.pairs.tolist(), gains, significant, strict=True):
             if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
                 beaten.append(j if i == system else i)
-        return sorted(beaten)
+        return sorted(beaten, key=self.listed.index)
 
     def panel(self, measure: Measure | str, collection: str | None = None) -> Panel:
         """The panel of a measure; the collection may be left out if there is one."""

@@ -362,7 +362,7 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
 def _letters(comparison: Comparison, beaten: list[int]) -> str:
     """A letter for each system, and a count of them where there are more than letters."""
     if len(beaten) <= len(ascii_lowercase):
-        return "".join(map(comparison.letter, sorted(beaten, key=comparison.listed.index)))
+        return "".join(map(comparison.letter, beaten))
     others = len(comparison.systems) - 1
     return "all" if len(beaten) == others else f"{len(beaten)} of {others}"
 
