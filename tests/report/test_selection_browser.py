@@ -301,7 +301,9 @@ def test_every_figure_has_a_table_an_svg_and_a_csv(visit: Visit, report: Report)
             assert header == figure.locator(".rows thead th").all_text_contents()
             assert len(rows) == figure.locator(".rows tbody tr").count()
             if name == "forest":
-                pairs = {pair.system: pair for pair in standings(*_panel(report), report.systems.index("a,b & =c"))}
+                comparison, panel = _panel(report)
+                reference = report.systems.index("a,b & =c")
+                pairs = {pair.system: pair for pair in standings(comparison, panel, reference)}
                 for row in rows:
                     system_name = row[header.index("pair")].split(" − ")[0]
                     assert float(row[header.index("difference")]) == pairs[system_name].difference
