@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cranfield.comparison.comparison import Comparison
 from cranfield.comparison.question import Question
 from cranfield.comparison.standing import standings, verdict
 from cranfield.evaluation.experiment import Experiment
@@ -301,17 +302,16 @@ def test_every_figure_has_a_table_an_svg_and_a_csv(visit: Visit, report: Report)
             assert header == figure.locator(".rows thead th").all_text_contents()
             assert len(rows) == figure.locator(".rows tbody tr").count()
             if name == "forest":
-                comparison, panel = _panel(report)
-                reference = report.systems.index("a,b & =c")
-                pairs = {pair.system: pair for pair in standings(comparison, panel, reference)}
+                best = report.systems.index("a,b & =c")
+                pairs = {pair.system: pair for pair in standings(_compared(report), _compared(report).panels[0], best)}
                 for row in rows:
                     system_name = row[header.index("pair")].split(" − ")[0]
                     assert float(row[header.index("difference")]) == pairs[system_name].difference
 
 
-def _panel(report: Report) -> Any:
+def _compared(report: Report) -> Comparison:
     assert report.comparison is not None
-    return report.comparison, report.comparison.panels[0]
+    return report.comparison
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -254,12 +254,9 @@ class Comparison(PrintedInNotebooks):
 
     def beaten_by(self, panel: Panel, system: int) -> list[int]:
         """The systems that a system beats significantly, after correction, in the order in which they are listed."""
-        significant = panel.adjusted < self.alpha
-        gains = panel.effects.mean * panel.measure.sign
-        beaten = []
-        for (i, j), difference, sure in zip(self.pairs.tolist(), gains, significant, strict=True):
-            if sure and ((i == system and difference > 0) or (j == system and difference < 0)):
-                beaten.append(j if i == system else i)
+        first, second = self.pairs[:, 0], self.pairs[:, 1]
+        gains = np.where(panel.adjusted < self.alpha, panel.effects.mean * panel.measure.sign, 0.0)
+        beaten = [*second[(first == system) & (gains > 0)].tolist(), *first[(second == system) & (gains < 0)].tolist()]
         return sorted(beaten, key=self.listed.index)
 
     def panel(self, measure: Measure | str, collection: str | None = None) -> Panel:

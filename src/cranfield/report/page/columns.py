@@ -15,6 +15,7 @@ from cranfield.statistics.significance import Floats, Integers
 
 Row: TypeAlias = Mapping[str, Json]
 Found: TypeAlias = dict[str, Json] | None  # where a column is to be had from; None where it is not
+CALLED = {"gain": "difference", "value": "adjusted_p"}  # what pictures call it: what it is of a pair
 MINUS = " − "  # between the names of a pair
 
 
@@ -58,35 +59,31 @@ class KnownNumbers:
 
     def column(self, name: str, values: Sequence[Json], rows: Sequence[Row]) -> Found:
         """Where the page has these values of these rows already, exactly; None where it has not."""
-        fields = rows[0].keys()
-        if "system" not in fields or not all(isinstance(value, float) for value in values):
+        if "system" not in rows[0] or not all(isinstance(value, float) for value in values):
             return None
         numbers = np.array(values, dtype=np.float64)
-        if "topic" in fields:
-            systems, topics = _places(rows, "system", self._systems), _places(rows, "topic", self._topics)
-            if systems is not None and topics is not None:
-                same = (self._scores[systems, :, topics] == numbers[:, None]).all(axis=0)
-                return {"scores": int(np.argmax(same))} if same.any() else None
-        if "other" in fields:
-            systems, others = _places(rows, "system", self._systems), _places(rows, "other", self._systems)
-            figure = "difference" if name == "gain" else name
-            if figure in PairFigures._fields and systems is not None and others is not None:
-                return self._pair_column(figure, (systems, others), numbers)
+        systems = self._places(rows, "system", self._systems)
+        topics, others = self._places(rows, "topic", self._topics), self._places(rows, "other", self._systems)
+        if systems is not None and topics is not None:
+            same = (self._scores[systems, :, topics] == numbers[:, None]).all(axis=0)
+            return {"scores": int(np.argmax(same))} if same.any() else None
+        if systems is not None and others is not None:
+            return self._pair_column(CALLED.get(name, name), (systems, others), numbers)
         return None
 
-    def _pair_column(self, figure: str, at: tuple[list[int], list[int]], numbers: Floats) -> Found:
-        for measure, figures in enumerate(self._pairs):
+    def _pair_column(self, figure: str, at: tuple[Integers, Integers], numbers: Floats) -> Found:
+        for measure, figures in enumerate(self._pairs if figure in PairFigures._fields else ()):
             held = getattr(figures, figure)[at]
             for sign in (1, -1):
                 if (sign * held == numbers).all():
                     return {"pairs": measure, "figure": figure, "sign": sign}
         return None
 
-
-def _places(rows: Sequence[Row], field: str, numbers: Mapping[str, int]) -> list[int] | None:
-    """The number of what each row is about, None where one is about something else."""
-    places = [numbers[str(row[field])] for row in rows if str(row[field]) in numbers]
-    return places if len(places) == len(rows) else None
+    @staticmethod
+    def _places(rows: Sequence[Row], field: str, numbers: Mapping[str, int]) -> Integers | None:
+        """The number of what each row names in a field; None where one names something else, or nothing."""
+        places = [numbers.get(str(row.get(field))) for row in rows]
+        return None if None in places else np.array(places, dtype=np.int64)
 
 
 class CarriedColumns:

@@ -3,6 +3,7 @@ const pictures = JSON.parse(byId("pictures-data").textContent);
 const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
 const drawings = new Map(); // of each figure: its picture, its view, what it was drawn for
 const SMALLEST = 180; // pixels across that a plot can still be read at
+const MANY_SYSTEMS = 20; // of a matrix that takes the whole width
 const SHRUNK = 0.85; // to this, letters are still large enough
 
 // --- The specification of a picture for what is chosen
@@ -392,6 +393,7 @@ function startPictures() {
     const box = figure.querySelector(".drawing");
     put(box, { tabindex: 0, role: "group",
       onkeydown: (event) => walkMarks(figure, event), onblur: () => leaveMarks(figure) }, []);
+    if (picture.name === "p-values") figure.classList.toggle("wide", data.systems.length > MANY_SYSTEMS);
     figure.append(downloads(figure, picture), html("div", { class: "rows", hidden: true }));
     watcher.observe(figure);
   }

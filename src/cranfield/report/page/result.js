@@ -120,15 +120,16 @@ function drawPairs(part) {
 function drawMeasures() {
   const table = document.querySelector("table.measures");
   if (!table) return;
-  [...table.tBodies[0].rows].forEach((row, place) => {
-    row.dataset.system ??= place;
+  for (const row of table.tBodies[0].rows) {
+    row.dataset.system ??= data.systems.indexOf(row.querySelector("th").textContent);
     row.hidden = !isShown(Number(row.dataset.system));
     for (const above of row.querySelectorAll("sup")) {
+      if (/^(all|\d+ of \d+)$/.test(above.dataset.letters ?? above.textContent)) continue; // too many to be named
       above.dataset.letters ??= above.textContent;
       const letters = above.dataset.letters.match(/[a-z]\d*/g) ?? [];
       above.textContent = letters.filter((letter) => isShown(data.letters.indexOf(letter))).join("");
     }
-  });
+  }
 }
 
 function drawResult() {

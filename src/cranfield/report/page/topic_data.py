@@ -78,16 +78,15 @@ def _not_carried(measure: Measure) -> str:
 
 def _entry(added: Floats) -> dict[str, Json]:
     """Numbers that come again and again, by system, topic and rank, written once for each topic."""
-    values, places = [], np.zeros(added.shape, dtype=np.int64)
+    values: list[Json] = []
+    places = np.zeros(added.shape, dtype=np.int64)
     for t in range(added.shape[1]):
         distinct = np.unique(added[:, t])
         distinct = distinct[distinct != 0]
         values.append(distinct.tolist())
         places[:, t] = np.where(added[:, t] != 0, np.searchsorted(distinct, added[:, t]) + 1, 0)
-    return {
-        "values": values,
-        "places": [" ".join(_written(ranks.tolist()) for ranks in places[s]) for s in range(len(places))],
-    }
+    written: list[Json] = [" ".join(_written(of_topic.tolist()) for of_topic in of_system) for of_system in places]
+    return {"values": values, "places": written}
 
 
 def _written(places: list[int]) -> str:
