@@ -45,7 +45,7 @@ class PairFigures(NamedTuple):
         )
 
 
-class Known:
+class KnownNumbers:
     """The numbers that the page has anyway: scores[system, measure, topic], and of each measure its pairs; with the
     names by which rows call systems and topics.
     """
@@ -86,10 +86,10 @@ class Known:
         return None if None in places else np.array(places, dtype=np.int64)
 
 
-class Columns:
+class ColumnPool:
     """Lists that are carried once, and tables of rows made of them.
 
-    >>> columns = Columns(Known(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
+    >>> columns = ColumnPool(KnownNumbers(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
     >>> rows = [{"system": "a", "topic": "1", "score": 0.5}, {"system": "a", "topic": "2", "score": 0.25}, {"x": 1}]
     >>> columns.table(rows)[0]["columns"]
     {'system': {'all': 'a'}, 'topic': {'list': 0}, 'score': {'scores': 0}}
@@ -97,7 +97,7 @@ class Columns:
     ({'count': 1, 'columns': {'x': {'all': 1}}}, [['1', '2']])
     """
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownNumbers) -> None:
         self.lists: list[list[Json]] = []
         self._known = known
         self._numbers: dict[str, int] = {}

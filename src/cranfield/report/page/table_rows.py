@@ -12,6 +12,7 @@ _NUMBER = {"class_": "n"}
 def as_table(grid: Grid, caption: str, kind: str = "") -> Markup:
     """A table in a box that is named by its caption.
 
+    >>> from cranfield.render.grid import Cell
     >>> print(as_table(Grid(["run", "AP"], [["a<b", Cell("0.5", bold=True)]]), "Runs"), end="")
     <div class="box" role="region" aria-label="Runs" tabindex="0"><table class="">
     <caption>Runs</caption>
