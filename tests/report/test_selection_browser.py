@@ -346,4 +346,5 @@ def test_print_has_every_measure_and_nothing_to_click(browser: Any, file: Path, 
     text = visit.page.locator("body").inner_text()
     assert not re.search(r"\b(choose|click|press|open(ing)?)\b", text, re.IGNORECASE)
     assert "2 of 5 systems are shown" in text
+    assert "Every pair, with the p of every test" not in text  # it is closed
     visit.context.close()

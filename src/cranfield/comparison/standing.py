@@ -134,8 +134,8 @@ def leading(measure: Measure) -> str:
     """What the best system of a measure has: the highest of it, or the lowest.
 
     >>> from cranfield.measures import as_measures
-    >>> [leading(measure) for measure in as_measures(["AP", "ESL(wanted=1)"])]
-    ['highest AP', 'lowest ESL(wanted=1) (less is better)']
+    >>> [leading(measure) for measure in as_measures(["AP", "E@10"])]
+    ['highest AP', 'lowest E@10 (less is better)']
     """
     return f"highest {measure}" if measure.sign > 0 else f"lowest {measure} (less is better)"
 

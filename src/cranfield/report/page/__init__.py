@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from cranfield.errors import plural, some
 from cranfield.measures import Measure
+from cranfield.plot.saving import SNIPPET
 from cranfield.render.escaping import Markup, script_data, utf8
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
@@ -29,15 +30,15 @@ def render(report: Report) -> str:
     """The page as text."""
     carried = explanations(report)
     pictures = Pictures(report)
-    scripts = [library(), "\n".join(_own(name) for name in SCRIPTS)]
+    scripts = (library(), Markup.fixed("\n".join(_own(name) for name in SCRIPTS)))
     page = Markup.fixed(_own("page.html")).filled(
         title=report.title,
         subtitle=_subtitle(report),
         version=__version__,
         allowed=" ".join(map(_digest, scripts)),
         style=Markup.of(Markup.fixed(_own("style.css")), Markup.fixed(_own("topic.css"))),
-        library=Markup.fixed(scripts[0]),
-        script=Markup.fixed(scripts[1]),
+        library=scripts[0],
+        script=scripts[1],
         data=script_data(
             payload(report)
             | topic_data(report)
@@ -54,18 +55,18 @@ def render(report: Report) -> str:
 
 
 @cache
-def library() -> str:
+def library() -> Markup:
     """Vega as vl-convert carries it; nothing of it is kept in this project."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return Markup.fixed(vl_convert.javascript_bundle(SNIPPET))
 
 
-def _digest(script: str) -> str:
+def _digest(script: Markup) -> str:
     """A script as the page's policy allows it: this one and no other."""
     import base64
 
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(str(script).encode()).digest()).decode()}'"
 
 
 def _own(name: str) -> str:

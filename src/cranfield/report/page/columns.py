@@ -86,10 +86,10 @@ class KnownNumbers:
         return None if None in places else np.array(places, dtype=np.int64)
 
 
-class CarriedColumns:
+class ColumnPool:
     """Lists that are carried once, and tables of rows made of them.
 
-    >>> columns = CarriedColumns(KnownNumbers(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
+    >>> columns = ColumnPool(KnownNumbers(["a"], ["1", "2"], np.array([[[0.5, 0.25]]])))
     >>> rows = [{"system": "a", "topic": "1", "score": 0.5}, {"system": "a", "topic": "2", "score": 0.25}, {"x": 1}]
     >>> columns.table(rows)[0]["columns"]
     {'system': {'all': 'a'}, 'topic': {'list': 0}, 'score': {'scores': 0}}

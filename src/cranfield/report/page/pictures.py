@@ -12,7 +12,7 @@ from cranfield.plot.style import DARK, caption_of
 from cranfield.render.escaping import Markup, drawable
 from cranfield.render.json_form import Json, finite
 from cranfield.report.figures import Illustration, figures
-from cranfield.report.page.columns import CarriedColumns, KnownNumbers, PairFigures
+from cranfield.report.page.columns import ColumnPool, KnownNumbers, PairFigures
 from cranfield.report.report_tables import listed_topics
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Pictures:
         names = drawable({"systems": list(report.systems), "topics": [report.results.topics[t] for t in listed]})
         scores = report.results.scores[:, :, listed]
         known = KnownNumbers(_texts(names["systems"]), _texts(names["topics"]), scores, _pair_figures(report))
-        self._columns = CarriedColumns(known)
+        self._columns = ColumnPool(known)
         self._specs: list[Json] = []
         self._tables: list[Json] = []
         self._configs: list[Json] = []
