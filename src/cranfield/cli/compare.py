@@ -166,8 +166,7 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
-    if "list" in tests or correction == "list":
-        click.echo(listed_tests() if "list" in tests else listed_corrections(), nl=False)
+    if _listed(tests, correction):
         return
     with watched("reading") as progress:
         from cranfield.comparison.ledger import entered
@@ -192,6 +191,15 @@ def command(
         )
     warnings = [*comparison.warnings, *entered(ledger, comparison)]
     options.show(render(comparison, output_format, simultaneous=simultaneous, columns=shown), warnings)
+
+
+def _listed(tests: tuple[str, ...], correction: str) -> bool:
+    """Whether a list was asked for, which is printed then."""
+    if "list" in tests:
+        click.echo(listed_tests(), nl=False)
+    elif correction == "list":
+        click.echo(listed_corrections(), nl=False)
+    return "list" in (*tests, correction)
 
 
 def listed_tests() -> str:
