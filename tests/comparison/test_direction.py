@@ -30,6 +30,7 @@ from cranfield.measures import all_measures, parse_measure
 from cranfield.measures.definition import Better
 from cranfield.measures.registry import MEASURES
 from cranfield.planning.splits import split
+from cranfield.plot.style import COLOURS, SHADES, Chart
 from cranfield.plot.subject import Subject, find_picture
 from cranfield.pooling.analysis import analyse
 from cranfield.report.contents import Report, gather
@@ -41,6 +42,7 @@ from cranfield.statistics.significance import Sampling
 from cranfield.texts.texts import Documents
 from generate import all_variants
 from made import asked_of
+from scene import marks
 
 SYSTEMS = ("a", "b", "c", "d")
 TOPICS = tuple(map(str, range(12)))
@@ -198,11 +200,15 @@ def test_what_needs_a_direction_refuses_a_measure_without_one() -> None:
             call()
 
 
-def picture(kind: str, results: Results, *, theme: str = "screen") -> dict[str, Any]:
+def chart(kind: str, results: Results) -> Chart:
     costs = {system: float(cost) for cost, system in enumerate(results.runs)}
-    subject = Subject(experiment=Experiment({}), evaluated=results, costs=costs, theme=theme)
+    subject = Subject(experiment=Experiment({}), evaluated=results, costs=costs)
     object.__setattr__(subject, "results", results)  # whatever the measures are called
-    made: dict[str, Any] = find_picture(kind).draw(subject).to_dict()
+    return find_picture(kind).draw(subject)
+
+
+def picture(kind: str, results: Results) -> dict[str, Any]:
+    made: dict[str, Any] = chart(kind, results).to_dict()
     return made
 
 
@@ -235,24 +241,20 @@ def test_pictures_put_a_measure_and_its_twin_in_the_same_order(kind: str, name: 
 def test_a_histogram_has_the_colour_of_the_better_run(name: str) -> None:
     measure = parse_measure(name)
     results = two(scored(measure))
-    rows = picture("histogram", results)["layer"][0]["data"]["values"]
-    for row in rows:
-        t = results.topics.index(row["topic"])
-        a, b = results.scores[:, 0, t].tolist()
-        assert row["difference"] == a - b
-        if a != b:
-            better = a < b if measure.better == "lower" else a > b
-            assert row["better"] == ("a" if better else "b")
-    first = [row["difference"] for row in rows]
-    assert first == sorted(first, reverse=measure.better == "higher")
-    neutral = picture("histogram", two(scored(parse_measure("NumRet"))))["layer"][0]["encoding"]["color"]
-    assert "field" not in neutral
+    differences = sorted((results.scores[0, 0] - results.scores[1, 0]).tolist(), reverse=measure.better == "higher")
+    bars = sorted(marks(chart("histogram", results), "rect"), key=lambda bar: float(bar["x"]))
+    for bar, difference in zip(bars, differences, strict=True):
+        if difference:
+            better = difference < 0 if measure.better == "lower" else difference > 0
+            assert bar["fill"] == COLOURS[0 if better else 1]
+    neutral = marks(chart("histogram", two(scored(parse_measure("NumRet")))), "rect")
+    assert len({bar["fill"] for bar in neutral}) == 1
 
 
 def test_a_heat_map_is_strong_where_it_is_good() -> None:
     for name, turned in (("AP", False), ("E@10", True), ("NumRet", False)):
         scale = picture("heatmap", scored(parse_measure(name)))["encoding"]["color"]["scale"]
-        assert scale["reverse"] is turned
+        assert scale["range"] == [*(reversed(SHADES) if turned else SHADES)]
 
 
 def test_a_scatter_says_on_which_side_the_first_run_is_better() -> None:
@@ -262,8 +264,8 @@ def test_a_scatter_says_on_which_side_the_first_run_is_better() -> None:
 
 def test_the_pareto_front_holds_the_best_at_each_cost() -> None:
     for results in both(parse_measure("AP")):
-        points = picture("pareto", results)["layer"][1]["data"]["values"]
-        front = [point["run"] for point in points if point["on"] == "on the front"]
+        points = picture("pareto", results)["layer"][2]["data"]["values"]
+        front = [point["system"] for point in points if point["on"] == "on the front"]
         gains = results.measures[0].sign * results.means[:, 0]
         assert front == [run for i, run in enumerate(SYSTEMS) if all(gains[i] > gains[j] for j in range(i))]
 

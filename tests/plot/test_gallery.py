@@ -153,7 +153,7 @@ def test_the_page_shows_pictures_as_they_are_drawn(pictures: Path) -> None:
         stored = (PAGE.parent / link).read_text(encoding="utf-8")
         fresh = (pictures / Path(link).name).read_text(encoding="utf-8")
         assert words_in(stored) == words_in(fresh), link
-    stored_names = {path.name for path in (PAGE.parent / "pictures").iterdir()}
+    stored_names = {path.name for path in (PAGE.parent / "pictures").glob("*.svg")}
     assert stored_names == {Path(link).name for link in linked}
 
 
