@@ -107,7 +107,7 @@ class TestRanksAndTiers:
         board = leaderboard(results(), "RR")
         assert str(board).startswith("rank  tier  run       RR\n1     1     good  1.0000\n")
         assert repr(board).startswith("<Leaderboard: 5 runs by RR>")
-        assert "<th>rank</th>" in board._repr_html_()
+        assert '<th scope="col">rank</th>' in board._repr_html_()
         assert board.to_dict()["runs"][0]["rank"] == 1
 
 

@@ -273,7 +273,7 @@ class TestResults:
 
     def test_latex(self) -> None:
         results = cranfield.evaluate(QRELS, RUNS, "AP")
-        assert results.to_latex().startswith("\\begin{tabular}")
+        assert results.to_latex().startswith("\\begin{table}")
         comparison = cranfield.compare(results.experiment, "AP")
         assert "\\begin{tabular}" in comparison.to_latex()
 

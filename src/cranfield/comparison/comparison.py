@@ -249,7 +249,8 @@ class Comparison(PrintedInNotebooks):
 
     def letter(self, system: int) -> str:
         """The short name under which other systems say that they beat it: a, b, …, z, a2, …"""
-        again, place = divmod(self.listed.index(system), len(ascii_lowercase))
+        number = self.order.index(system) if self.order else system
+        again, place = divmod(number, len(ascii_lowercase))
         return ascii_lowercase[place] + (str(again + 1) if again else "")
 
     def beaten_by(self, panel: Panel, system: int) -> list[int]:

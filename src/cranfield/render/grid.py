@@ -186,7 +186,7 @@ def as_latex(grid: Grid) -> str:
     small = "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n" if points > PAGE_POINTS else ""
     table = latex_tabular(grid)
     if points > SMALL_POINTS:
-        table = f"\\resizebox{{\\textwidth}}{{!}}{{% by the package graphicx\n{table.rstrip()}}}\n"
+        table = f"% the package graphicx has what follows\n\\resizebox{{\\textwidth}}{{!}}{{{table.rstrip()}}}\n"
     return f"\\begin{{table{star}}}\n\\centering\n{caption}{small}{table}\\end{{table{star}}}\n"
 
 
