@@ -226,7 +226,7 @@ class Results(PrintedInNotebooks):
         return pyarrow.table(self._columns())
 
     def to_latex(self) -> str:
-        """A tabular of the means, with the rules of booktabs."""
+        """A table of the means with its caption, as a paper takes it."""
         from cranfield.evaluation.result_tables import render
 
         return render(self, "latex")
