@@ -201,7 +201,8 @@ def test_other_measures_are_as_without_lengths() -> None:
             alone = evaluate(made.qrels, made.run, [name for name in names if name != "TBG"], policy=policy)
             assert beside.measures == tuple(map(parse_measure, names))
             assert np.delete(beside.scores, 5, axis=1).tolist() == alone.scores.tolist()
-            assert [w for w in beside.warnings if w not in alone.warnings] == []
+            more = [finding for finding in beside.warnings if finding not in alone.warnings]
+            assert [finding for finding in more if "TBG" not in finding.message] == []
 
 
 def test_a_document_without_a_length_is_named() -> None:

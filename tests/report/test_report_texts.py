@@ -169,7 +169,8 @@ def hostile() -> Report:
 
 
 def test_no_text_is_more_than_text(hostile: Report) -> None:
-    text = page.render(hostile)
+    # without Vega, the first of the scripts
+    text = re.sub("<script>.*?</script>", "", page.render(hostile), count=1, flags=re.DOTALL)
     assert text.encode()  # no lone surrogate is left
     assert "<img" not in text
     assert "alert(1)" in text
@@ -196,7 +197,7 @@ def test_a_huge_document_is_shown_in_part_and_not_carried_whole() -> None:
     assert "needle" in report.texts.texts[0]["d1"].snippet
     assert report.texts.whole == {}
     assert report.texts.left_out == "Left out, to keep texts within 5 MB: whole texts of 1 of 1 document."
-    assert len(page.render(report)) < 1_000_000
+    assert len(page.render(report)) < 1_500_000  # of which Vega is 900,000
 
 
 def test_gather_takes_a_collection_and_what_it_says_of_grades(tmp_path: Path) -> None:
