@@ -293,7 +293,7 @@ def test_answers_print_as_their_first_sheets() -> None:
         "p0           A       t<1>           1.00",
     ]
     assert lines[-1] == "… and 2 more sheets"
-    assert '<th scope="row">t&lt;1&gt;</th>' in read(rows, SATISFACTION)._repr_html_()
+    assert "<td>t&lt;1&gt;</td>" in read(rows, SATISFACTION)._repr_html_()
     assert "more sheet" not in str(read(rows[:10], SATISFACTION))
 
 
