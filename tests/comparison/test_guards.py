@@ -238,7 +238,7 @@ def test_uneven_judging_names_the_system_with_more_unjudged_documents() -> None:
         found = compare(Experiment(QRELS, runs), "P@10")
         assert said(found, "uneven-judging") == [
             "unjudged documents are 60% of what b shows and 20% for a: the first may be better than it looks "
-            "(`cranfield evaluate --bounds`)"
+            "(`cranfield evaluate --bounds`, or `bounds=True` in Python, says by how much)"
         ]
     close = {"a": unjudged_run(0.2, TOPICS), "b": unjudged_run(0.3, TOPICS)}
     assert not said(compare(Experiment(QRELS, close), "P@10"), "uneven-judging")
@@ -255,7 +255,7 @@ def test_uneven_judging_at_rank_1_is_told_of_measures_that_stop_there() -> None:
     for measure in ("RR@10", "RR", "ERR@10"):
         assert said(compare(experiment, measure), "uneven-judging") == [
             "unjudged documents are 100% of what first shows at rank 1 and 0% for last: the first may be better than "
-            "it looks (`cranfield evaluate --bounds`)"
+            "it looks (`cranfield evaluate --bounds`, or `bounds=True` in Python, says by how much)"
         ]
     for measure in ("P@10", "Success@10", "R@10", "AP"):
         assert not said(compare(experiment, measure), "uneven-judging")
@@ -629,8 +629,8 @@ def test_the_verdict_says_how_many_and_which_cannot_be_told_apart() -> None:
     means = found.panels[0].means
     best, other = ("c", "d") if means[2] > means[3] else ("d", "c")
     assert text == (
-        f"{best} has the highest AP, {max(means):.4f} on 60 topics; {other} cannot be told from it with confidence. It "
-        "is significantly better than 2 of 3."
+        f"{best} has the highest AP, {max(means):.4f} on 60 topics; {other} cannot be told from it with confidence. "
+        f"{best} is significantly better than 2 of 3."
     )
     loss, _ = report_on(scores, "E@10")
     assert loss == (

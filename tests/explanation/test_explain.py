@@ -536,6 +536,17 @@ def test_documents_that_are_missed_or_not_judged_are_called_so() -> None:
     assert "d01 (grade 2, not retrieved) Ducks on the water\n" in shown
 
 
+def test_who_points_at_a_document_of_two_runs_reads_its_title() -> None:
+    runs = {"a": {"1": {"d12": 3.0, "d02": 2.0, "x": 1.0}}, "b": {"1": {"d02": 2.0}}}
+    pond = Experiment(str(EXAMPLES / "pond.qrels"), runs)
+    told = {"d12": "d12: Why feathers stay dry", "d02": "d02: What ducks eat", "x": "x"}
+    for collection, titles in ((EXAMPLES / "pond.toml", told), (None, {document: document for document in told})):
+        shown = render(explain(pond, "1", "AP", shown=3, collection=collection), "html")
+        (drawing,) = re.findall("<svg.*?</svg>", shown, re.DOTALL)
+        entries = [*titles.values(), titles["d02"], titles["d02"]]  # it is in both runs, with a line between
+        assert sorted(re.findall("<title>(.*?)</title>", drawing)) == sorted(entries)
+
+
 def test_texts_are_text_in_every_form() -> None:
     hostile = "duck </section><script>x</script> \x1b[2J *b* | _c_ \u202e end"
     texts = read_collection(

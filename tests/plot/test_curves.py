@@ -22,6 +22,7 @@ from cranfield.plot.curves import (
 )
 from cranfield.plot.subject import Subject, find_picture
 from noisy import QRELS, RUNS, TOPICS
+from scene import written
 
 COLLECTED = Experiment(QRELS, RUNS)
 
@@ -159,8 +160,8 @@ def test_the_picture_of_ranks_says_of_which_topic_and_how_many() -> None:
         subject = Subject(experiment=COLLECTED, topics=("5",), depth=depth)
         return str(find_picture("ranks").draw(subject).to_dict()["title"])
 
-    assert title(2) == f"topic 5, the first 2 of {longest} ranks"
-    assert title(longest) == "topic 5"
+    assert title(2) == f"Topic 5, the first 2 of {longest} ranks"
+    assert title(longest) == "Topic 5"
 
 
 def test_unknown_topics_and_measures_without_a_cutoff_are_refused() -> None:
@@ -181,3 +182,14 @@ def test_a_curve_goes_down_to_the_longest_list_but_not_for_ever() -> None:
 def test_raw_points_count_what_is_relevant_from_the_grade_asked_for() -> None:
     qrels, run = {"1": {"a": 1, "b": 2, "c": 2}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
     assert precision_recall(Experiment(qrels, run), ["1"], rel=2).of("run", "1") == [(0.5, 0.5), (1.0, 2 / 3)]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5, 8, 40])
+@pytest.mark.parametrize("theme", ["screen", "paper"])
+def test_ranks_have_ticks_at_ranks(depth: int, theme: str) -> None:
+    chart = find_picture("cutoff").draw(Subject(experiment=COLLECTED, measures=("P",), depth=depth, theme=theme))
+    labels = written(chart, "axis-label")
+    below = labels[: next(i for i, text in enumerate(labels) if text.startswith("0"))]
+    assert below
+    assert all(text.isdigit() and 1 <= int(text) <= depth for text in below)
+    assert len(set(below)) == len(below)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,3 +67,34 @@ def test_of_thousands_of_topics_neighbours_are_drawn_as_one_and_that_is_said(kin
     assert told in caption_of(chart)
     shapes = marks(chart, "rect") + marks(chart, "symbol")
     assert 0 < len(shapes) <= 2 * 400
+
+
+# Of each text how far it stands out of its picture, and of every two in one line how far one is on the other.
+OUTSIDE = """() => {
+    const edge = document.querySelector("svg").getBoundingClientRect();
+    const texts = [...document.querySelectorAll("text")].filter(text => text.textContent);
+    return Math.max(...texts.map(text => text.getBoundingClientRect()).map(
+        box => Math.max(edge.left - box.left, box.right - edge.right)));
+}"""
+ON_EACH_OTHER = """() => {
+    const boxes = [...document.querySelectorAll(".role-legend-label text")].map(text => text.getBoundingClientRect());
+    boxes.sort((a, b) => a.left - b.left);
+    return Math.max(...boxes.slice(1).map((box, i) => boxes[i].right - box.left));
+}"""
+
+
+@pytest.mark.parametrize("kind", ["forest", "interpolated", "critical-difference", "histogram"])
+def test_in_a_wider_font_than_the_one_measured_no_name_is_cut_off_nor_on_another(browser: Any, kind: str) -> None:
+    names = ["a system with mmmmm long and wwwwwide words", "another of the same mmmmm", "a third one"]
+    runs = dict(zip(names, RUNS.values(), strict=True))
+    if kind == "histogram":
+        runs.pop("a third one")
+    picture = find_picture(kind)
+    shown = Subject(experiment=Experiment(QRELS, runs), measures=picture.measures)
+    svg = drawn(picture.draw(shown), "svg").decode()
+    page = browser.new_page()
+    page.set_content(re.sub('font-family="[^"]*"', 'font-family="DejaVu Sans, Verdana"', svg))
+    assert page.evaluate(OUTSIDE) <= 1
+    if "role-legend-label" in svg:
+        assert page.evaluate(ON_EACH_OTHER) < -10  # the sign of the next entry stands between them
+    page.close()

@@ -20,6 +20,7 @@ from cranfield.plot.saving import drawn
 from cranfield.plot.style import caption_of, find_theme
 from cranfield.plot.subject import Subject, find_picture
 from noisy import QRELS, RUNS, TOPICS, system
+from scene import written
 
 KINDS = ("means", "beeswarm", "bounds")
 T_39 = 2.0226909  # two-sided 95 % point of Student's t with 39 degrees of freedom, from a table
@@ -137,19 +138,37 @@ def seven_thousand(score: Any) -> Results:
     return results
 
 
-def test_points_stand_for_several_of_seven_thousand_topics_and_it_is_said() -> None:
+def test_seven_thousand_topics_are_counted_and_it_is_said() -> None:
     results = seven_thousand(np.random.default_rng(1).beta(1, 3, size=(2, 7000)).round(3))
     made = find_picture("beeswarm").draw(Subject(measures=("AP",), evaluated=results))
     rows = rows_of(made)
-    assert len(rows) < 4000
-    most = max(row["topics"] for row in rows)
     for name in ("one", "other"):
         own = [row for row in rows if row["system"] == name]
         assert sum(row["topics"] for row in own) == 7000
-        whole = sum(row["topics"] * row["score"] for row in own) / 7000
-        assert whole == pytest.approx(results.of("AP", name).mean())
-    assert f"7,000 topics, a full point for every {most} of nearly the same score" in caption_of(made)
-    assert made.to_dict()["layer"][0]["encoding"]["size"]["scale"]["domain"] == [0, most]
+        scores = results.of("AP", name)
+        for row in own:
+            assert row["topics"] == np.count_nonzero((scores >= row["from"]) & (scores < row["to"]))
+    assert "how many of 7,000 topics have about this score, in 40 steps" in caption_of(made)
+
+
+@pytest.mark.parametrize(("count", "numbers"), [(3, True), (60, False)])
+def test_topics_without_a_hit_hide_no_others_and_are_counted(count: int, numbers: bool) -> None:
+    """On 200 topics, half of which have a score of 0, bars show how the others lie."""
+    topics = [f"q{number}" for number in range(200)]
+    runs = {f"system {number}": {topic: {"a": 1.0} for topic in topics} for number in range(count)}
+    results = cranfield.evaluate({topic: {"a": 1} for topic in topics}, runs, "AP")
+    results.scores[:, 0] = np.where(np.arange(200) < 100, 0.0, np.linspace(0.2, 0.9, 200) ** 2)
+    made = find_picture("beeswarm").draw(Subject(measures=("AP",), evaluated=results))
+    step = made.to_dict()["height"]["step"]
+    rows = [row for row in rows_of(made) if row["system"] == "system 1"]
+    cut = [row for row in rows if row["is_cut"]]
+    assert [(row["topics"], row["from"] <= 0.0) for row in cut] == [(100, True)]
+    between = [row for row in rows if not row["is_cut"]]
+    assert max(row["height"] for row in between) > 0.9 * step
+    for row in between:
+        assert row["height"] / row["topics"] == pytest.approx(between[0]["height"] / between[0]["topics"])
+    assert (written(made) == ["100"] * count) == numbers
+    assert ("with the number of its topics beside it" in caption_of(made)) == numbers
 
 
 def test_bounds_are_those_of_the_evaluation_with_the_share_unjudged() -> None:
@@ -190,6 +209,23 @@ def test_a_system_that_is_asked_for_is_shown_among_seventy(kind: str, chosen: di
     made = of_many(kind, 70, **chosen)
     assert "system 0" in {row["system"] for row in rows_of(made)}
     assert "system 0" in caption_of(made)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_baseline_is_a_line_at_its_mean(kind: str) -> None:
+    mean = cranfield.evaluate(QRELS, RUNS, "nDCG@10")["nDCG@10"]["fair"]
+    made, without = chart(kind, baseline="fair"), chart(kind)
+
+    def lines_at(of: Any) -> list[list[dict[str, Any]]]:
+        layers = [layer for layer in of.to_dict()["layer"] if layer["mark"].get("strokeDash")]
+        return [layer["data"]["values"] for layer in layers]
+
+    ((row,),) = lines_at(made)
+    assert row.pop("system") == "fair"
+    assert list(row.values()) == pytest.approx([mean])
+    assert caption_of(made).endswith(" Dashed: the mean of fair.")
+    assert lines_at(without) == []
+    assert "Dashed" not in caption_of(without)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -27,7 +27,7 @@ from cranfield.judged import judge
 from cranfield.measures import Measure
 from cranfield.plot import saving
 from cranfield.plot.curves import by_cutoff, interpolated, ranked
-from cranfield.report import page, page_pdf, report_tables
+from cranfield.report import page, page_markdown, page_pdf, report_tables
 from cranfield.report.contents import Report, gather, rankings
 from cranfield.report.figures import Illustration, figures
 from cranfield.report.page import explained_topics as explained
@@ -40,6 +40,15 @@ from noisy import QRELS, RUNS, system, write
 MEASURES = ["nDCG@10", "AP", "P@10"]
 FOUR = {**RUNS, "better": system(1.2, 4)}
 JUDGED = {topic: {document: float(grade) for document, grade in of.items()} for topic, of in QRELS.items()}
+
+
+MANY = 30  # systems, more than there are letters
+
+
+@pytest.fixture(scope="module")
+def many() -> Report:
+    runs = {f"s{n:02}": system(0.2 + n / 15, n) for n in range(MANY)}
+    return gather(Experiment(QRELS, runs), ["nDCG@10", "AP"])
 
 
 class Reader(HTMLParser):
@@ -130,7 +139,7 @@ def test_every_score_in_the_data_is_that_of_evaluate(data: Any) -> None:
         assert one["means"] == pytest.approx(results.means[:, m].tolist(), abs=1e-15)
 
 
-def test_every_comparison_in_the_data_is_that_of_compare(data: Any) -> None:
+def test_every_comparison_in_the_data_is_that_of_compare(data: Any, report: Report) -> None:
     found = compare(Experiment(QRELS, FOUR), MEASURES)
     pairs = iter(found.rows())
     for panel, one in zip(found.panels, data["measures"], strict=True):
@@ -147,7 +156,7 @@ def test_every_comparison_in_the_data_is_that_of_compare(data: Any) -> None:
                 "losses",
             )
             assert [one[name][k] for name in names] == [getattr(pair, name) for name in names]
-        assert one["reference"] == panel.best
+        assert report.reference(panel.measure) == panel.best
         beaten = [found.beaten_by(panel, system) for system in range(len(FOUR))]
         assert [sorted(systems) for systems in one["beats"]] == beaten  # there in the order of their letters
         assert one["tiers"] == tiers(found, panel)
@@ -259,7 +268,8 @@ def test_documents_in_the_data_are_the_first_of_each_ranking(data: Any) -> None:
 
 def test_explanations_in_the_data_are_those_of_explain(data: Any) -> None:
     carried = {(one["measure"], one["system"]): one["topics"] for one in data["explanations"]}
-    assert (0, data["measures"][0]["reference"]) in carried
+    means = data["measures"][0]["means"]
+    assert (0, means.index(max(means))) in carried
     for (m, s), topics in carried.items():
         of = data["measures"][m]
         for t, topic in enumerate(data["topics"]):
@@ -305,7 +315,7 @@ def test_every_pair_is_listed_with_the_p_of_every_test(reader: Reader) -> None:
             assert row[:2] == [f"{pair.system} − {pair.other}", f"{pair.difference:+.4f}"]
             for test in found.tests:
                 p = pair.p[test.name]
-                assert row[header.index(f"p ({test.name})")] == ("<0.0001" if p < 0.0001 else f"{p:.4f}")
+                assert row[header.index(f"p ({test.name}), uncorrected")] == ("<0.0001" if p < 0.0001 else f"{p:.4f}")
 
 
 def test_the_table_of_topics_shows_every_score(reader: Reader) -> None:
@@ -384,6 +394,38 @@ def test_one_system_alone(no_pictures: None) -> None:
     mean = evaluate(QRELS, RUNS["good"], MEASURES).means[0]
     assert reader.tables["Systems by AP"] == [["system", "AP"], ["good", f"{mean[1]:.4f}"]]
     assert [figure.name for figure in figures(made)] == ["interpolated", "cutoff", "heatmap"]
+    text = page.render(made)
+    assert embedded(made)["reading"] == ""
+    assert "read-against" not in text.partition("<script")[0]
+    assert "Opening a topic shows the first 10 documents; those further down are left out." in text
+
+
+def test_what_is_explained_is_there(report: Report) -> None:
+    lines = " ".join(report_tables.reading(report))
+    assert "* after a difference" not in lines
+    assert "d_z" not in lines
+    assert "detectable" not in lines
+    assert "unjudged: share of the documents that nobody judged, of the first k for measures @k, else of all" in lines
+    assert "a mean may stand below a lower one of the tier above" in lines
+    of_pairs = " ".join(report_tables.reading_pairs(report))
+    assert of_pairs.startswith("* after a difference says that it is significant (adjusted p below 0.05).")
+    assert all(f"{name}: " in of_pairs for name in ("d_z", "W/T/L", "detectable"))
+    fold = re.search("<details>.*?</details>", page.render(report), re.DOTALL)
+    assert fold is not None
+    assert of_pairs.split(" ", 1)[1][:40] in fold[0]
+    assert of_pairs.partition("detectable")[2] in page_markdown.text_of(report)
+
+
+def test_more_systems_than_letters_are_counted(many: Report) -> None:
+    assert many.comparison is not None
+    grid = standings_grid(many, many.results.measures[0])
+    assert (grid.header[:3], grid.labels) == (["system", "tier", "nDCG@10"], 2)
+    beaten = {s.system: len(s.beats) for s in many.standings(many.results.measures[0])}
+    for system_name, _, mean, *_ in grid.cells():
+        count = beaten[system_name.text]
+        assert mean.above == ("all" if count == MANY - 1 else f"{count} of {MANY - 1}")
+    assert max(beaten.values()) > 3
+    assert embedded(many)["letters"] == []
 
 
 def test_systems_that_are_level_share_the_first_place(no_pictures: None) -> None:
@@ -396,7 +438,8 @@ def test_systems_that_are_level_share_the_first_place(no_pictures: None) -> None
 def test_a_baseline_is_what_systems_are_set_against(no_pictures: None) -> None:
     made = gather(Experiment(QRELS, FOUR), MEASURES, Question(baseline="fair"))
     found = embedded(made)
-    assert {one["reference"] for one in found["measures"]} == {found["systems"].index("fair")}
+    assert found["baseline"] == found["systems"].index("fair")
+    assert {made.reference(measure) for measure in made.results.measures} == {found["baseline"]}
     assert "p-values" not in [figure.name for figure in figures(made)]
     assert {s.system: s.tier for s in made.standings(made.results.measures[0])}["fair"] == "level"
     assert "Against the baseline fair, 2 of 3 are significantly better" in made.verdict(made.results.measures[0])

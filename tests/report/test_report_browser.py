@@ -1,6 +1,6 @@
 """The page in a browser: a person picks, sorts, points and opens, nothing goes wrong, and nothing leaves the machine.
 
-Needs Debian's chromium (or Chrome) and Playwright, which drives it; without them there is nothing to test with.
+It needs Debian's chromium (or Chrome) and Playwright, which drives it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from cranfield import evaluate
 from cranfield.evaluation.experiment import Experiment
 from cranfield.report.contents import Report, gather
 from cranfield.report.page import explained_topics as explained
-from cranfield.report.page_pdf import find_browser, printed
+from cranfield.report.page_pdf import BROWSERS, printed
 from cranfield.report.report_files import write
 from cranfield.report.report_tables import standings_grid
+from needed import needs
 from noisy import QRELS, RUNS, system
-from visits import Visit
-
-BROWSER = find_browser()
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+from once import made_once
+from visits import Visit, drawn
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
 RUNS_HERE = {**RUNS, "a<b>&c with a name that no telephone is wide enough for": system(1.2, 4)}
@@ -43,24 +41,12 @@ def report() -> Report:
 
 @pytest.fixture(scope="module")
 def file(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("page") / "report.html"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explained, "MOST_EXPLAINED", 2 * len(QRELS))  # they take their time
-        write(report, str(target))
-    return target
+    def make(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(explained, "MOST_EXPLAINED", 2 * len(QRELS))  # they take their time
+            write(report, str(folder / "report.html"))
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-def drawn(page: Any) -> None:
-    """Waits until every picture is drawn for what is chosen."""
-    page.wait_for_selector("html[data-drawn=all]", state="attached")
+    return made_once(tmp_path_factory, "report-page", make) / "report.html"
 
 
 @pytest.fixture
@@ -156,7 +142,7 @@ def test_pointing_at_charts_tells_numbers(visit: Visit, report: Report) -> None:
     for name, mark, told in (
         ("histogram", ".mark-rect path", "difference: +"),
         ("forest", ".mark-symbol.role-mark path", f"− {best}"),
-        ("p-values", ".mark-rect path", "value: "),
+        ("p-values", ".mark-rect path", "adjusted p: "),
     ):
         first = page.locator(f'figure[data-chart="{name}"] {mark}').first
         first.scroll_into_view_if_needed()
@@ -202,6 +188,7 @@ def test_the_page_can_be_read_without_its_script(browser: Any, file: Path) -> No
 
 
 def test_a_report_prints(file: Path) -> None:
+    needs(*BROWSERS, package="chromium")
     made = printed(file.read_bytes())
     assert made.startswith(b"%PDF")
     assert made.count(b"/Type /Page") > 3

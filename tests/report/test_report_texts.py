@@ -16,7 +16,10 @@ from cranfield.render.escaping import script_data
 from cranfield.report import page, page_markdown
 from cranfield.report.carried_texts import carried_texts, listed_documents, with_texts
 from cranfield.report.contents import Report, gather
+from cranfield.report.page import pictures
 from cranfield.report.page.payload import payload
+from cranfield.report.page_pdf import BROWSERS
+from needed import needs
 from places import EXAMPLES
 
 POND = EXAMPLES / "pond.toml"
@@ -45,7 +48,7 @@ def data_of(text: str) -> dict[str, Any]:
 
 def test_without_a_collection_there_is_nothing_of_texts() -> None:
     data = payload(gather(Experiment(str(QRELS), RUNS), ["AP"]))
-    assert not {"questions", "texts", "whole", "words", "left_out"} & data.keys()
+    assert not {"questions", "texts", "whole", "words"} & data.keys()
 
 
 def test_the_page_carries_questions_titles_passages_whole_texts_and_words(report: Report) -> None:
@@ -59,7 +62,8 @@ def test_the_page_carries_questions_titles_passages_whole_texts_and_words(report
     assert first["d12"]["snippet"].startswith("Ducks spread oil")
     assert data["whole"]["d12"].startswith("Ducks spread oil from a gland")
     assert data["words"][0] == ["duck", "ducks", "swim"]
-    assert data["left_out"] is None
+    assert report.texts is not None
+    assert report.texts.left_out is None
 
 
 def test_a_document_has_the_passage_of_the_topic_that_it_is_shown_for(report: Report) -> None:
@@ -92,19 +96,24 @@ def carried_size(data: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("budget", [0, 1, 150, 400, 800, 1500, 2500, 4000, 10_000])
-def test_the_budget_is_kept_and_what_is_left_out_is_said(budget: int) -> None:
+def test_the_budget_is_kept_and_what_is_left_out_is_said(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "figures", lambda report, **_: [])  # they take their time
     small = of_pond(budget=budget)
-    data = data_of(page.render(small))
+    text = page.render(small)
+    data = data_of(text)
+    assert small.texts is not None
+    left_out = small.texts.left_out
     nulls = sum(len(of_topic) for of_topic in data["texts"]) * 6 + 100  # "null," where nothing is carried
     assert carried_size(data) <= budget + nulls
     whole = len(data["whole"]) == 7
-    assert (data["left_out"] is None) == whole
+    assert (left_out is None) == whole
     if not budget:
-        assert data["left_out"] == "Texts are left out: their budget is 0."
-    if not whole and budget:
-        assert data["left_out"].startswith("Left out, to keep texts within ")
-        assert f"whole texts of {7 - len(data['whole'])} of 7 documents" in data["left_out"]
-        assert data["left_out"] in page.render(small)
+        assert left_out == "Texts are left out: their budget is 0."
+    if left_out is not None:
+        assert left_out in text
+        if budget:
+            assert left_out.startswith("Left out, to keep texts within ")
+            assert f"whole texts of {7 - len(data['whole'])} of 7 documents" in left_out
 
 
 def test_questions_come_first_then_passages_then_whole_texts() -> None:
@@ -245,7 +254,7 @@ def test_the_command_says_what_is_missing_and_what_was_left_out(folder: Path) ->
 @pytest.mark.parametrize("name", ["r.md", "r.tex", "r.pdf"])
 def test_forms_that_carry_no_documents_say_nothing_of_them(name: str, folder: Path) -> None:
     if name == "r.pdf":
-        pytest.importorskip("playwright")
+        needs(*BROWSERS, package="chromium")
     done = command_line("report", QRELS, "a.run", "b.run", "-m", "AP", "--collection", POND, "-o", name, folder=folder)
     assert "--text-budget" not in done.stderr
     assert "no text of" not in done.stderr
@@ -309,3 +318,26 @@ def test_an_output_that_is_one_of_the_texts_is_refused(folder: Path) -> None:
     ]
     assert command_line(*line, folder=folder).exit == 2
     assert documents.read_bytes() == before
+
+
+def test_questions_in_no_known_format_are_refused_without_an_option_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("1 Q0 d01 1 2.0 a\n")
+    done = command_line("report", QRELS, "a.run", "--questions", QRELS, "-o", "r.html", folder=tmp_path)
+    assert done.exit == 3
+    assert "is in no known format of topics" in done.stderr
+    assert "[formats] topics = …, with one of smart, csv" in done.stderr
+    assert "--from" not in done.stderr
+
+
+def test_a_doubt_about_questions_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "q.qrels").write_text("".join(f"{t} 0 d1 1\n" for t in (1, 2, 3)))
+    (tmp_path / "a.run").write_text("".join(f"{t} Q0 d1 1 2.0 a\n" for t in (1, 2, 3)))
+    (tmp_path / "t.tsv").write_text("id\ttitle\n001\tducks\n2\tgeese\n4\tswans\n")
+    line = ["report", "q.qrels", "a.run", "-m", "RR", "--questions", "t.tsv"]
+    for name in ("r.html", "r.md"):
+        done = command_line(*line, "-o", name, folder=tmp_path)
+        assert done.stderr.count("warning: t: what was asked is not shown: the judgements do not use the topics'") == 1
+        assert "geese" not in (tmp_path / name).read_text(encoding="utf-8")
+    right = command_line(*line, "--ids", "position", "-o", "r.md", folder=tmp_path)
+    assert "warning: t:" not in right.stderr
+    assert "swans" in (tmp_path / "r.md").read_text(encoding="utf-8")

@@ -19,16 +19,14 @@ from cranfield.comparison.standing import standings, verdict
 from cranfield.evaluation.experiment import Experiment
 from cranfield.measures import Measure
 from cranfield.report.contents import Report, gather
+from cranfield.report.figures import figures
 from cranfield.report.page import explained_topics as explained
 from cranfield.report.page import render
-from cranfield.report.page_pdf import find_browser
 from cranfield.report.report_tables import standings_grid
+from needed import needs_module
 from noisy import QRELS, RUNS, system
-from visits import Visit
-
-BROWSER = find_browser()
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+from once import made_once
+from visits import Visit, drawn
 
 MEASURES = ["nDCG@10", "AP", "E@10"]
 FIVE = {**RUNS, "constructor": system(0.7, 9), "a,b & =c": system(1.2, 4)}
@@ -48,18 +46,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def file(report: Report, folder: Path) -> Path:
-    target = folder / "report.html"
-    target.write_text(render(report), encoding="utf-8")
-    return target
+def file(report: Report, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def make(shared: Path) -> None:
+        (shared / "report.html").write_text(render(report), encoding="utf-8")
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
+    return made_once(tmp_path_factory, "selection-page", make) / "report.html"
 
 
 @pytest.fixture
@@ -69,10 +60,6 @@ def visit(browser: Any, file: Path) -> Iterator[Visit]:
     assert made.wrong == []
     assert [address for address in made.asked if not address.startswith("blob:")] == [file.as_uri()]
     made.context.close()
-
-
-def drawn(page: Any) -> None:
-    page.wait_for_selector("html[data-drawn=all]", state="attached")
 
 
 def pick(page: Any, *wanted: str) -> None:
@@ -108,7 +95,16 @@ def test_systems_that_are_not_shown_are_nowhere(visit: Visit) -> None:
             for other in set(FIVE) - set(two):
                 assert not re.search(rf"(?<![\w]){re.escape(other)}(?![\w])", text), (other, measure)
     told = page.locator("#told").text_content()
-    assert told.startswith("2 of 5 systems are shown. Corrections, tiers and letters are those of all 5")
+    assert told == (
+        "2 of 5 systems are shown. Corrections and tiers are those of all 5. Letters name systems that are shown, and "
+        "bold is the best of all, shown or not."
+    )
+    for caption in page.locator("figcaption p").all_text_contents():
+        assert caption.endswith(" Shown here: 2 of 5 systems.")
+    choose_all = page.get_by_role("button", name="All", exact=True)
+    page.locator("details.picker summary").click()
+    choose_all.click()
+    assert "Shown here" not in "".join(page.locator("figcaption p").all_text_contents())
 
 
 def test_where_all_are_shown_nothing_is_said_of_it(visit: Visit) -> None:
@@ -170,9 +166,8 @@ def test_every_baseline_is_what_python_says_of_it(visit: Visit, report: Report) 
     title = page.locator('figure[data-chart="forest"] h3').text_content()
     assert title == f"Differences from {baseline} by {MEASURES[-1]}"
     labels = page.locator('figure[data-chart="forest"] .role-axis-label text').all_text_contents()
-    assert {label for label in labels if " − " in label} == {
-        f"{name} − {baseline}".replace("constructor", "constructor") for name in FIVE if name != baseline
-    }
+    labels = [label.removeprefix("\u2060") for label in labels]  # before names that every object of Vega's has
+    assert {label for label in labels if label in FIVE} == {name for name in FIVE if name != baseline}
 
 
 def test_what_is_said_of_some_is_what_python_says_of_all_when_they_are_all(visit: Visit, report: Report) -> None:
@@ -295,19 +290,107 @@ def test_every_figure_has_a_table_an_svg_and_a_csv(visit: Visit, report: Report)
             with page.expect_download() as download:
                 figure.get_by_role("button", name=form).click()
             text = Path(download.value.path()).read_text(encoding="utf-8")
-            assert download.value.suggested_filename == f"{name}-nDCG@10.{form.lower()}"
+            of = {"forest": "-a_b_c", "histogram": "-a_b_c-good"}.get(str(name), "")
+            assert download.value.suggested_filename == f"{name}-nDCG@10{of}.{form.lower()}"
             if form == "SVG":
                 assert text.startswith("<svg")
                 continue
             header, *rows = csv.reader(io.StringIO(text))
             assert header == figure.locator(".rows thead th").all_text_contents()
             assert len(rows) == figure.locator(".rows tbody tr").count()
+            if name == "histogram":
+                assert header == ["topics", "a,b & =c − good"]
+            if name == "p-values":
+                assert header == ["system", "other", "adjusted p"]
+                assert len({frozenset(row[:2]) for row in rows}) == len(rows) == 3
+                told = figure.locator(".rows tbody tr td:last-child").all_text_contents()
+                assert "0.0000" not in told
+                assert ["<0.0001" if float(row[2]) < 0.0001 else f"{float(row[2]):.4f}" for row in rows] == told
             if name == "forest":
                 best = report.systems.index("a,b & =c")
                 pairs = {pair.system: pair for pair in standings(_compared(report), _compared(report).panels[0], best)}
                 for row in rows:
                     system_name = row[header.index("pair")].split(" − ")[0]
                     assert float(row[header.index("difference")]) == pairs[system_name].difference
+
+
+def test_where_nothing_is_shown_nothing_is_explained(visit: Visit) -> None:
+    page = visit.page
+    page.locator("details.picker summary").click()
+    page.get_by_role("button", name="None", exact=True).click()
+    assert page.locator("figure:visible").count() == 0
+    assert page.locator("#pictures").inner_text().split("\n")[-1] == "No system is shown."
+    page.get_by_role("button", name="All", exact=True).click()
+    assert page.locator("figure:visible").count() == PICTURES
+    assert not page.locator("#no-pictures").is_visible()
+
+
+def test_pictures_that_do_not_follow_the_measure_say_so(visit: Visit) -> None:
+    page = visit.page
+    same = " The same for every measure chosen."
+    told = {
+        str(figure.get_attribute("data-chart")): figure.locator("figcaption p").inner_text().endswith(same.strip())
+        for figure in page.locator("figure").all()
+    }
+    assert {name for name, is_told in told.items() if is_told} == {"interpolated", "cutoff"}
+
+
+def test_a_baseline_chosen_here_says_what_p_is_adjusted_for(visit: Visit, report: Report) -> None:
+    page = visit.page
+    assert not page.locator("#told").is_visible()
+    page.get_by_label("Baseline", exact=True).select_option(label="fair")
+    told = page.locator("#told").inner_text()
+    assert told.startswith(f"With fair as the baseline p is still adjusted for all {_compared(report).comparisons} com")
+
+
+def test_captions_of_one_measure_count_its_own_comparisons(report: Report) -> None:
+    compared = _compared(report)
+    assert compared.rule.endswith("(here in 3 of 30 comparisons)")
+    rules = [replace(compared, panels=(panel,)).rule for panel in compared.panels]
+    assert rules[0].endswith("(here in no comparison by nDCG@10)")
+    assert rules[2].endswith("(here in 3 of 10 comparisons by E@10)")
+    alone = replace(compared, panels=compared.panels[2:])
+    for name in ("forest", "p-values"):
+        (figure,) = (figure for figure in figures(report, measure=alone.panels[0].measure) if figure.name == name)
+        assert alone.rule in figure.caption
+
+
+def test_a_find_without_a_hit_says_so(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_label("Find topic").fill("nowhere")
+    assert page.locator("table.topics tbody").inner_text() == "No topic has “nowhere” in its id."
+    assert "choose a topic" not in page.locator("table.topics caption").inner_text()
+
+
+def test_systems_compared_stand_first_among_the_topics(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_label("Compare", exact=True).select_option(label="poor")
+    page.get_by_label("with", exact=True).select_option(label="constructor")
+    heads = [text.strip(" ↕▲▼") for text in page.locator("table.topics thead th").all_inner_texts()]
+    assert heads[1:4] == ["poor − constructor", "poor", "constructor"]
+    assert sorted(heads[2:]) == sorted(FIVE)
+
+
+def test_prose_uses_the_width_and_tables_keep_their_headings(visit: Visit) -> None:
+    page = visit.page
+    assert page.locator(".prose").bounding_box()["width"] > 1100
+    assert page.locator(".prose").evaluate("part => getComputedStyle(part).columnCount") == "2"
+    page.emulate_media(media="print")
+    kept = page.locator(".box:has(.measures), .box:has(.standings)")
+    assert set(kept.evaluate_all("all => all.map(box => getComputedStyle(box).breakInside)")) == {"avoid"}
+    assert page.locator(".box:has(.topics)").evaluate("box => getComputedStyle(box).breakInside") == "auto"
+
+
+def test_keys_are_told_by_a_key(visit: Visit) -> None:
+    page = visit.page
+    page.locator("body").press("?")
+    assert "closes what is open" in page.locator("#keys").inner_text()
+    page.keyboard.press("Escape")
+    assert not page.locator("#keys").is_visible()
+    page.get_by_label("Find topic").press("?")
+    assert not page.locator("#keys").is_visible()
+    page.get_by_role("button", name="Keys").click()
+    assert page.locator("#keys").is_visible()
 
 
 def _compared(report: Report) -> Comparison:
@@ -318,7 +401,7 @@ def _compared(report: Report) -> Comparison:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(browser: Any, file: Path, width: int, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    axe = needs_module("axe_playwright_python.sync_playwright")
     visit = Visit(browser, file, viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = visit.page
     drawn(page)

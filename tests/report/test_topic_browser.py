@@ -13,18 +13,17 @@ import pytest
 from cranfield import evaluate
 from cranfield.evaluation.experiment import Experiment
 from cranfield.explanation.accounts import explain
-from cranfield.report.contents import Report, gather
+from cranfield.quotation import TextSource
+from cranfield.report import contents
+from cranfield.report.carried_texts import with_texts as with_report_texts
+from cranfield.report.contents import Report, gather, rankings
 from cranfield.report.page import explained_topics as explained
 from cranfield.report.page import pictures, render
-from cranfield.report.page_pdf import find_browser
+from needed import needs_module
 from noisy import QRELS as ALL_JUDGED
 from noisy import RUNS, system
 from places import EXAMPLES
 from visits import Visit
-
-BROWSER = find_browser()
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
 
 TOPICS = [str(number) for number in range(1, 13)]
 # Some documents are not judged, on some topics more than on others.
@@ -39,8 +38,16 @@ HOSTILE = "<img src=x onerror=alert(1)> Ducks & </script><b>geese</b>"
 DEPTH = 10
 
 
-def ranked(name: str, topic: str) -> list[str]:
-    return sorted(HERE[name].get(topic, {}), key=lambda d: -HERE[name][topic][d])[:DEPTH]
+def ranked(name: str, topic: str, depth: int | None = DEPTH) -> list[str]:
+    return sorted(HERE[name].get(topic, {}), key=lambda d: -HERE[name][topic][d])[:depth]
+
+
+def elsewhere(document: str, way: str, other: str, topic: str) -> str:
+    """What is said of a document that the other system has further down, or nowhere."""
+    whole = ranked(other, topic, None)
+    if document not in whole:
+        return f"only here: nowhere in the list of {other}"
+    return f"{way} {whole.index(document) + 1} in {other}: not in its first {DEPTH}"
 
 
 def with_texts(text: str) -> str:
@@ -56,7 +63,6 @@ def with_texts(text: str) -> str:
     ]
     data["words"] = [["ducks", "geese"] for _ in documents]
     data["whole"] = {d: f"Whole of {d}: geese\n{HOSTILE}" for ids in documents for d in ids if d not in ("d7", "d8")}
-    data["left_out"] = None
     return text[: whole.start(1)] + json.dumps(data).replace("<", "\\u003c") + text[whole.end(1) :]
 
 
@@ -81,14 +87,6 @@ def file(plain: Path) -> Path:
     target = plain.with_name("texts.html")
     target.write_text(with_texts(plain.read_text(encoding="utf-8")), encoding="utf-8")
     return target
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -200,7 +198,7 @@ def test_changes_are_told_in_words_too(visit: Visit) -> None:
     for d, text in zip(ours, side(page, 0).locator(".move").all_text_contents(), strict=True):
         moved = ours.index(d) - theirs.index(d) if d in theirs else None
         if moved is None:
-            assert text == "new: not in the list of poor"
+            assert text == elsewhere(d, "from", "poor", "5")
         elif moved:
             arrow = "↓" if moved > 0 else "↑"
             assert text == f"{arrow} {abs(moved)}, from rank {theirs.index(d) + 1} in poor"
@@ -208,9 +206,30 @@ def test_changes_are_told_in_words_too(visit: Visit) -> None:
             assert text == "= same rank as in poor"
     for d, text in zip(theirs, side(page, 1).locator(".move").all_text_contents(), strict=True):
         if d not in ours:
-            assert text == "left: not in the list of good"
+            assert text == elsewhere(d, "to", "good", "5")
         elif ours.index(d) != theirs.index(d):
             assert text == f"to {ours.index(d) + 1} in good"
+    page.evaluate("data.rankings.below = null; openTopic(state.topic)")  # as on a page that has no room for ranks
+    marks = [text for n in (0, 1) for text in side(page, n).locator(".entered, .left").all_text_contents()]
+    assert set(marks) == {
+        "enters top 10: not in the first 10 of poor",
+        "leaves top 10: not in the first 10 of good",
+    }
+
+
+def test_ranks_below_those_listed_are_carried_if_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {name: {"1": {f"d{n}": float(sign * n) for n in range(30)}} for name, sign in (("a", 1), ("b", -1))}
+    experiment = Experiment({"1": {"d1": 1}}, runs)
+    found = rankings(experiment, ["1"])
+    assert found.below is not None
+    assert found.below[1][0] == {place: 30 - place for place in range(9, -1, -1)}  # d29 is the first of a
+    for limit, most in (("MOST_LISTED", 39), ("MOST_LOOKED_THROUGH", 59)):  # 20 are listed, and 20 ranks are below
+        with monkeypatch.context() as patch:
+            patch.setattr(contents, limit, most + 1)
+            assert rankings(experiment, ["1"]) == found
+            patch.setattr(contents, limit, most)
+            assert rankings(experiment, ["1"])._replace(below=None) == found._replace(below=None)
+            assert rankings(experiment, ["1"]).below is None
 
 
 def test_pointing_at_a_document_shows_it_in_the_other_list(visit: Visit) -> None:
@@ -386,6 +405,31 @@ def test_escape_closes_and_gives_the_focus_back(bare: Visit) -> None:
     page.get_by_role("dialog").get_by_label("Topics", exact=True).select_option(label="by difference")
     page.get_by_role("button", name="Close").click()
     page.wait_for_function("document.activeElement.textContent === '7'")  # though the table was sorted anew
+    page.keyboard.press("Enter")
+    page.keyboard.press("j")
+    last = heading(page).removeprefix("Topic ")
+    page.keyboard.press("Escape")
+    page.wait_for_function(f"document.activeElement.textContent === '{last}'")  # the one that was shown last
+    assert last != "7"
+
+
+def test_the_measure_is_chosen_in_the_view_too(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("dialog").get_by_label("Measure", exact=True).select_option(label="AP")
+    assert "measure=AP" in page.url
+    assert "AP" in side(page, 0).locator("h3").inner_text()
+    assert page.evaluate("document.activeElement.id") in ("topic-measure", "topic-title")
+
+
+def test_a_topic_that_is_open_is_printed_without_lines(visit: Visit) -> None:
+    page = visit.page
+    choose_pair(page, "good", "poor")
+    page.emulate_media(media="print")
+    assert not page.locator("svg.lines").is_visible()
+    ours, theirs = (side(page, n).locator("ol.ranking").bounding_box() for n in (0, 1))
+    assert ours["y"] == pytest.approx(theirs["y"], abs=30)
+    assert ours["x"] + ours["width"] <= theirs["x"]
+    assert ours["y"] < page.locator("dialog .changes").bounding_box()["y"] + 120  # right below what is said of them
 
 
 def test_systems_change_places_when_chosen_twice(visit: Visit) -> None:
@@ -421,6 +465,64 @@ def test_one_system_alone(browser: Any, tmp_path: Path, monkeypatch: pytest.Monk
     visit.context.close()
 
 
+def test_of_many_systems_some_are_found_by_name(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "figures", lambda report, **_: [])
+    drawn = {f"s{n:02}": system(0.2 + n / 15, n) for n in range(30)}
+    runs = {name: {topic: ranking[topic] for topic in TOPICS} for name, ranking in drawn.items()}
+    target = tmp_path / "many.html"
+    target.write_text(render(gather(Experiment(QRELS, runs), ["nDCG@10", "AP"])), encoding="utf-8")
+    read = browser.new_context(java_script_enabled=False).new_page()
+    read.goto(target.as_uri())
+    script = "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    plain = read.locator("table.standings").first.evaluate(script)
+    visit = Visit(browser, target)
+    assert visit.rows("table.standings >> nth=0") == plain  # with counts in the place of letters
+    visit.page.locator("details.picker summary").click()
+    visit.page.get_by_label("Find system").fill("s1")
+    assert visit.page.locator("details.picker label:visible").all_inner_texts() == [
+        name for name in visit.page.evaluate("byMean().map(i => data.systems[i])") if "s1" in name
+    ]
+    read.context.close()
+    visit.context.close()
+
+
+def test_questions_have_the_room_that_scores_leave(browser: Any, file: Path) -> None:
+    visit = Visit(browser, file)
+    assert visit.page.locator(".topics .asked").first.bounding_box()["width"] > 500
+    visit.context.close()
+
+
+def collection_page(target: Path, budget: int) -> Path:
+    """A page with one topic that has a question and one that has none, one document with a text and one without."""
+    topics = {"1": {"title": "שלום ducks", "description": "Any of them."}, "3": {"title": "geese", "description": ""}}
+    documents = {"d1": {"title": "On ducks", "text": "On ducks. They swim in ponds."}}
+    source = TextSource(topics=topics, documents=[documents])
+    runs = {name: {t: {"d1": 1.0, "x9": n} for t in ("1", "2")} for n, name in ((0.5, "one"), (2.0, "two"))}
+    report = gather(Experiment({"1": {"d1": 1}, "2": {"d1": 1}, "3": {"d1": 1}}, runs), "RR")
+    target.write_text(render(with_report_texts(report, source, budget=budget)), encoding="utf-8")
+    return target
+
+
+def test_texts_that_are_not_there_say_why(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "figures", lambda report, **_: [])
+    file = collection_page(tmp_path / "texts.html", 5_000)
+    visit = Visit(browser, file, "#topic=1")
+    page = visit.page
+    # What a text begins with is not said again where it is the title.
+    assert side(page, 0).locator(".snippet").all_inner_texts() == ["They swim in ponds.", "no text in the texts"]
+    directions = page.locator("dialog .asked, dialog dd, dialog .title").evaluate_all("parts => parts.map(p => p.dir)")
+    assert directions == ["auto"] * 4
+    page.evaluate("choose({ topic: 1 })")
+    assert page.locator("dialog > .reading").first.inner_text() == "What was asked is not in the texts."
+    visit.context.close()
+    small = Visit(browser, collection_page(tmp_path / "small.html", 60), "#topic=1")
+    left_out = "left out: no room within the budget of texts"
+    assert small.page.locator("dialog > .reading").first.inner_text() == f"What was asked is {left_out}."
+    texts = side(small.page, 0).locator(".snippet").all_inner_texts()
+    assert texts == [left_out, "no text in the texts"]
+    small.context.close()
+
+
 def test_texts_of_a_collection(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "figures", lambda report, **_: [])
     runs = {"one": {"1": {"d12": 2.0, "d01": 1.0}}, "two": {"1": {"d01": 2.0, "d05": 1.0}}}
@@ -443,7 +545,7 @@ def test_texts_of_a_collection(browser: Any, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_everyone_can_read_the_view(browser: Any, file: Path, width: int, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    axe = needs_module("axe_playwright_python.sync_playwright")
     visit = Visit(browser, file, "#topic=5", viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = visit.page
     page.locator("dialog details.whole summary").first.click()

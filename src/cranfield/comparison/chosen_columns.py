@@ -8,6 +8,8 @@ from typing import NamedTuple
 from cranfield.errors import UsageError, some
 from cranfield.render.grid import Grid
 
+UNCORRECTED = ", uncorrected"  # after the head of p-values that nothing corrects
+
 
 class Part(NamedTuple):
     """A table under a title, with what must be said below it; `paper` is how many of its columns a paper shows."""
@@ -49,8 +51,16 @@ def _places(grid: Grid, columns: Sequence[str]) -> list[int]:
 
 
 def _is_called(header: str, name: str) -> bool:
-    """Whether a column goes by a name: its own, or that without the level of an interval or the name of a test."""
-    return name in (header, header.split(" (")[0], header.split("% ")[-1])
+    """Whether a column goes by a name: its own, or that without the level of an interval, the name of a test or what
+    is said of it. An adjusted p is a p too: nobody who asks for p is left with those that nothing corrects.
+
+    >>> [name for name in ("p", "p (t)", "adjusted p") if _is_called("p (t), uncorrected", name)]
+    ['p', 'p (t)']
+    >>> _is_called("adjusted p", "p")
+    True
+    """
+    plain = header.removesuffix(UNCORRECTED)
+    return name in (header, plain, plain.split(" (")[0], plain.split("% ")[-1], plain.removeprefix("adjusted "))
 
 
 def _with(part: Part, columns: Sequence[int]) -> Part:

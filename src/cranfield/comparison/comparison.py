@@ -245,6 +245,8 @@ class Comparison(PrintedInNotebooks):
             where = f"two systems differ on fewer than {FEW_CHANGED} topics or t is undefined"
         here = "in every" if all(instead) else f"in {sum(instead):,} of {len(instead):,}" if any(instead) else "in no"
         noun = "comparison" if all(instead) or not any(instead) else "comparisons"
+        if len(self.panels) == 1 and len(instead) < self.comparisons:  # one measure of several
+            noun += f" by {self.panels[0].measure}"
         return f"{first.named}; where {where}, by the exact randomisation test instead (here {here} {noun})"
 
     def letter(self, system: int) -> str:

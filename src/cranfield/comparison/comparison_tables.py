@@ -8,7 +8,7 @@ from math import isnan
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from cranfield.comparison.chosen_columns import Part, for_paper, only
+from cranfield.comparison.chosen_columns import UNCORRECTED, Part, for_paper, only
 from cranfield.efficiency import efficiency_columns
 from cranfield.errors import UsageError, percent, plural, share, some
 from cranfield.render.document import Block, Bullet, Paragraph, Title, written
@@ -17,6 +17,7 @@ from cranfield.render.grid import BEST, WRITERS, Cell, Grid, separated
 if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison, Pair, Panel
     from cranfield.statistics.effects import Effects
+    from cranfield.statistics.significance import SignificanceTest
 
 
 def render(comparison: Comparison, format: str, *, simultaneous: bool = False, columns: Sequence[str] = ()) -> str:
@@ -45,7 +46,7 @@ def _blocks(comparison: Comparison, format: str, columns: Sequence[str]) -> list
     headers = {header for part in tables for header in part.grid.header}
     first, *others = tables
     reading = [legend(comparison, plain=format == "table"), column_legend(comparison, headers)]
-    first = first._replace(grid=_captioned(comparison, first.grid), below=(*first.below, *filter(None, reading)))
+    first = first._replace(grid=captioned(comparison, first.grid), below=(*first.below, *filter(None, reading)))
     blocks: list[Block] = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
     for part in (first, *others):
         blocks += [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
@@ -78,21 +79,23 @@ def parts(comparison: Comparison) -> list[Part]:
 def systems_grid(comparison: Comparison) -> Grid:
     """Means, the best marked, with letters for the systems that each one beats."""
     shares = {_share_label(panel): panel.unjudged for panel in comparison.panels if panel.unjudged is not None}
-    header = ["", "system", *(panel.heading for panel in comparison.panels), *shares]
+    letters = has_letters(comparison)
+    header = [*([""] if letters else []), "system", *(panel.heading for panel in comparison.panels), *shares]
     header += [_on(efficiency_columns.header(column.figure), column.collection) for column in comparison.figures]
     rows: list[list[str | Cell]] = []
     for number in comparison.listed:
         means = [_mean_cell(comparison, panel, number) for panel in comparison.panels]
         unjudged = [_shown_share(float(unjudged[number])) for unjudged in shares.values()]
         figures = [efficiency_columns.shown(column.figure, column.values[number]) for column in comparison.figures]
-        rows.append([comparison.letter(number), comparison.systems[number], *means, *unjudged, *figures])
-    return _captioned(comparison, Grid(header, rows, labels=2))
+        letter = [comparison.letter(number)] if letters else []
+        rows.append([*letter, comparison.systems[number], *means, *unjudged, *figures])
+    return Grid(header, rows, labels=1 + letters)
 
 
 def pairs_grid(comparison: Comparison, panel: Panel) -> Grid:
     """Each pair of systems on one measure, with a star what is significant after correction."""
     effects = panel.effects
-    tests = [f"p ({test})" for test in comparison.tests]
+    tests = [_of_test(comparison, test) for test in comparison.tests]
     header = ["pair", "difference", interval_header(comparison), "d_z", "W/T/L", *tests]
     mixed = len(set(panel.decided.by)) > 1 or panel.decided.by[0] not in panel.p
     header += [*(["decided by"] if mixed else []), "adjusted p", "detectable"]
@@ -121,17 +124,22 @@ def interval_header(comparison: Comparison) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """An interval as people read it; one without ends says so.
+    """An interval as people read it; one without ends says so, and where no topic differs there is none.
 
-    >>> interval(-0.25, 0.5), interval(float("-inf"), float("inf"))
-    ('[-0.2500, +0.5000]', '[-∞, +∞]')
+    >>> interval(-0.25, 0.5), interval(float("-inf"), float("inf")), interval(0.0, 0.0)
+    ('[-0.2500, +0.5000]', '[-∞, +∞]', '–')
     """
-    return "–" if isnan(low) else f"[{low:+z.4f}, {high:+z.4f}]".replace("inf", "∞")
+    return "–" if isnan(low) or low == high == 0 else f"[{low:+z.4f}, {high:+z.4f}]".replace("inf", "∞")
 
 
 def _uncorrected(comparison: Comparison, header: str) -> str:
     """The head of p-values that nothing corrects, where there is more than one."""
-    return f"{header}, uncorrected" if comparison.comparisons > 1 else header
+    return f"{header}{UNCORRECTED}" if comparison.comparisons > 1 else header
+
+
+def _of_test(comparison: Comparison, test: SignificanceTest) -> str:
+    """The head of a test's own p-values, beside which stand the adjusted ones; some tests correct them themselves."""
+    return f"p ({test})" if test.kind == "family" else _uncorrected(comparison, f"p ({test})")
 
 
 def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell]:
@@ -206,7 +214,7 @@ def macro_grid(comparison: Comparison) -> Grid:
     return Grid(header, rows, labels=2)
 
 
-def _captioned(comparison: Comparison, grid: Grid) -> Grid:
+def captioned(comparison: Comparison, grid: Grid) -> Grid:
     """A table of systems with what a reader of a paper must know of the means in it."""
     measures = [panel.heading for panel in comparison.panels if panel.heading in grid.header]
     if not measures:  # a table of something else
@@ -214,7 +222,7 @@ def _captioned(comparison: Comparison, grid: Grid) -> Grid:
     words = [
         f"{some(measures, len(measures))} of {_compared(comparison)}",
         "The best mean of a column is bold.",
-        f"Letters name the systems that a mean is significantly better than ({_in_short(comparison)}).",
+        f"{marks_legend(comparison)} ({_in_short(comparison)}).",
         *_only_baseline(comparison),
     ]
     return grid._replace(caption=" ".join(words))
@@ -232,16 +240,17 @@ def _in_short(comparison: Comparison) -> str:
     return f"{tests}; {corrected(comparison)}; adjusted p below {comparison.alpha:g}"
 
 
-def legend(comparison: Comparison, *, plain: bool = False) -> str:
+def legend(comparison: Comparison, *, plain: bool = False, stars: bool = True) -> str:
     """How to read the tables: what marks and letters mean, which test decided, what intervals hold for.
 
-    In `plain` text nothing is bold.
+    In `plain` text nothing is bold; without `stars` there is no table of pairs to be explained.
     """
+    significant = f"(adjusted p below {comparison.alpha:g})"
+    starred = f", and * after a difference says that it is significant {significant}." if stars else f" {significant}."
     words = [
         _compared(comparison),
         f"{BEST} stands before the best mean of a column." if plain else "The best mean of a column is bold.",
-        "Letters after a mean name the systems that it is significantly better than, and * after a difference says "
-        f"that it is significant (adjusted p below {comparison.alpha:g}).",
+        f"{marks_legend(comparison)}{starred}",
         *_only_baseline(comparison),
         f"Decided by {comparison.rule}; {corrected(comparison)}.",
         *(f"Null hypothesis of {test.named}: {test.null}." for test in comparison.deciding),
@@ -255,6 +264,11 @@ def legend(comparison: Comparison, *, plain: bool = False) -> str:
             "and leave out how far runs differ."
         )
     return " ".join(words)
+
+
+def star_legend(comparison: Comparison) -> str:
+    """What a star in a table of pairs means."""
+    return f"* after a difference says that it is significant (adjusted p below {comparison.alpha:g})."
 
 
 def _compared(comparison: Comparison) -> str:
@@ -273,7 +287,8 @@ def _only_baseline(comparison: Comparison) -> list[str]:
     if comparison.baseline is None:
         return []
     letter = comparison.letter(comparison.systems.index(comparison.baseline))
-    return [f"Only pairs with the baseline, {comparison.baseline} ({letter}), were compared."]
+    called = f"{comparison.baseline} ({letter})" if has_letters(comparison) else comparison.baseline
+    return [f"Only pairs with the baseline, {called}, were compared."]
 
 
 def corrected(comparison: Comparison) -> str:
@@ -307,14 +322,14 @@ def _intervals(comparison: Comparison) -> str:
         return f"{all_of_them}; one {strict}."
     return (
         f"Each interval holds for its own comparison, and is a {percent(comparison.level)} one so that it {strict}; "
-        "`compare --simultaneous` gives intervals that hold for all comparisons together."
+        "`compare --simultaneous` (`panel.together` in Python) has intervals that hold for all comparisons together."
     )
 
 
 def column_legend(comparison: Comparison, headers: Collection[str] | None = None) -> str:
     """What is in the columns whose names do not say it: of those that have these `headers`, or of all."""
     told = {
-        "unjudged": "share of the documents shown, down to @k where a rank is named, that nobody judged",
+        "unjudged": "share of the documents that nobody judged, of the first k for measures @k, else of all shown",
         "d_z": "mean difference in standard deviations of the differences",
         "W/T/L": "topics that the first system of a pair won, tied and lost",
         "detectable": "the smallest true difference that so many topics would show with a chance of "
@@ -356,15 +371,32 @@ def _mean_cell(comparison: Comparison, panel: Panel, system: int) -> Cell:
     spread = panel.spreads[system] if panel.spreads else None
     text = f"{panel.means[system]:.4f}" + (f" ± {spread.sd:.4f}" if spread and spread.seeds > 1 else "")
     beaten = comparison.beaten_by(panel, system)
-    return Cell(text, best=system in panel.leaders, above=_letters(comparison, beaten))
+    return Cell(text, best=system in panel.leaders, above=beaten_letters(comparison, beaten))
 
 
-def _letters(comparison: Comparison, beaten: list[int]) -> str:
-    """A letter for each system, and a count of them where there are more than letters."""
-    if len(beaten) <= len(ascii_lowercase):
+def beaten_letters(comparison: Comparison, beaten: Sequence[int]) -> str:
+    """A letter for each system that is beaten; how many they are in all rows alike, where there are more systems than
+    letters.
+    """
+    if has_letters(comparison):
         return "".join(map(comparison.letter, beaten))
     others = len(comparison.systems) - 1
     return "all" if len(beaten) == others else f"{len(beaten)} of {others}"
+
+
+def has_letters(comparison: Comparison) -> bool:
+    """Whether each system has a letter of its own."""
+    return len(comparison.systems) <= len(ascii_lowercase)
+
+
+def marks_legend(comparison: Comparison) -> str:
+    """What stands after a mean: of systems that have letters, or of more.
+
+    It is about what the mean is significantly better than; what that takes is said after it.
+    """
+    if has_letters(comparison):
+        return "Letters after a mean name the systems that it is significantly better than"
+    return "After a mean stands how many of the other systems it is significantly better than"
 
 
 def _share_label(panel: Panel) -> str:

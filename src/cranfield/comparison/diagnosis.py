@@ -168,7 +168,7 @@ def diagnose(
     whole = _decided(scores)
     system, other = results.runs
     moves = tuple(move for topic in looked_at for move in moved(experiment, topic, down_to))
-    quotations = None if collection is None else _quoted(collection, names, moves, watch)
+    quotations = None if collection is None else _quoted(experiment, collection, names, moves, watch)
     return Diagnosis(
         system=system,
         other=other,
@@ -194,7 +194,11 @@ def _check_compared(experiment: Experiment, asked: Sequence[str], compared: Sequ
 
 
 def _quoted(
-    collection: GivenTextSource, topics: Sequence[str], moves: Sequence[Move], watch: Watch | None
+    experiment: Experiment,
+    collection: GivenTextSource,
+    topics: Sequence[str],
+    moves: Sequence[Move],
+    watch: Watch | None,
 ) -> Quotations:
     """The questions of all topics, and the texts of the documents that moved."""
     from cranfield.quotation.quoting import quote
@@ -202,7 +206,7 @@ def _quoted(
     shown: dict[str, list[str]] = {topic: [] for topic in topics}
     for move in moves:
         shown[move.topic].append(move.document)
-    return quote(collection, shown, watch=watch)
+    return quote(collection, shown, judged=experiment.judgements().whole.topics, watch=watch)
 
 
 def topic_parts(topics: Sequence[str], scores: Floats, sign: int = 1) -> tuple[TopicPart, ...]:

@@ -171,7 +171,7 @@ def _uneven_judging(comparison: Comparison, panel: Panel) -> Iterator[Finding]:
             message = (
                 f"unjudged documents are {share(float(unjudged[most]))} of what {systems[most]} shows{where} and "
                 f"{share(float(unjudged[least]))} for {systems[least]}: the first may be better than it looks "
-                "(`cranfield evaluate --bounds`)"
+                "(`cranfield evaluate --bounds`, or `bounds=True` in Python, says by how much)"
             )
             yield Finding("uneven-judging", panel.label, message)
             return

@@ -126,7 +126,7 @@ def verdict(comparison: Comparison, panel: Panel) -> str:
     if len(level) > 1:
         behind = [system for system in equal if system not in level]
         return text + (f"; {_listed(behind)} cannot be told from {best.system} with confidence." if behind else ".")
-    sure = f" It is significantly better than {len(best.beats)} of {others}." if best.beats else ""
+    sure = f" {best.system} is significantly better than {len(best.beats)} of {others}." if best.beats else ""
     return f"{text}; {_listed(equal)} cannot be told from it with confidence.{sure}"
 
 

@@ -13,7 +13,7 @@ from cranfield.version import __version__
 
 if TYPE_CHECKING:
     from cranfield.description.description import Description
-    from cranfield.description.summaries import Grade, JudgementSummary, Spread, TextSummary
+    from cranfield.description.summaries import GradeSummary, JudgementSummary, Spread, TextSummary
 
 SCHEMA = "cranfield.description/1"
 SPREAD = ["least", "median", "mean", "most"]
@@ -61,7 +61,7 @@ def _judgements(judgements: JudgementSummary) -> tuple[str, Grid]:
     return title, Grid(["a topic has", "in all", "topics", *SPREAD], rows)
 
 
-def _called(grade: Grade) -> str:
+def _called(grade: GradeSummary) -> str:
     return f"grade {grade.grade:g}" + (f": {grade.label}" if grade.label else "")
 
 

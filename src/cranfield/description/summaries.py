@@ -24,7 +24,7 @@ class Spread(NamedTuple):
     most: float
 
 
-class Grade(NamedTuple):
+class GradeSummary(NamedTuple):
     """One grade: how many judgements have it, in how many topics, how many a topic has, and what it is called."""
 
     grade: float
@@ -67,7 +67,7 @@ class JudgementSummary:
     judged_per_topic: Spread
     relevant_per_topic: Spread
     levels: int
-    grades: tuple[Grade, ...]
+    grades: tuple[GradeSummary, ...]
     shape: Shape
 
 
@@ -95,7 +95,9 @@ def of_judgements(pooled: Pool, labels: Mapping[float, str] | None = None) -> Ju
     for grade in values.tolist() if len(values) <= MOST_GRADES else ():
         per_topic = pooled.total(pooled.grades == grade)
         label = (labels or {}).get(grade)
-        grades.append(Grade(grade, int(per_topic.sum()), int(np.count_nonzero(per_topic)), spread(per_topic), label))
+        grades.append(
+            GradeSummary(grade, int(per_topic.sum()), int(np.count_nonzero(per_topic)), spread(per_topic), label)
+        )
     return JudgementSummary(
         topics=len(pooled.topics),
         judged=int(judged.sum()),

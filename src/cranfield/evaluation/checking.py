@@ -47,7 +47,7 @@ def check(experiment: Experiment, facts: CollectionFacts = NO_FACTS) -> list[Fin
 
         of_each = experiment.each_run(of_run, judgements)
     except DataError as fault:
-        raise _with_others(fault, list(_faults(experiment))) from None
+        raise with_others(fault, list(_faults(experiment))) from None
     names, paths = distinct_names([(name, path) for name, path, _ in of_each]), [path for _, path, _ in of_each]
     of_qrels = experiment.restriction()
     of_qrels += findings.of_qrels(judgements.qrels, judgements.pool, experiment.policy)
@@ -73,7 +73,7 @@ def _is_path(source: Given) -> TypeGuard[Path]:
     return os.path.isfile(source) or not os.path.exists(source)
 
 
-def _with_others(first: DataError, of_files: list[Faults]) -> DataError:
+def with_others(first: DataError, of_files: list[Faults]) -> DataError:
     """The first fault, and the others of all files below it."""
     told = list({str(fault): fault for faults in of_files for fault in faults.told}.values())
     others = [str(fault).split("\n")[0] for fault in told if str(fault) != str(first)]

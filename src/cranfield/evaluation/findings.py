@@ -33,7 +33,7 @@ FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
 
 # What a sentence says of how much of an input it is about may differ where the same is to be said of several.
-_EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=:)")}
+_EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=[:,])")}
 
 
 TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
@@ -182,9 +182,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
     policy = policy or Policy()
     if not judged.answered.any():
         raise no_common_topic(run, judged.topics, policy.topic_set)
-    findings = [
-        Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes
-    ]
+    findings = _of_notes(run)
     wanted = judged.pool.has_relevant if policy.empty_topics == "drop" else True
     unanswered = np.flatnonzero(~judged.answered & wanted)
     missing = [judged.topics[t] for t in unanswered]
@@ -199,14 +197,36 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
         message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
         findings.append(Finding("extra-topics", run.name, message, doubtful=False))
     findings += nothing_judged(run, judged)
-    disagree = int(run.table.rank_disagreements().sum())
-    if disagree:
-        message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
-        findings.append(Finding("rank-disagreement", run.name, message))
+    findings += _of_ranks(run)
     findings += _looks_swapped(run, judged, policy)
     findings += _ties(run, judged, policy, measures)
     findings += _beyond_the_lists(run, judged, measures)
     return findings
+
+
+def of_run_alone(run: Run) -> list[Finding]:
+    """What is odd about a run where there are no judgements yet.
+
+    >>> from cranfield.formats import read_run
+    >>> print(*of_run_alone(read_run({"q1": {"d1": 2.0, "d2": 2.0}}, name="bm25")))
+    bm25: 2 documents tied in score: a convention orders them
+    """
+    tied = int(run.table.tied().sum())
+    message = f"{plural(tied, 'document')} tied in score: a convention orders them"
+    ties = [Finding("ties", run.name, message, doubtful=False)] if tied else []
+    return [*_of_notes(run), *_of_ranks(run), *ties]
+
+
+def _of_notes(run: Run) -> list[Finding]:
+    return [Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes]
+
+
+def _of_ranks(run: Run) -> list[Finding]:
+    disagree = int(run.table.rank_disagreements().sum())
+    if not disagree:
+        return []
+    message = f"the rank column contradicts the scores in {plural(disagree, 'row')}; the scores decide"
+    return [Finding("rank-disagreement", run.name, message)]
 
 
 def of_runs(
@@ -262,8 +282,8 @@ def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure])
     topics = _tied_topics(judged, policy, minding) if minding or not measures else 0
     if topics:
         message = (
-            f"a convention orders tied documents of different grades in {plural(topics, 'topic')}: --ties expected "
-            "(Policy(ties='expected') in Python) takes the mean over all orders"
+            f"documents of different grades have equal scores in {plural(topics, 'topic')}, and a convention decides "
+            "which comes first: --ties expected (Policy(ties='expected') in Python) takes the mean over all orders"
         )
         return [Finding("ties", run.name, message)]
     if measures:

@@ -109,14 +109,17 @@ def explain(
         policy=policy,
         warnings=tuple(warnings),
     )
-    return explanation if collection is None else _quoting(explanation, collection, watch)
+    return explanation if collection is None else _quoting(experiment, explanation, collection, watch)
 
 
-def _quoting(explanation: Explanation, collection: GivenTextSource, watch: Watch | None) -> Explanation:
+def _quoting(
+    experiment: Experiment, explanation: Explanation, collection: GivenTextSource, watch: Watch | None
+) -> Explanation:
     """The same with texts; what the collection lacks is told."""
     from cranfield.quotation.quoting import quote
 
-    quotations = quote(collection, {explanation.topic: list(explanation.documents)}, watch=watch)
+    judged = experiment.judgements().whole.topics
+    quotations = quote(collection, {explanation.topic: list(explanation.documents)}, judged=judged, watch=watch)
     warnings = (*explanation.warnings, *quotations.findings)
     return replace(explanation, quotations=quotations, warnings=warnings)
 

@@ -192,7 +192,7 @@ def question_blocks(topic: str, quotations: Quotations) -> list[Block]:
     """What was asked: the short question as a title, and every other field in full."""
     fields = list(quotations.questions.get(topic, ()))
     if not fields:
-        return [Title(f"Topic {topic}", level=2), Paragraph(f"What was asked is not in {quotations.name}.")]
+        return [Title(f"Topic {topic}", level=2), Paragraph(quotations.no_question)]
     titles = [(name, text) for name, text in fields if name == "title"] or fields[:1]
     others = [Paragraph(f"{name.capitalize()}: {_line(text)}") for name, text in fields if (name, text) not in titles]
     return [Title(f"Topic {topic}: {_line(titles[0][1])}", level=2), *others]
@@ -265,6 +265,10 @@ def _html_board(account: Account) -> Markup:
     return Markup.element("div", *steps, class_="board", style=f"--name: {len(account.parts[0])}ch")
 
 
+def _no_title(document: str) -> str:
+    return ""
+
+
 def _html(explanation: Explanation) -> str:
     quotations = explanation.quotations
     parts: list[Markup] = [Markup.fixed(STYLE)]
@@ -280,10 +284,10 @@ def _html(explanation: Explanation) -> str:
             Markup.element("p", " ".join(sentences(account))),
         ]
     for pair in explanation.pairs:
-        lists = [account.lines for account in explanation.accounts if account.measure == pair.measure]
+        lines, other_lines = (account.lines for account in explanation.accounts if account.measure == pair.measure)
         parts += [
             Markup.element("h3", _pair_title(pair)),
-            drawn(pair, *lists),
+            drawn(pair, lines, other_lines, _no_title if quotations is None else quotations.title),
             Markup.element("p", _pair_note(pair)),
             Markup.element("div", html_table(pair_grid(pair)), class_="scroll"),
         ]

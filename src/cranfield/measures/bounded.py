@@ -165,11 +165,6 @@ def of_rprec(judged: Judged, *, rel: float) -> Bounds:
     return _least(open_ranks, (hits + low) / more, plain), highest
 
 
-def of_sum(judged: Judged, base: Floats, most: float, weight: Floats) -> Bounds:
-    """A sum over documents of gain times the weight of a rank: every unjudged one can only add."""
-    return base, base + most * judged.unjudged.total(weight)
-
-
 def of_ratio_to_ideal(
     judged: Judged, base: Floats, worth: Floats, counted: Mask, most: float, weight: Floats
 ) -> Bounds:

@@ -11,7 +11,7 @@ from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.judged import Integers
 from cranfield.plot.naming import hue, hued
-from cranfield.plot.rows import SystemRows, across, padded, point_size, system_rows
+from cranfield.plot.rows import SystemRows, across, at_baseline, padded, point_size, system_rows, told_baseline
 from cranfield.plot.style import Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 from cranfield.statistics.intervals import of_t
@@ -48,12 +48,12 @@ def means(subject: Subject) -> Chart:
     wide = room / len(rows) >= NARROWEST
     width = room / len(rows) if wide else look.width_beside(systems.beside(look))
     panels = [
-        _panel(results, place, panel, systems, look, width=width, labels=place == 0 or not wide)
+        _panel(subject, place, panel, systems, look, width=width, labels=place == 0 or not wide)
         for place, panel in enumerate(rows)
     ]
     joined = panels[0] if len(panels) == 1 else (alt.hconcat if wide else alt.vconcat)(*panels, spacing=GAP)
     caption = _caption(results, systems, [row for panel in rows for row in panel])
-    return styled(joined, look, caption=caption, params={"named": systems.named})
+    return styled(joined, look, caption=caption + told_baseline(subject), params={"named": systems.named})
 
 
 def _rows(results: Results, place: int, systems: SystemRows) -> list[Row]:
@@ -102,7 +102,7 @@ def _is_arithmetic(results: Results, place: int) -> bool:
 
 
 def _panel(
-    results: Results,
+    subject: Subject,
     place: int,
     rows: Sequence[Row],
     systems: SystemRows,
@@ -114,6 +114,7 @@ def _panel(
     """The means of one measure."""
     import altair as alt
 
+    results = subject.results
     values = [value for row in rows for name in ("mean", "low", "high") if isinstance(value := row[name], float)]
     step = systems.step(look, ROW)
     low, mean = (across(field, results.measures[place].label, padded(values), width, look) for field in ("low", "mean"))
@@ -121,6 +122,7 @@ def _panel(
     tooltip: list[str | alt.Tooltip] = ["system:N", *figures, "topics:Q"]
     base = hued(chart_of(rows)).encode(y=systems.axis(labels=labels), color=hue(), tooltip=tooltip)
     layers = [
+        *at_baseline(subject, results, place, mean, look),
         base.mark_rule(strokeWidth=look.line * 0.8).encode(x=low, x2="high:Q"),
         base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=mean),
     ]

@@ -9,7 +9,7 @@ from cranfield.errors import plural, share
 from cranfield.evaluation.results import Results
 from cranfield.plot.labels import text_width
 from cranfield.plot.naming import hue, hued
-from cranfield.plot.rows import across, padded, point_size, system_rows
+from cranfield.plot.rows import across, at_baseline, padded, point_size, system_rows, told_baseline
 from cranfield.plot.style import INK, Chart, Row, Theme, chart_of, find_theme, styled
 from cranfield.plot.subject import Subject, picture
 
@@ -57,6 +57,7 @@ def bounds(subject: Subject) -> Chart:
     layers = [
         base.mark_rule(strokeWidth=look.line * 2, opacity=0.45).encode(x=low, x2="high:Q"),
         base.mark_point(filled=True, opacity=1, size=point_size(look, step)).encode(x=score),
+        *at_baseline(subject, results, 0, score, look),
         _beside(base, look).encode(x=alt.value(width), text="shown:N", color=alt.value(INK)),
         _beside(chart_of([{"head": HEAD}]), look, -look.font / 2).encode(
             x=alt.value(width), y=alt.value(0), text="head:N"
@@ -70,7 +71,9 @@ def bounds(subject: Subject) -> Chart:
         "not relevant; the bar goes from the least to the most it could be if those retrieved were judged. Unjudged: "
         f"share of {documents} that nobody judged."
     )
-    return styled(chart, look, caption=caption + systems.coloured, params={"named": systems.named})
+    return styled(
+        chart, look, caption=caption + systems.coloured + told_baseline(subject), params={"named": systems.named}
+    )
 
 
 def _beside(base: alt.Chart, look: Theme, dy: float = 0.0) -> alt.Chart:

@@ -13,7 +13,7 @@ from cranfield.comparison.standing import against
 from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.judged import Floats
-from cranfield.plot.labels import row_axis, text_width
+from cranfield.plot.labels import row_axis, text_width, within
 from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled, title_lines
 from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import MOST, axis_title, group_size
@@ -71,7 +71,7 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
             scale=alt.Scale(paddingInner=0.1 if count <= 100 else 0),
         ),
         y=alt.Y("difference:Q", title=f"{measure.label}: difference", scale=alt.Scale(domain=_reach(scores))),
-        color=_by_winner(look) if measure.sign else alt.value(NEUTRAL),
+        color=_by_winner(results.runs, look) if measure.sign else alt.value(NEUTRAL),
         tooltip=["topics:N", alt.Tooltip("difference:Q", format="+.4f")],
     )
     none = differences.transform_aggregate(least="min(difference)", most="max(difference)")
@@ -164,7 +164,7 @@ def _reach(scores: Floats) -> list[float]:
     return [low, high] if low < high else [-1.0, 1.0]
 
 
-def _by_winner(look: Theme) -> alt.Color:
+def _by_winner(names: Sequence[str], look: Theme) -> alt.Color:
     """The colour of a topic: that of the system which is better on it."""
     import altair as alt
 
@@ -178,6 +178,7 @@ def _by_winner(look: Theme) -> alt.Color:
             direction="horizontal",
             labelExpr="(datum.label == 'first' ? first : second) + ' is better'",
             symbolType="square",
+            columnPadding=look.font * 2.5 + text_width(names, look) / 5,  # where letters are wider than those measured
         ),
     )
 
@@ -196,7 +197,7 @@ def forest(subject: Subject) -> Chart:
         elif len(comparison.pairs) > MOST_PAIRS:
             reference = panel.best or 0
             which = "the first" if panel.best is None else "the best"
-            title = f"{title}, against {which}, {comparison.systems[reference]} ({len(comparison.pairs):,} compared)"
+            title = f"{title}, against {which} ({len(comparison.pairs):,} pairs compared)"
             told = f" Of {len(comparison.pairs):,} pairs those with {which} system are shown."
         made = forest_of(comparison, panel, look, None if reference is None else [reference])
         panels.append(made.properties(title=title_lines(title, look)))
@@ -218,7 +219,7 @@ def forest_of(
     comparison: Comparison, panel: Panel, look: Theme, baselines: Sequence[int] | None = None
 ) -> alt.LayerChart | alt.FacetChart:
     """The pairs of one measure, the largest gain first; or every system against each of some baselines. Each row then
-    has its `baseline`, and those of one are to be shown.
+    has its `baseline`, and those of one are to be shown: its name stands once, below them or in a page's heading.
     """
     import altair as alt
 
@@ -231,8 +232,10 @@ def forest_of(
         row[name] = max(min(row[name], most), least) if row[name] == row[name] else None
     step, axis = row_axis(len(rows) // len(baselines or [0]), look, wanted=look.font + 7)
     verdicts = {BETTER: GOOD, WORSE: BAD, NOT: NEUTRAL} if panel.measure.sign else {DIFFERENT: INK, NOT: NEUTRAL}
+    verdicts = {name: colour for name, colour in verdicts.items() if any(row["verdict"] == name for row in rows)}
+    label = "pair" if baselines is None else "system"
     base = chart_of(rows).encode(
-        y=alt.Y("pair:N", title=None, sort=alt.EncodingSortField("gain", op="min", order="descending"), axis=axis),
+        y=alt.Y(f"{label}:N", title=None, sort=alt.EncodingSortField("gain", op="min", order="descending"), axis=axis),
         color=alt.Color(
             "verdict:N",
             title=None,
@@ -245,14 +248,15 @@ def forest_of(
             *(alt.Tooltip(f"{name}:Q", format=".4f") for name in (*fields, "adjusted_p")),
         ],
     )
-    title = [f"difference, {percent(comparison.level)} interval:", f"without 0 where adjusted p < {comparison.alpha:g}"]
-    across = alt.X("low:Q", title=title if look.column else " ".join(title), scale=alt.Scale(domain=[least, most]))
+    of_one = f" from {comparison.systems[baselines[0]]}" if baselines is not None and len(baselines) == 1 else ""
+    title = f"difference{of_one}, {percent(comparison.level)} interval"
+    width = look.width_beside(text_width([str(row[label]) for row in rows], look) + look.font)
+    across = alt.X("low:Q", title=within(title, width, look), scale=alt.Scale(domain=[least, most]))
     layers = [
         base.mark_rule(strokeWidth=look.line).encode(x=across, x2="high:Q"),
         base.mark_point(filled=True, size=look.font * 4, opacity=1).encode(x="difference:Q"),
         _zero("x"),
     ]
-    width = look.width_beside(text_width([str(row["pair"]) for row in rows], look) + look.font)
     made: alt.LayerChart | alt.FacetChart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
     return made
 

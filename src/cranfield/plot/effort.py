@@ -17,7 +17,7 @@ from cranfield.plot.subject import Subject, picture
 
 DEEPEST = 1000  # documents a topic, if nothing else is said
 MOST_PLACES = 100  # at which recall is computed
-IDEAL, REACHABLE = "ideal order", "best order of all found"
+IDEAL, REACHABLE = "ideal, all", "ideal, found"
 
 
 class Reach(NamedTuple):
@@ -62,7 +62,7 @@ def effort(subject: Subject) -> Chart:
     of_found = f", and of the {share(reach.share)} of them that the systems retrieve together"
     caption = (
         f"Recall ({measure}) of {systems} by the number of documents gone through for each topic, mean over {topics}. "
-        "Dotted: the most that so many documents can reach, in an ideal order of all relevant documents"
+        "Dashed: the most that so many documents can reach, in an ideal order of all relevant documents"
         f"{' (the systems retrieve all of them)' if reach.is_whole else of_found}."
     )
     return lines(

@@ -7,8 +7,9 @@ from cranfield.measures import parse_measure
 from cranfield.plot import curves
 from cranfield.plot.curves import Curves, area
 from cranfield.plot.documents import score_and_grade
-from cranfield.plot.lines import Chosen, band, lines, raw_and_interpolated
-from cranfield.plot.style import Chart
+from cranfield.plot.lines import Chosen, band, levels, lines, raw_and_interpolated
+from cranfield.plot.naming import named_systems
+from cranfield.plot.style import Chart, find_theme
 from cranfield.plot.subject import Subject, picture
 
 
@@ -54,7 +55,7 @@ def cutoff_caption(made: Curves) -> str:
 def gain(subject: Subject) -> Chart:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.experiment, subject.measures[0], depth=subject.depth, topics=subject.topics)
-    caption = f"{made.y[0].upper()}{made.y[1:]}, by rank, {made.averaged}; dotted: the ideal ranking."
+    caption = f"{made.y[0].upper()}{made.y[1:]}, by rank, {made.averaged}; dashed: the ideal ranking."
     return lines(made, theme=subject.theme, caption=caption, **_named(subject))
 
 
@@ -66,19 +67,25 @@ def normalised_gain(subject: Subject) -> Chart:
         for average in ("mean of ratios", "ratio of means")
     }
     areas = {run: [area(made.of(run)) for made in parts.values()] for run in subject.experiment.names}
-    labels = {run: f"{run} ({first:.3f}, {second:.3f})" for run, (first, second) in areas.items()}
+    told = {run: f"{run} ({first:.3f}, {second:.3f})" for run, (first, second) in areas.items()}
     points = [
         point._replace(series="" if average == "mean of ratios" else average)
         for average, made in parts.items()
         for point in made.points
     ]
     label = parts["mean of ratios"].y.removesuffix(", mean of ratios")
-    title = "mean of ratios; thin, dotted: ratio of means (area under each)"
     caption = (
         f"{label} by rank over {plural(parts['mean of ratios'].topics, 'topic')}: mean of the topics' ratios to the "
-        "ideal, and dotted the ratio of the means; in brackets the area under each."
+        "ideal, and dashed the ratio of the means; in brackets the area under each"
     )
     made = Curves("rank", label, tuple(points))
+    on_paper = find_theme(subject.theme).column is not None  # there is no room for areas beside the lines
+    title = "Mean of ratios; dashed: ratio of means" + ("" if on_paper else " (area under each)")
+    named = named_systems(
+        levels(made), baseline=[subject.baseline] if subject.baseline else [], highlight=subject.highlight
+    )
+    caption += f": {', '.join(told[run] for run in named)}." if on_paper else "."
+    labels = {} if on_paper else told
     return lines(made, theme=subject.theme, title=title, caption=caption, labels=labels, **_named(subject))
 
 
@@ -90,8 +97,8 @@ def rank_biased(subject: Subject) -> Chart:
         raise UsageError(f"this picture is of RBP at every cutoff, such as RBP(p=0.95), not of {measure}")
     p, rel = measure.parameters["p"], measure.parameters["rel"]
     made = curves.rank_biased(subject.experiment, p=p, rel=rel, depth=subject.depth)
-    title = "dotted: if all that is unjudged or further down were relevant"
-    caption = f"{made.y} by rank, {made.averaged}; {title}."
+    title = "Dashed: if all that is unjudged or further down were relevant"
+    caption = f"{made.y} by rank, {made.averaged}; d{title[1:]}."
     return band(made, theme=subject.theme, title=title, caption=caption, **_named(subject))
 
 
@@ -125,9 +132,9 @@ def by_rank(subject: Subject) -> Chart:
     topic, depth = subject.one_topic(), subject.depth or 50
     rows = curves.ranked(subject.experiment, topic)
     longest = max((row.rank for row in rows), default=0)
-    title = f"topic {topic}" + (f", the first {depth} of {longest:,} ranks" if longest > depth else "")
+    title = f"Topic {topic}" + (f", the first {depth} of {longest:,} ranks" if longest > depth else "")
     shown = [row for row in rows if row.rank <= depth]
-    return score_and_grade(shown, title=title, caption=f"Topic{title.removeprefix('topic')}.", theme=subject.theme)
+    return score_and_grade(shown, title=title, caption=f"{title}.", theme=subject.theme)
 
 
 def _named(subject: Subject) -> Chosen:

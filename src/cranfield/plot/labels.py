@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
 from cranfield.judged import Floats
 from cranfield.plot.naming import NAMED, hue, hued
+from cranfield.plot.room import widest
 from cranfield.plot.style import AXIS, INK, WHOLE, Theme, chart_of
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 LINE = 1.15  # from one line of text to the next, for each pixel of the font
 LETTER = 0.56  # width of a letter, for each pixel of the font: on the wide side
+DIGIT = 0.64  # of a digit, in the widest of the fonts that are common
 SIDES = (1.0, -1.0, 0.0, 0.5, -0.5)  # of a point: right and below, left and above, in line with it, halfway
 AWAY = (0.4, 2, 4, 7, 11)  # from a point to its name, in radii of the point
 
@@ -105,11 +108,22 @@ def rank_ticks(last: int, width: float, look: Theme) -> list[int]:
     >>> rank_ticks(8, 560, find_theme("screen")), rank_ticks(60, 560, find_theme("screen"))
     ([1, 2, 3, 4, 5, 6, 7, 8], [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60])
     """
-    room = width / (look.font * LETTER * (len(str(last)) + 1))
+    room = width / (look.font * DIGIT * (len(str(last)) + 1))
     if last <= room:
         return [*range(1, last + 1)]
     step = next(s * 10**power for power in range(9) for s in (2, 5, 10) if last / (s * 10**power) <= room)
     return [1, *range(step, last + 1, step)]
+
+
+def within(title: str, width: float, look: Theme) -> str | list[str]:
+    """The title of an axis, in lines no wider than its plot if that is narrow.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> within("documents gone through for each topic", 90, find_theme("paper"))
+    ['documents gone', 'through for each', 'topic']
+    """
+    lines = textwrap.wrap(title, max(12, int(width / (look.font * LETTER)))) or [title]
+    return lines if len(lines) > 1 else lines[0]
 
 
 def text_width(texts: Sequence[str], look: Theme) -> float:
@@ -137,8 +151,10 @@ class Frame(NamedTuple):
 
 
 class PlacedName(NamedTuple):
-    """The name of a point: what and where the point is, where the left end of the name stands, and where a line from
-    the point to it ends: in the point itself, if none is needed.
+    """The name of a point: what and where the point is, where the end of the name that is nearer to it stands, and
+    which end that is; and where a line from the point to it ends: in the point itself, if none is needed.
+
+    By its nearer end a name is held off its point, whatever the letters are that it is drawn in.
     """
 
     label: str
@@ -146,6 +162,7 @@ class PlacedName(NamedTuple):
     y: float
     text_x: float
     text_y: float
+    align: str
     near_x: float
     near_y: float
 
@@ -164,8 +181,8 @@ def near_points(
     >>> from cranfield.plot.style import find_theme
     >>> frame = Frame((0.0, 1.0), (0.0, 1.0), 100.0, 100.0)
     >>> names = near_points([("a", 0.5, 0.5), ("b", 0.5, 0.5)], [], frame, find_theme("screen"))
-    >>> [(name.label, name.text_x > 0.5) for name in names]
-    [('a', True), ('b', False)]
+    >>> [(name.label, name.text_x > 0.5, name.align) for name in names]
+    [('a', True, 'left'), ('b', False, 'right')]
     """
     points = [frame.pixels(x, y) for _, x, y in named] + [frame.pixels(x, y) for x, y in others]
     radius = look.font * 0.35
@@ -178,18 +195,32 @@ def near_points(
     boxes = np.array(taken)
     names = []
     for (label, x, y), point in zip(named, points, strict=False):
-        size = len(label) * look.font * LETTER, look.font * LINE
+        size = widest(label, look.font), look.font * LINE
         box = _free_place(point, size, boxes, frame, radius)
         boxes = np.vstack([boxes, box])
-        text_x, text_y = frame.units(box[0], (box[1] + box[3]) / 2)
+        align, end = _nearer_end(box, point[0])
+        text_x, text_y = frame.units(end, (box[1] + box[3]) / 2)
         edge = min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
         apart = abs(edge[0] - point[0]) + abs(edge[1] - point[1]) > 2 * radius
         near_x, near_y = frame.units(*edge) if apart else (x, y)
-        names.append(PlacedName(label=label, x=x, y=y, text_x=text_x, text_y=text_y, near_x=near_x, near_y=near_y))
+        names.append(PlacedName(label, x, y, text_x, text_y, align, near_x, near_y))
     return names
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
+SIDES_OF_TEXT: Final = ("left", "center", "right")
+
+
+def _nearer_end(box: Box, x: float) -> tuple[str, float]:
+    """The end of a name in a box that is nearer to its point, or its middle above and below it, and where it is.
+
+    >>> _nearer_end((10.0, 0.0, 30.0, 8.0), 5.0), _nearer_end((10.0, 0.0, 30.0, 8.0), 20.0)
+    (('left', 10.0), ('center', 20.0))
+    """
+    left, _, right, _ = box
+    if left < x < right:
+        return "center", (left + right) / 2
+    return ("left", left) if x <= left else ("right", right)
 
 
 def _free_place(
@@ -217,5 +248,10 @@ def name_layers(names: Sequence[PlacedName], look: Theme) -> list[alt.Chart]:
 
     base = chart_of([name._asdict() for name in names])
     line = base.mark_rule(strokeWidth=0.7, color=AXIS).encode(x="x:Q", y="y:Q", x2="near_x:Q", y2="near_y:Q")
-    text = base.mark_text(align="left", fontSize=look.font, color=INK)
-    return [line, text.encode(x="text_x:Q", y="text_y:Q", text="label:N")]
+    texts = [
+        base.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, fontSize=look.font, color=INK)
+        .encode(x="text_x:Q", y="text_y:Q", text="label:N")
+        for align in SIDES_OF_TEXT
+    ]
+    return [line, *texts]

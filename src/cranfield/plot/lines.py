@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
-from cranfield.plot.curves import Curves, Point, interpolation
-from cranfield.plot.labels import beside_lines, end_labels
+from cranfield.plot.curves import LEVELS, Curves, Point, interpolation
+from cranfield.plot.labels import beside_lines, end_labels, within
 from cranfield.plot.naming import NAMED, OTHERS, hue, hued, named_systems, of_grey
 from cranfield.plot.style import GROUND, Chart, Row, Theme, chart_of, find_theme, styled
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 AXIS = 34  # pixels of an axis with its title, at the font of a paper
+FEW_RANKS = 10  # of which each has a tick
 FEW = 4  # runs of which a picture shows everything; of more it shows what can still be told apart
-DOTS = [2, 2]
+DASHES = [4, 3]
 THIN = 0.7  # lines of systems that are not named
 RUN, SECOND, SHARED = "run", "second", "shared"
 STEPS: Final = "step-before"
@@ -41,7 +42,7 @@ def lines(
     highlight: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
 ) -> Chart:
-    """One line a run. A second series of each run is thin and dotted, and drawn once if all runs share it (an ideal).
+    """One line a run. A second series of each run is thin and dashed, and drawn once if all runs share it (an ideal).
 
     Of many runs the one that lies best on the whole, the baseline and those to highlight are coloured and named.
 
@@ -61,11 +62,12 @@ def lines(
     for row in rows:
         row["label"] = (labels or {}).get(str(row["label"]), row["label"])
     rows += [_reference(point) for points in shared.values() for point in points]
+    texts = [str(row["label"]) for row in rows if row["part"] == SHARED or row["system"] in named]
     low, high = y_domain or _limits([point.y for point in curves.points])
     across = [point.x for point in curves.points] or [0.0, 1.0]
     data = chart_of(rows)
     base = hued(data).encode(
-        x=_across(curves.x, min(across), max(across)),
+        x=_across(curves.x, across, _width(texts, look), look),
         y=_upwards(curves.y, low, high),
         color=hue(),
         detail="label:N",
@@ -79,13 +81,12 @@ def lines(
     ]
     if any(row["part"] == SECOND for row in rows):
         second = base.transform_filter(alt.datum.part == SECOND).transform_filter(NAMED)
-        layers.append(second.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS))
+        layers.append(second.mark_line(strokeWidth=look.line * 0.6, strokeDash=DASHES))
     if shared:
         reference = base.transform_filter(alt.datum.part == SHARED)
-        layers.append(reference.mark_line(strokeWidth=look.line * 0.8, strokeDash=DOTS))
+        layers.append(reference.mark_line(strokeWidth=look.line * 0.8, strokeDash=DASHES))
     layers += end_labels(data.transform_filter(alt.datum.part != SECOND), look, (low, high), max(across))
     told = caption + of_grey(named, len(gains), curves.noun)
-    texts = [str(row["label"]) for row in rows if row["part"] == SHARED or row["system"] in named]
     return _finished(layers, look, texts=texts, title=title, caption=told, named=named)
 
 
@@ -151,14 +152,15 @@ def raw_and_interpolated(
     if len(gains) > FEW:
         caption = f"Interpolated precision at the eleven standard recall levels{title and ', ' + title}."
         chosen: Chosen = {"baseline": baseline, "highlight": highlight}
-        return lines(over, theme=theme, title=title, caption=caption, y_domain=(0.0, 1.0), **chosen)
+        heading = title[:1].upper() + title[1:]
+        return lines(over, theme=theme, title=heading, caption=caption, y_domain=(0.0, 1.0), **chosen)
     named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
     tooltip = [
         alt.Tooltip("system:N"),
         alt.Tooltip("x:Q", title="recall"),
         alt.Tooltip("y:Q", title="precision", format=".4f"),
     ]
-    x, y = _across("recall", 0.0, 1.0), _upwards("precision", 0.0, 1.0)
+    x, y = _across("recall", LEVELS, _width(named, look), look), _upwards("precision", 0.0, 1.0)
     at_levels = chart_of([_row(point, RUN) for point in over.points])
     after_each, stepped, square = (
         hued(data).encode(color=hue(), tooltip=tooltip, x=x, y=y, detail="system:N")
@@ -169,21 +171,21 @@ def raw_and_interpolated(
         )
     )
     layers = [
-        after_each.mark_line(strokeWidth=look.line / 2, strokeDash=DOTS),
+        after_each.mark_line(strokeWidth=look.line / 2, strokeDash=DASHES),
         stepped.mark_line(strokeWidth=look.line, interpolate=STEPS),
         # A relevant document may be found just at a level: its point is seen within the square.
         square.mark_point(shape="square", filled=False, fill=GROUND, size=look.font * 7, opacity=1, clip=False),
         after_each.mark_point(filled=True, size=look.font * 3, opacity=1, clip=False),
         *end_labels(at_levels, look, (0.0, 1.0), 1.0),
     ]
-    told = "points: after each relevant document; squares: interpolated, the highest precision from there on"
+    told = "Points: after each relevant document; squares: interpolated, the highest precision from there on"
     caption = (
         f"Precision after each relevant document{title and ' of ' + title} (points) and interpolated precision (steps, "
         "with squares at the eleven standard recall levels): the highest at this recall or any above."
     )
-    heading = [*filter(None, [title]), *told.split("; ")] if look.column else "; ".join(filter(None, [title, told]))
+    headings = [*filter(None, [title[:1].upper() + title[1:]]), told]
     caption += of_grey(named, len(gains))
-    return _finished(layers, look, texts=named, title=heading, caption=caption, named=named)
+    return _finished(layers, look, texts=named, title=headings, caption=caption, named=named)
 
 
 def band(
@@ -203,8 +205,9 @@ def band(
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
     data = chart_of([_row(p, RUN) | {"upper": upper[p.run, p.x]} for p in curves.points if not p.series])
     across = [point.x for point in curves.points] or [0.0, 1.0]
+    shaded = len(named) <= FEW
     base = hued(data).encode(
-        x=_across(curves.x, min(across), max(across)),
+        x=_across(curves.x, across, _width(named, look), look),
         color=hue(),
         detail="system:N",
         tooltip=["system:N", "x:Q", alt.Tooltip("y:Q", format=".4f"), alt.Tooltip("upper:Q", format=".4f")],
@@ -213,20 +216,31 @@ def band(
     of_named, of_others = base.transform_filter(NAMED), base.transform_filter(OTHERS)
     layers = [
         of_others.mark_line(strokeWidth=THIN).encode(y=height),
-        *([of_named.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if len(named) <= FEW else []),
-        of_named.mark_line(strokeWidth=look.line * 0.6, strokeDash=DOTS).encode(y=most),
+        *([of_named.mark_area(opacity=0.1).encode(y=height, y2="upper:Q")] if shaded else []),
+        of_named.mark_line(strokeWidth=look.line * 0.6, strokeDash=DASHES).encode(y=most),
         of_named.mark_line(strokeWidth=look.line).encode(y=height),
         *end_labels(data, look, (0.0, 1.0), max(across)),
     ]
+    caption += " Shaded: what lies between the two." if shaded else ""
     caption += of_grey(named, len(gains))
     return _finished(layers, look, texts=named, title=title, caption=caption, named=named)
 
 
-def _across(title: str, low: float, high: float) -> alt.X:
-    """The axis below, with limits of all rows: it stays where it is when some are left out."""
+def _width(texts: Sequence[str], look: Theme) -> float:
+    """How wide a plot is that has these names at the ends of its lines."""
+    return look.width_beside(AXIS + beside_lines(texts, look))
+
+
+def _across(title: str, places: Sequence[float], width: float, look: Theme) -> alt.X:
+    """The axis below, with limits of all rows: it stays where it is when some are left out. Few whole numbers, such as
+    ranks, are all marked, and nothing between them.
+    """
     import altair as alt
 
-    return alt.X("x:Q", title=title, scale=_limited(low, high))
+    low, high = min(places), max(places)
+    whole = high - low < FEW_RANKS and all(float(place).is_integer() for place in places)
+    axis = alt.Axis(values=[*range(int(low), int(high) + 1)], format="d") if whole else alt.Undefined
+    return alt.X("x:Q", title=within(title, width, look), axis=axis, scale=_limited(low, high))
 
 
 def _upwards(title: str, low: float, high: float) -> alt.Y:
@@ -255,8 +269,7 @@ def _finished(
 ) -> Chart:
     import altair as alt
 
-    width = look.width_beside(AXIS + beside_lines(texts, look))
-    chart = alt.layer(*layers).properties(width=width, height=look.height, title=title)
+    chart = alt.layer(*layers).properties(width=_width(texts, look), height=look.height, title=title)
     return styled(chart, look, caption=caption, params={"named": named})
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cranfield.errors import UsageError, plural
 from cranfield.judged import Floats
-from cranfield.plot.labels import LINE, rank_ticks, row_axis, text_width
+from cranfield.plot.labels import LINE, rank_ticks, row_axis, text_width, within
 from cranfield.plot.style import (
     AXIS,
     GRID,
@@ -39,6 +39,7 @@ ROUNDING = 1e-9
 DECIMALS = 12  # of means that are told apart
 UNDEFINED = "–"  # where a measure has all runs level, there is no ordering to agree with
 MOST_CELLS = 20_000  # of a heat map
+LEGIBLE = 0.7  # of the font, that the letters of rows so high still have
 MOST_WRITTEN = 12  # names of a matrix whose numbers are written into it
 # p-values are below which step, its name and its shade; the darker, the surer.
 P_STEPS = ((0.001, "below 0.001"), (0.01, "below 0.01"), (0.05, "below 0.05"), (float("inf"), "0.05 or more"))
@@ -65,7 +66,7 @@ def heatmap(subject: Subject) -> Chart:
         for c, column in enumerate(made)
         if not np.isnan(shown[r, c])
     ]
-    width = look.width_beside(text_width(results.runs, look) + 9 * look.font)
+    width = look.width_beside(text_width(results.runs, look) + _beside(look))
     few = len(results.topics) * (look.font + 2) <= width
     order = f", {'hardest' if measure.sign else 'lowest'} first" if subject.sort else ""
     step, names = row_axis(count, look, wanted=look.font + 6)
@@ -78,7 +79,9 @@ def heatmap(subject: Subject) -> Chart:
         .encode(
             x=alt.X(
                 "topic:N",
-                title=f"topic{order}" if few else axis_title(len(results.topics), size, order, "column"),
+                title=within(f"topic{order}", width, look)
+                if few
+                else axis_title(len(results.topics), size, order, "column"),
                 sort=[column.label for column in made],
                 axis=alt.Axis(labels=few, ticks=few, domain=False),
             ),
@@ -87,7 +90,7 @@ def heatmap(subject: Subject) -> Chart:
                 "score:Q",
                 title=measure.label,
                 scale=alt.Scale(range=shades, domain=[low, high if high > low else low + 1.0], interpolate="rgb"),
-                legend=alt.Legend(gradientLength=_gradient(count * step)),
+                legend=_shades(count * step, width, look),
             ),
             tooltip=["system:N", "topic:N", alt.Tooltip("score:Q", format=".4f")],
         )
@@ -99,9 +102,24 @@ def heatmap(subject: Subject) -> Chart:
     return styled(chart, look, caption=caption)
 
 
-def _gradient(height: float) -> float:
-    """How long the colours of a legend are, beside something so high."""
-    return min(max(height, 60.0), 200.0)
+def _beside(look: Theme) -> float:
+    """How many pixels a legend of shades takes beside a plot: on paper it stands above."""
+    return 9.0 * look.font if look.column is None else look.font
+
+
+def _shades(height: float, width: float, look: Theme, **options: Any) -> alt.Legend:
+    """A legend of shades, beside a plot so high or, where there is only a column, above one so wide."""
+    import altair as alt
+
+    if look.column is None:
+        return alt.Legend(gradientLength=min(max(height, 60.0), 200.0), **options)
+    thin: dict[str, Any] = {
+        "gradientThickness": look.font * 0.75,
+        "titleOrient": "left",
+        "titlePadding": look.font,
+        **options,
+    }
+    return alt.Legend(orient="top", direction="horizontal", gradientLength=width * 0.6, **thin)
 
 
 @picture("p-values", measures=("nDCG@10",), uses=("baseline",))
@@ -131,7 +149,8 @@ def p_values(subject: Subject) -> Chart:
         f"adjusted for {plural(comparison.comparisons, 'comparison')}, the best system first. Decided by "
         f"{comparison.rule}."
     )
-    return styled(_square(rows, order, look, colour=colour).properties(title=panel.heading), look, caption=caption)
+    made = _square(rows, order, look, colour=colour, value="adjusted p")
+    return styled(made.properties(title=panel.heading), look, caption=caption)
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
@@ -155,7 +174,8 @@ def agreement(subject: Subject) -> Chart:
     ]
     scale = alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(TWO_SIDED), interpolate="rgb", clamp=True)
     look = find_theme(subject.theme)
-    made = _square(rows, names, look, colour=alt.Color("value:Q", title="tau", scale=scale), of="measure")
+    colour = alt.Color("value:Q", title="tau", scale=scale)
+    made = _square(rows, names, look, colour=colour, value="tau", of="measure")
     caption = (
         f"Kendall's tau between the orderings of {plural(len(results.runs), 'system')} by each pair of measures, on "
         f"{plural(len(results.topics), 'topic')}: 1 where two measures order all systems alike."
@@ -187,16 +207,16 @@ def stability(subject: Subject) -> Chart:
         for place, text in enumerate(written_shares(shares[r]))
         if shares[r, place]
     ]
-    written = count <= MOST_WRITTEN and look.column is None
+    room = look.width_beside(text_width(results.runs, look) + _beside(look))
+    written = count <= MOST_WRITTEN and room / count >= text_width(["100 %"], look) * (look.font - 2) / look.font
     step, names = row_axis(count, look, wanted=look.font + (14 if written else 7))
-    room = look.width_beside(text_width(results.runs, look) + 9 * look.font)
-    width = min(max(count, 3) * step * 1.6, room)
+    width = room if look.column else min(max(count, 3) * step * 1.6, room)
     most = 1.0 if written else float(np.ceil(shares.max() * 10) / 10)
     ranks = alt.Scale(domain=[*range(1, count + 1)])  # whichever systems are shown, they are those among all
     base = chart_of(rows).encode(
         x=alt.X(
             "rank:O",
-            title=f"rank by {measure.label}, topics drawn anew",
+            title=within(f"rank by {measure.label}, topics drawn anew", width, look),
             scale=ranks,
             axis=alt.Axis(labelAngle=0, labelOverlap=False, values=rank_ticks(count, width, look)),
         ),
@@ -208,9 +228,7 @@ def stability(subject: Subject) -> Chart:
             "share:Q",
             title="share",
             scale=alt.Scale(range=list(WRITTEN_SHADES if written else SHADES), domain=[0, most], interpolate="rgb"),
-            legend=alt.Legend(
-                labelExpr="format(datum.value * 100, '.0f') + ' %'", gradientLength=_gradient(count * step)
-            ),
+            legend=_shades(count * step, width, look, labelExpr="format(datum.value * 100, '.0f') + ' %'"),
         )
     )
     layered = alt.layer(cells, base.mark_text(fontSize=look.font - 2).encode(text="shown:N")) if written else cells
@@ -272,22 +290,34 @@ def _written(value: float) -> Row:
     return {"value": value, "shown": f"{value:.2f}".replace("-", "−")}
 
 
-def _square(rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, of: str = "system") -> Chart:
+def _square(
+    rows: list[Row], order: list[str], look: Theme, *, colour: alt.Color, value: str, of: str = "system"
+) -> Chart:
     """Names against names; the numbers are written into the cells if there is room for them."""
     import altair as alt
 
     count, other = max(2, len(order)), "other" if of == "system" else f"other_{of}"
-    written = count <= MOST_WRITTEN
-    step, down = row_axis(count, look, wanted=look.font * 3.6 if written else look.font * LINE)
+    side = min(look.font * (3.6 if count <= MOST_WRITTEN else LINE), _room(order, look) / count)
+    written = count <= MOST_WRITTEN and side >= look.font * 2
+    step, down = row_axis(count, look, wanted=side)
     _, across = row_axis(count, look, wanted=step)
     across.labelAngle = -40 if written else -90
     base = chart_of(rows).encode(
         x=alt.X(f"{other}:N", title=None, sort=order, axis=across),
         y=alt.Y(f"{of}:N", title=None, sort=order, axis=down),
-        tooltip=[f"{of}:N", f"{other}:N", alt.Tooltip("value:Q", format=".4f")],
+        tooltip=[f"{of}:N", f"{other}:N", alt.Tooltip("value:Q", format=".4f", title=value)],
     )
     cells = base.mark_rect(stroke=GRID, strokeWidth=min(1.0, step / 20)).encode(color=colour)
     text = base.mark_text(fontSize=look.font - 2).encode(text="shown:N")
     layered = alt.layer(cells, text) if written else cells
     square: Chart = layered.properties(width=alt.Step(step), height=alt.Step(step))
     return square
+
+
+def _room(names: list[str], look: Theme) -> float:
+    """How wide all cells may be together: what the names leave of a column, or of the page where that is too little."""
+    if look.column is None or look.page is None:
+        return float("inf")
+    beside = text_width(names, look) + 2 * look.font
+    column = look.column - beside
+    return column if column >= len(names) * look.font * LEGIBLE else look.page - beside

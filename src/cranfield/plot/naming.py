@@ -64,6 +64,15 @@ def hue() -> alt.Color:
     return alt.Color("hue:O", scale=alt.Scale(domain=places, range=[GREY, *COLOURS, INK]), legend=None)
 
 
+def in_colour(named: Sequence[str], count: int) -> str:
+    """What a caption says of colours where every system has its name beside it, and some have a colour.
+
+    >>> in_colour(["a"], 60), in_colour(["a", "b"], 2)
+    (' In colour: a.', '')
+    """
+    return f" In colour: {', '.join(named)}." if len(named) < count else ""
+
+
 def of_grey(named: Sequence[str], count: int, noun: str = "systems") -> str:
     """What a caption says of systems that are not named.
 

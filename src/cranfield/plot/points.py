@@ -85,10 +85,10 @@ def scatter(subject: Subject) -> Chart:
     crowded = len(scored) > MOST_POINTS
     topics = _squares(scored, low, high) if crowded else _topics(scored, limits, look)
     layers = [topics, diagonal, *name_layers(names, look)] if crowded else [diagonal, topics, *name_layers(names, look)]
-    side_of = {1: "above", -1: "below"}
+    side_of = {1: "Above", -1: "Below"}
     title = f"{side_of[measure.sign]} the line {first} is better" if measure.sign else ""
     caption = f"{measure} of {first} against that of {second} on each of {plural(len(scored), 'topic')}"
-    caption += f"; {title}. Named are the topics on which they differ most." if title else "."
+    caption += f"; {title[0].lower()}{title[1:]}. Named are the topics on which they differ most." if title else "."
     caption += f" Topics are counted in {SQUARES} by {SQUARES} squares." if crowded else ""
     made = alt.layer(*layers).properties(width=side, height=side, title=title)
     return styled(made, look, caption=caption)

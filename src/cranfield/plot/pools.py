@@ -15,7 +15,7 @@ from cranfield.pooling.simulation import Simulation, simulate
 
 BUDGET = 100
 MOST_REPLAYED = 500  # topics, evenly among all: every method judges each of them anew
-TITLE = "pooling methods replayed"
+TITLE = "Pooling methods replayed"
 
 
 @picture("pooling", uses=("depth", "highlight"))

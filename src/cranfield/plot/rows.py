@@ -10,7 +10,8 @@ import numpy as np
 from cranfield.errors import plural
 from cranfield.evaluation.results import Results
 from cranfield.plot.labels import text_width
-from cranfield.plot.style import WHOLE, Theme
+from cranfield.plot.naming import in_colour
+from cranfield.plot.style import INK, WHOLE, Row, Theme, chart_of
 from cranfield.plot.subject import Subject
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class SystemRows(NamedTuple):
         >>> SystemRows(["a", "b"], ("a",), 2).coloured, SystemRows(["a", "b"], ("a", "b"), 2).coloured
         (' In colour: a.', '')
         """
-        return f" In colour: {', '.join(self.named)}." if len(self.named) < len(self.names) else ""
+        return in_colour(self.named, len(self.names))
 
     def axis(self, *, labels: bool = True) -> alt.Y:
         """The names down the side, whole, with a faint line to follow each."""
@@ -75,6 +76,25 @@ def system_rows(subject: Subject, results: Results) -> SystemRows:
     shown = {*by_mean[:MOST_ROWS], *subject.named}
     order = by_mean if subject.sort else results.runs
     return SystemRows([name for name in order if name in shown], subject.named, len(results.runs))
+
+
+def at_baseline(subject: Subject, results: Results, place: int, x: alt.X, look: Theme) -> list[alt.Chart]:
+    """A line down all rows at the mean of the baseline, so that it is seen who lies above it; nothing without one."""
+    if subject.baseline is None:
+        return []
+    mean = float(results.means[results.runs.index(subject.baseline), place])
+    row: Row = {"system": subject.baseline, str(x.shorthand).removesuffix(":Q"): mean if np.isfinite(mean) else None}
+    line: alt.Chart = chart_of([row]).mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=look.line / 2).encode(x=x)
+    return [line]
+
+
+def told_baseline(subject: Subject) -> str:
+    """What a caption says of that line.
+
+    >>> told_baseline(Subject()), told_baseline(Subject(baseline="bm25"))
+    ('', ' Dashed: the mean of bm25.')
+    """
+    return "" if subject.baseline is None else f" Dashed: the mean of {subject.baseline}."
 
 
 def across(field: str, title: str, domain: Sequence[float], width: float, look: Theme) -> alt.X:

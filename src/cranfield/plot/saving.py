@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from cranfield.errors import UsageError
 from cranfield.formats import output
+from cranfield.plot.room import of_width, widened
 from cranfield.plot.style import Chart
 from cranfield.render.escaping import Markup, drawable, script_data
 from cranfield.render.json_form import Json
@@ -18,23 +19,33 @@ PPI = 180  # pixels of a PNG to the inch, unless the picture says otherwise: sha
 
 
 def _svg(specification: Specification) -> bytes:
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(specification)).encode()
+    return widened(_drawing(specification)).encode()
 
 
 def _png(specification: Specification) -> bytes:
     import vl_convert
 
-    kept = specification.get("usermeta")
-    ppi = kept.get("ppi") if isinstance(kept, dict) else None
-    return bytes(vl_convert.vegalite_to_png(specification, ppi=ppi if isinstance(ppi, int) else PPI))
+    ppi = _usermeta(specification, "ppi")
+    return bytes(vl_convert.svg_to_png(_drawing(specification), ppi=ppi if isinstance(ppi, int) else PPI))
 
 
 def _pdf(specification: Specification) -> bytes:
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_pdf(specification))
+    return bytes(vl_convert.svg_to_pdf(_drawing(specification)))
+
+
+def _drawing(specification: Specification) -> str:
+    """The picture as SVG, as wide as the column or the page of its paper."""
+    import vl_convert
+
+    svg, widths = str(vl_convert.vegalite_to_svg(specification)), _usermeta(specification, "widths")
+    return of_width(svg, [width for width in widths if isinstance(width, int)]) if isinstance(widths, list) else svg
+
+
+def _usermeta(specification: Specification, name: str) -> Json:
+    kept = specification.get("usermeta")
+    return kept.get(name) if isinstance(kept, dict) else None
 
 
 def _html(specification: Specification) -> bytes:

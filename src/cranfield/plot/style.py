@@ -58,6 +58,7 @@ DARK: Mapping[str, str] = {
     "#d9822b": "#8a4b0f",
     "#f6c48a": "#4d2f12",
 }
+WIDER = 1.2  # than its plot a picture on a screen is, with the names beside it
 WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so none is cut
 
 
@@ -65,7 +66,8 @@ WHOLE = 0  # as the limit of a label: names may differ in their ends alone, so n
 class Theme:
     """Sizes in pixels of a 72-to-the-inch page: of the plot itself and, where it must fit a column, of all of it.
 
-    Nothing is higher than `most`, however many systems there are. A PNG has `ppi` pixels to the inch.
+    Nothing is higher than `most`, however many systems there are. A PNG has `ppi` pixels to the inch. A file is as wide
+    as the column or, where that is too little, as the `page` of two: side by side pictures have letters of one size.
     """
 
     width: int
@@ -76,6 +78,12 @@ class Theme:
     most: int
     ppi: int
     column: int | None = None
+    page: int | None = None
+
+    @property
+    def widths(self) -> list[int]:
+        """How wide a file may be, in points; on a screen it is as wide as what is in it."""
+        return [width for width in (self.column, self.page) if width is not None]
 
     def width_beside(self, beside: float) -> int:
         """How wide a plot may be that has names beside it.
@@ -96,7 +104,7 @@ class Theme:
 
 THEMES: Mapping[str, Theme] = {
     "screen": Theme(560, 340, 13, 2.0, "Helvetica Neue, Arial, sans-serif", most=900, ppi=180),
-    "paper": Theme(200, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, ppi=300, column=242),
+    "paper": Theme(200, 160, 8, 1.2, "Times New Roman, Times, serif", most=560, ppi=300, column=242, page=506),
 }
 
 
@@ -127,8 +135,11 @@ class _Rows:
 def chart_of(rows: Sequence[Mapping[str, str | float | None]]) -> alt.Chart:
     """A chart that carries its rows with it; marks and encodings are still to come."""
     import altair as alt
+    from altair.utils.schemapi import debug_mode
 
-    return alt.Chart(alt.Data(values=_Rows(rows)))  # type: ignore[no-untyped-call]
+    with debug_mode(False):  # to check thousands of rows takes seconds, and any row is in order
+        data = alt.Data(values=_Rows(rows))  # type: ignore[no-untyped-call]
+    return alt.Chart(data)
 
 
 def styled(
@@ -145,15 +156,20 @@ def styled(
         chart = chart.add_params(alt.param(name=name, value=given))
     if isinstance(chart.title, str | list):
         chart = chart.properties(title=title_lines(chart.title, theme))
-    chart = chart.properties(usermeta={"caption": caption, "ppi": theme.ppi})
+    chart = chart.properties(usermeta={"caption": caption, "ppi": theme.ppi, "widths": theme.widths})
     text = {"labelFontSize": theme.font, "titleFontSize": theme.font, "titleFontWeight": "normal"}
     inked = {"labelColor": INK, "titleColor": INK}
     dressed: Chart = (
         chart.configure(font=theme.family, background=GROUND, padding=5 if theme.column is None else 1)
         .configure_axis(**text, **inked, labelFlush=False, gridColor=GRID, domainColor=AXIS, tickColor=AXIS)
         # A label at every tick: fewer of both where there is little room.
-        .configure_axisXQuantitative(tickCount=alt.ExprRef(f"ceil(width / {theme.font * 4})"))
-        .configure_legend(**text, **inked, labelLimit=WHOLE, titleLimit=WHOLE)
+        .configure_axisXQuantitative(
+            tickCount=alt.ExprRef(f"ceil(width / {theme.font * 4})"), labelSeparation=theme.font * 0.8
+        )
+        # Entries stand as far apart as leaves room for letters of the viewer's that are wider than those measured.
+        .configure_legend(
+            **text, **inked, labelLimit=WHOLE, titleLimit=WHOLE, columnPadding=theme.font * 2.5, offset=theme.font
+        )
         .configure_title(
             fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6, color=INK, subtitleColor=INK
         )
@@ -166,18 +182,38 @@ def styled(
     return dressed
 
 
-def title_lines(title: str | list[str], theme: Theme) -> str | list[str]:
-    """A title as it is, or in lines that fit the column.
+def captioned(chart: Chart, more: str) -> Chart:
+    """The chart with a sentence after those of its caption.
 
-    >>> title_lines("mean of ratios; thin, dotted: ratio of means (area under each)", find_theme("paper"))
-    ['mean of ratios; thin, dotted: ratio of means (area', 'under each)']
+    >>> caption_of(captioned(styled(chart_of([]), find_theme("screen"), caption="Means."), "Of some topics."))
+    'Means. Of some topics.'
     """
-    given = [title] if isinstance(title, str) else title
-    if theme.column is None or not any(given):
-        return title
-    letters = int(theme.column / (theme.font * 0.6))
-    lines = [line for text in given for line in textwrap.wrap(text, letters)]
-    return lines if len(lines) > 1 else lines[0]
+    if not more:
+        return chart
+    told: Chart = chart.properties(usermeta={**chart.usermeta, "caption": f"{caption_of(chart)} {more}".strip()})
+    return told
+
+
+def title_lines(title: str | list[str], theme: Theme) -> str | list[str]:
+    """A title as it is, or in as few lines as fit, about as long as each other.
+
+    >>> title_lines("Mean of ratios; dashed: ratio of means (area under each)", find_theme("paper"))
+    ['Mean of ratios; dashed: ratio', 'of means (area under each)']
+    """
+    letters = int((theme.column or theme.width * WIDER) / (theme.font * 0.6))
+    lines = [line for text in ([title] if isinstance(title, str) else title) for line in _even(text, letters)]
+    return lines if len(lines) > 1 else (lines or [""])[0]
+
+
+def _even(text: str, most: int) -> list[str]:
+    """A text in as few lines of so many letters as may be, the longest of them as short as may be.
+
+    >>> _even("a title of three or four more words", 30)
+    ['a title of three', 'or four more words']
+    """
+    few = len(textwrap.wrap(text, most))
+    shortest = next(width for width in range(1, most + 1) if len(textwrap.wrap(text, width)) == few or width == most)
+    return textwrap.wrap(text, max(shortest, 1))
 
 
 def caption_of(chart: Chart) -> str:

@@ -19,7 +19,7 @@ from cranfield.evaluation.results import Results
 from cranfield.measures import as_measures, parse_measures
 from cranfield.notation import Value
 from cranfield.plot.naming import named_systems
-from cranfield.plot.style import Chart
+from cranfield.plot.style import Chart, captioned
 from cranfield.registry import Entry, Parameter, Registry, described
 
 Parameters: TypeAlias = Mapping[str, Mapping[str, Value]]  # of runs
@@ -111,7 +111,8 @@ class Picture(Entry[Draw]):
 
     def draw(self, subject: Subject) -> Chart:
         """The picture of a subject, as an Altair chart."""
-        return self.function(subject)
+        chart = self.function(subject)
+        return chart if subject.topics else on_topic_set(chart, subject.experiment)
 
     def check_asked(self, measures: Sequence[str], topics: Sequence[str], asked: Mapping[str, str]) -> None:
         """Refuses what the picture would leave out without a word. `asked` has what else was asked for of what
@@ -133,6 +134,13 @@ class Picture(Entry[Draw]):
                 takers = [picture.name for picture in all_pictures() if use in picture.uses]
                 verb = "takes" if len(takers) == 1 else "take"
                 raise UsageError(f"{self.name} has no use for {written}: {', '.join(takers)} {verb} it")
+
+
+def on_topic_set(chart: Chart, experiment: Experiment) -> Chart:
+    """The chart, whose caption says so where some of the judged topics alone count: a picture travels without what was
+    printed beside it.
+    """
+    return captioned(chart, " ".join(f"{finding.message}." for finding in experiment.restriction()))
 
 
 PICTURES: Registry[Picture] = Registry(

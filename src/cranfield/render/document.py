@@ -16,7 +16,7 @@ from cranfield.render.escaping import (
     visible_lines,
 )
 from cranfield.render.grid import WRITERS, Grid, html_table
-from cranfield.render.terminal import coloured, terminal
+from cranfield.render.terminal import coloured, terminal, wrapped
 
 WIDTH = 100  # of paragraphs on a terminal
 
@@ -128,7 +128,7 @@ def _text(block: Block) -> str:
         import textwrap
 
         return textwrap.fill(visible(block.text), min(WIDTH, terminal().width or WIDTH)) + "\n"
-    text = visible(block.text)
+    text = wrapped(visible(block.text)) if isinstance(block, Bullet) else visible(block.text)
     return (coloured(text, "strong") if isinstance(block, Title) else text) + "\n"
 
 

@@ -1,9 +1,9 @@
 """Text of others (ids, names of files, titles) on its way into something that is read as more than text.
 
-One function for each target, all in this module: `visible` for terminals, `Markup` for HTML, `script_data` for scripts,
-`markdown`, `latex`, `separated_text` for CSV and TSV, `drawable` for pictures. What is for people shows control
-characters as escapes, so that a name can neither move a cursor nor turn a line round nor pretend to be two lines; what
-is for machines (JSON, CSV, runs, judgements) has every text as it is.
+One function for each target, all in this module: `visible` for terminals, `readable` for documents that are read at
+length, `Markup` for HTML, `script_data` for scripts, `markdown`, `latex`, `separated_text` for CSV and TSV, `drawable`
+for pictures. What is for people shows control characters as escapes, so that a name can neither move a cursor nor turn
+a line round nor pretend to be two lines; what is for machines (JSON, CSV, runs, judgements) has every text as it is.
 """
 
 from __future__ import annotations
@@ -56,6 +56,31 @@ def utf8(text: str) -> str:
     caf\\xe9
     """
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+# What a text of lines may hold and a reader is not to meet: controls, separators, marks that turn text against its own
+# direction, halves of characters and what is no character. Marks that a language with two directions needs stay.
+_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202d\u202e\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_LINE_ENDS = dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028", "\n") | {"\u2029": "\n\n"}
+
+
+def readable(text: str) -> str:
+    """A text of many lines that people read: every end of a line is one, controls are drawn, what is nothing is �.
+
+    >>> print(readable("one\\r\\ntwo\\x1b[2J\\ud83d"))
+    one
+    two␛[2J�
+    """
+
+    def drawn(match: re.Match[str]) -> str:
+        character = match.group()
+        if character in _LINE_ENDS:
+            return _LINE_ENDS[character]
+        if character < " ":
+            return chr(0x2400 + ord(character))
+        return "␡" if character == "\x7f" else "�"
+
+    return _UNREADABLE.sub(drawn, text.replace("\r\n", "\n"))
 
 
 class Markup:

@@ -165,7 +165,7 @@ def as_markdown(grid: Grid) -> str:
 
 def as_latex(grid: Grid) -> str:
     """A table with its caption and the rules of booktabs, which fits a paper of two columns as it is: one that is too
-    wide for a column goes over both, in smaller letters if need be.
+    wide for a column goes over both, in smaller letters if need be, and is made to fit if that is not enough.
 
     >>> print(as_latex(Grid(["run", "AP"], [["a_b", Cell("-0.5", above="b")]], caption="Differences.")), end="")
     \\begin{table}
@@ -184,14 +184,22 @@ def as_latex(grid: Grid) -> str:
     star = "*" if points > COLUMN_POINTS else ""
     caption = f"\\caption{{{latex(grid.caption)}}}\n" if grid.caption else ""
     small = "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n" if points > PAGE_POINTS else ""
-    table = latex_tabular(grid)
     if points > SMALL_POINTS:
-        table = f"% the package graphicx has what follows\n\\resizebox{{\\textwidth}}{{!}}{{{table.rstrip()}}}\n"
+        small = "\\scriptsize\\setlength{\\tabcolsep}{2pt}\n"
+    table = latex_tabular(grid)
+    if points > SMALLEST_POINTS:
+        table = f"% needs \\usepackage{{graphicx}}\n{latex_fitted(table)}"
     return f"\\begin{{table{star}}}\n\\centering\n{caption}{small}{table}\\end{{table{star}}}\n"
 
 
-# What fits a column and a page of a paper in two columns, in points; and a page in small letters.
-COLUMN_POINTS, PAGE_POINTS, SMALL_POINTS = 240, 500, 640
+# What fits a column and a page of a paper in two columns, in points; and a page in small and in the smallest letters.
+COLUMN_POINTS, PAGE_POINTS, SMALL_POINTS, SMALLEST_POINTS = 240, 500, 640, 760
+
+
+def latex_fitted(content: str) -> str:
+    """What is wider than the text made as wide as that, by the package graphicx; what is not keeps its size."""
+    wide = "\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi"
+    return f"\\resizebox{{{wide}}}{{!}}{{{content.rstrip()}}}\n"
 
 
 def _points(grid: Grid) -> float:
@@ -204,7 +212,8 @@ def latex_tabular(grid: Grid) -> str:
 
     def shown(i: int, cell: Cell) -> str:
         text = latex(cell.text) if i < grid.labels else latex_number(cell.text)
-        above = f"$^{{\\mathrm{{{latex(cell.above)}}}}}$" if cell.above else ""
+        # in formulas blanks are nothing, but for those that hold
+        above = f"$^{{\\mathrm{{{latex(cell.above).replace(' ', '~')}}}}}$" if cell.above else ""
         return (f"\\textbf{{{text}}}" if cell.strong else text) + above
 
     columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)

@@ -39,6 +39,26 @@ def written_for(terminal: Terminal) -> Iterator[None]:
         _written_for.reset(token)
 
 
+def wrapped(text: str, where: Terminal | None = None) -> str:
+    """Sentences in lines as wide as the terminal, words whole; where nothing is as wide as anything, as they are.
+
+    >>> print(wrapped("one two three", Terminal(width=8)))
+    one two
+    three
+    >>> wrapped("one two three")
+    'one two three'
+    """
+    width = (where or terminal()).width
+    if width is None:
+        return text
+    import textwrap
+
+    lines = textwrap.TextWrapper(
+        width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False, expand_tabs=False
+    )
+    return "\n".join(map(lines.fill, text.split("\n")))
+
+
 STYLES: Final = {"strong": "1", "quiet": "2", "bad": "31", "good": "32", "doubtful": "33", "note": "36"}
 END = "\x1b[0m"
 SEQUENCES = tuple(f"\x1b[{code}m" for code in (*STYLES.values(), "0"))  # all that this module ever writes

@@ -11,7 +11,7 @@ from cranfield.quotation.quoting import ALWAYS_SHORT, Quotations, quote
 from cranfield.quotation.text_sources import GivenTextSource, text_source
 from cranfield.render.escaping import script_data, utf8, visible, visible_lines
 from cranfield.render.json_form import Json
-from cranfield.report.contents import Report
+from cranfield.report.contents import Report, doubtful_first
 from cranfield.report.report_tables import listed_topics
 from cranfield.search.collection_search import Watch, unwatched
 
@@ -29,7 +29,8 @@ class CarriedDocument(NamedTuple):
 class CarriedTexts(NamedTuple):
     """Texts as the page has them, safe to be shown: by topic as it is listed, `whole` by document.
 
-    `texts[t]` has the documents of topic t by id; `left_out` says what there was no room for.
+    `texts[t]` has the documents of topic t by id; `missing` are those that the collection lacks, `unknown` the topics,
+    by number; `left_out` says what there was no room for, and `no_question` why there is none.
     """
 
     questions: list[list[tuple[str, str]] | None]
@@ -37,6 +38,10 @@ class CarriedTexts(NamedTuple):
     whole: dict[str, str]
     words: list[list[str]]
     left_out: str | None
+    missing: frozenset[str]
+    unknown: frozenset[int]
+    name: str
+    no_question: str
 
 
 def with_texts(
@@ -55,12 +60,12 @@ def with_texts(
     ([('title', 'can ducks swim well')], 'Why feathers stay dry')
     """
     shown = listed_documents(report) if budget else {topic: [] for topic in listed_documents(report)}
-    quotations = quote(collection, shown, room=budget, watch=watch)
+    quotations = quote(collection, shown, judged=report.experiment.judgements().whole.topics, room=budget, watch=watch)
     return replace(
         report,
         quotations=quotations,
         texts=carried_texts(quotations, shown, budget),
-        findings=(*report.findings, *quotations.findings),
+        findings=doubtful_first([*report.findings, *quotations.findings]),
         facts=report.facts or text_source(collection).listed.facts,
     )
 
@@ -111,7 +116,17 @@ def carried_texts(quotations: Quotations, shown: Mapping[str, Sequence[str]], bu
     lost = [f"{what} {count:,} of {plural(all, noun)}" for what, count, all, noun in parts if count]
     left_out = f"Left out, to keep texts within {size(budget)}: {', '.join(lost)}." if lost else None
     left_out = left_out if budget else NOTHING_CARRIED
-    return CarriedTexts(questions, texts, whole, [sorted(forms) for forms in words], left_out)
+    return CarriedTexts(
+        questions=questions,
+        texts=texts,
+        whole=whole,
+        words=[sorted(forms) for forms in words],
+        left_out=left_out,
+        missing=frozenset(d for documents in shown.values() for d in documents if d not in quotations.documents),
+        unknown=frozenset(number for number, topic in enumerate(shown) if topic not in quotations.questions),
+        name=utf8(visible(quotations.name)),
+        no_question=utf8(visible(quotations.no_question)),
+    )
 
 
 def _question(quotations: Quotations, topic: str, room: _Room) -> list[tuple[str, str]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,16 +30,22 @@ if TYPE_CHECKING:
 
 CUTOFFS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of the curve by cutoff
 TOP = 10  # documents of each ranking that are listed
-MOST_LISTED = 60_000  # documents of all rankings together that a page can carry
+MOST_LISTED = 60_000  # documents of all rankings together that a page can carry, and ranks further down of such
+MOST_LOOKED_THROUGH = 2_000_000  # documents of all rankings together that are looked through for them
 
 
 class TopDocuments(NamedTuple):
-    """The first documents of every ranking: documents[topic] with grades[topic], and places[system][topic] in them."""
+    """The first documents of every ranking: documents[topic] with grades[topic], and places[system][topic] in them.
+
+    `below[system][topic]` has the ranks of those that this system has further down, by their place in documents[topic];
+    None where these would be too many.
+    """
 
     depth: int
     documents: list[list[str]]
     grades: list[list[float | None]]
     places: list[list[list[int]]]
+    below: list[list[dict[int, int]]] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,7 +143,7 @@ def gather(
         precision_recall=interpolated(experiment),
         by_cutoff=by_cutoff(experiment, "nDCG", [cutoff for cutoff in CUTOFFS if cutoff <= longest]),
         rankings=rankings(experiment, evaluated.topics),
-        findings=tuple(sorted(findings, key=lambda finding: not finding.doubtful)),
+        findings=doubtful_first(findings),
         facts=facts,
     )
     if collection is None:
@@ -144,6 +151,11 @@ def gather(
     from cranfield.report.carried_texts import with_texts
 
     return with_texts(report, collection)
+
+
+def doubtful_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What puts a number in doubt before what is good to know."""
+    return tuple(sorted(findings, key=lambda finding: not finding.doubtful))
 
 
 def _best_first(comparison: Comparison) -> tuple[int, ...]:
@@ -158,20 +170,31 @@ def rankings(experiment: Experiment, topics: Sequence[str], depth: int = TOP) ->
 
     >>> experiment = Experiment({"1": {"d1": 1, "d2": 0}}, {"a": {"1": {"d9": 2.0, "d1": 1.0}}})
     >>> rankings(experiment, ["1"])
-    TopDocuments(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]])
+    TopDocuments(depth=10, documents=[['d9', 'd1']], grades=[[None, 1.0]], places=[[[0, 1]]], below=[[{}]])
     """
     tables = experiment.tables()
     depth = min(depth, MOST_LISTED // (len(tables) * len(topics)))
     if depth == 0:
         return TopDocuments(0, [[] for _ in topics], [[] for _ in topics], [[[] for _ in topics] for _ in tables])
     known: list[dict[str, int]] = [{} for _ in topics]
-    places = []
-    for run in tables:
-        lists = experiment.documents(run, topics, depth)
-        places.append([[seen.setdefault(d, len(seen)) for d in ids] for seen, ids in zip(known, lists, strict=True)])
+    whole = sum(map(len, tables)) <= MOST_LOOKED_THROUGH
+    lists = [experiment.documents(run, topics, sys.maxsize if whole else depth) for run in tables]
+    places = [
+        [[seen.setdefault(d, len(seen)) for d in ids[:depth]] for seen, ids in zip(known, of_run, strict=True)]
+        for of_run in lists
+    ]
     judged = experiment.judgements().qrels.to_dict()
     grades = [[judged[topic].get(document) for document in seen] for topic, seen in zip(topics, known, strict=True)]
-    return TopDocuments(depth, [list(seen) for seen in known], grades, places)
+    below = [
+        [
+            {seen[d]: rank for rank, d in enumerate(ids[depth:], start=depth + 1) if d in seen}
+            for seen, ids in zip(known, of_run, strict=True)
+        ]
+        for of_run in lists
+    ]
+    room = MOST_LISTED - len(tables) * len(topics) * depth
+    few = whole and sum(len(ranks) for of_run in below for ranks in of_run) <= room
+    return TopDocuments(depth, [list(seen) for seen in known], grades, places, below if few else None)
 
 
 def _coverage(experiment: Experiment, facts: CollectionFacts) -> list[Finding]:

@@ -12,7 +12,7 @@ from cranfield.measures import Measure
 from cranfield.plot.comparisons import by_topic, forest_caption, forest_of
 from cranfield.plot.lines import lines
 from cranfield.plot.style import Chart, caption_of, find_theme, styled
-from cranfield.plot.subject import Subject, find_picture
+from cranfield.plot.subject import Subject, find_picture, on_topic_set
 from cranfield.report.contents import Report
 
 
@@ -70,13 +70,15 @@ def figures(report: Report, theme: str = "screen", measure: Measure | None = Non
         Illustration(
             "interpolated",
             "Precision at recall",
-            lambda: lines(report.precision_recall, theme=theme, caption=at_recall, y_domain=(0.0, 1.0)),
+            lambda: on_topic_set(
+                lines(report.precision_recall, theme=theme, caption=at_recall, y_domain=(0.0, 1.0)), report.experiment
+            ),
             of_measure=False,
         ),
         Illustration(
             "cutoff",
             "nDCG by cutoff",
-            lambda: lines(report.by_cutoff, theme=theme, caption=at_cutoffs),
+            lambda: on_topic_set(lines(report.by_cutoff, theme=theme, caption=at_cutoffs), report.experiment),
             of_measure=False,
         ),
     ]
@@ -100,10 +102,11 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
     assert reference is not None
     first, second = (standing.system for standing in report.standings(measure)[:2])
     every = [reference] if comparison.baseline is not None else list(range(len(comparison.systems)))
-    told = forest_caption(comparison)
+    told = forest_caption(one_measure)
 
     def differences(baselines: Sequence[int]) -> Chart:
-        return styled(forest_of(comparison, panel, look, baselines), look, caption=told)
+        made = styled(forest_of(comparison, panel, look, baselines), look, caption=told)
+        return on_topic_set(made, report.experiment)
 
     illustrations = [
         Illustration(
@@ -117,7 +120,7 @@ def _of_comparison(report: Report, comparison: Comparison, results: Results, the
         Illustration(
             "histogram",
             f"{first} and {second}, topic by topic, by {measure}",
-            lambda: by_topic(results, first, second, theme=theme),
+            lambda: on_topic_set(by_topic(results, first, second, theme=theme), report.experiment),
             heading=f"{{first}} and {{second}}, topic by topic, by {measure}",
             systems=2,
         ),

@@ -39,7 +39,7 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
         blocks += [Paragraph(report.verdict(measure)), report_tables.standings_grid(report, measure)]
         pairs = report_tables.pairs_listed(report, measure)
         blocks += [] if pairs is None else [pairs]
-    blocks += map(Paragraph, report_tables.reading(report))
+    blocks += map(Paragraph, [*report_tables.reading(report), *report_tables.reading_pairs(report)])
     if report_tables.has_more_than_standings(report):
         blocks.append(report_tables.measures_grid(report))
     if pictures:

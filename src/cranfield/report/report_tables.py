@@ -8,13 +8,16 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from cranfield.comparison.comparison_tables import (
+    beaten_letters,
     column_legend,
     corrected,
+    has_letters,
     interval,
     interval_header,
     legend,
     pairs_grid,
     shown_p,
+    star_legend,
     systems_grid,
 )
 from cranfield.comparison.standing import NO_TIER
@@ -66,16 +69,34 @@ def standings_grid(report: Report, measure: Measure) -> Grid:
     if report.comparison is None or reference is None:
         return Grid(["system", measure.label], [[s.system, shown(s.mean, measure)] for s in standings])
     ends = interval_header(report.comparison)
-    header = ["", "system", "tier", measure.label, f"− {report.systems[reference]}", ends, "adjusted p", "W/T/L"]
+    letters = has_letters(report.comparison)
+    header = [
+        *([""] if letters else []),
+        "system",
+        "tier",
+        measure.label,
+        f"− {report.systems[reference]}",
+        ends,
+        "adjusted p",
+        "W/T/L",
+    ]
     judged = all(standing.unjudged is not None for standing in standings)
     rows: list[list[str | Cell]] = []
     by_tier = {tier: number for number, tier in enumerate(dict.fromkeys(standing.tier for standing in standings))}
     standings = sorted(standings, key=lambda standing: by_tier[standing.tier])  # within a tier still best first
     for place, standing in enumerate(standings):
-        mean = Cell(f"{standing.mean:.4f}", best=place == 0 and measure.sign != 0, above="".join(standing.beats))
-        row: list[str | Cell] = [standing.letter, standing.system, standing.tier, mean, *_to_reference(standing)]
+        mean = Cell(f"{standing.mean:.4f}", best=place == 0 and measure.sign != 0, above=_beaten(report, standing))
+        row: list[str | Cell] = [*([standing.letter] if letters else []), standing.system, standing.tier, mean]
+        row += _to_reference(standing)
         rows.append(row + ([f"{share(standing.unjudged or 0.0, 1)}"] if judged else []))
-    return Grid([*header, *(["unjudged"] if judged else [])], rows, labels=3)
+    return Grid([*header, *(["unjudged"] if judged else [])], rows, labels=2 + letters)
+
+
+def _beaten(report: Report, standing: Standing) -> str:
+    """The systems that one beats: their letters, or how many they are."""
+    comparison = report.comparison
+    numbers = {} if comparison is None else {comparison.letter(i): i for i in range(len(comparison.systems))}
+    return "" if comparison is None else beaten_letters(comparison, [numbers[letter] for letter in standing.beats])
 
 
 def _to_reference(standing: Standing) -> list[str | Cell]:
@@ -215,13 +236,25 @@ def reading(report: Report) -> list[str]:
     """How to read the tables of systems."""
     if report.comparison is None:
         return []
-    lines = [legend(report.comparison), column_legend(report.comparison)]
-    return [*lines, reading_against(report.comparison.baseline)]
+    lines = [legend(report.comparison, stars=False), column_legend(report.comparison, ["unjudged"])]
+    return [*filter(None, lines), reading_against(report.comparison.baseline)]
+
+
+def reading_pairs(report: Report) -> list[str]:
+    """How to read the tables of pairs; nothing where none is listed."""
+    comparison = report.comparison
+    grid = pairs_listed(report, report.results.measures[0])
+    if comparison is None or grid is None:
+        return []
+    return [star_legend(comparison), column_legend(comparison, grid.header)]
 
 
 def reading_against(baseline: str | None) -> str:
     """What tiers and differences are, with a baseline or without one."""
-    counts = "W/T/L counts topics won, tied and lost against it."
+    counts = (
+        "W/T/L counts topics won, tied and lost against it. Tiers stand one below the other, and in each the best "
+        "first: a mean may stand below a lower one of the tier above."
+    )
     if baseline is None:
         return (
             "A tier holds systems that are not significantly different from the best of the tier; differences are to "

@@ -93,8 +93,11 @@ def _result(report: Report) -> Markup:
         own = Markup.of(LINE, verdict, table, _pairs(report, measure))
         parts.append(Markup.of(Markup.element("div", own, class_="of-measure", data_measure=number), LINE))
     *lines, against = report_tables.reading(report) or [""]
-    parts.append(_paragraphs(lines, "reading"))
-    parts.append(Markup.of(Markup.element("p", against, class_="reading", id="read-against"), LINE))
+    if against:
+        told = Markup.of(
+            _paragraphs(lines, "reading"), Markup.element("p", against, class_="reading", id="read-against")
+        )
+        parts.append(Markup.of(Markup.element("div", told, class_="prose"), LINE))
     if report_tables.has_more_than_standings(report):
         parts.append(as_table(report_tables.measures_grid(report), "Systems by every measure", "sortable measures"))
     return Markup.of(*parts)
@@ -108,7 +111,8 @@ def _pairs(report: Report, measure: Measure) -> Markup:
         grid, f"Every pair by {measure}; detectable is the difference that so many topics find", "sortable pairs"
     )
     summary = Markup.element("summary", "Every pair, with the p of every test")
-    return Markup.of(Markup.element("details", summary, LINE, table), LINE)
+    told = _paragraphs(report_tables.reading_pairs(report), "reading")
+    return Markup.of(Markup.element("details", summary, LINE, table, told), LINE)
 
 
 def _topics(report: Report, carried: list[Explained]) -> Markup:
@@ -123,8 +127,11 @@ def _topics(report: Report, carried: list[Explained]) -> Markup:
 def _carried(report: Report, carried: list[Explained]) -> str:
     """What opening a topic shows, and what had to be left out to keep the page small."""
     depth = report.rankings.depth
+    listed = f"sets the first {depth} documents of two systems side by side"
+    if report.comparison is None:
+        listed = f"shows the first {depth} documents"
     documents = (
-        f"Opening a topic sets the first {depth} documents of two systems side by side; those further down are left out"
+        f"Opening a topic {listed}; those further down are left out"
         if depth
         else "Opening a topic shows its scores; there are too many topics and systems for this page to carry documents"
     )

@@ -119,9 +119,9 @@ class ColumnPool:
         if known is not None:
             return known
         if name == "pair" and all(
-            value == f"{row['system']} − {row['other']}" for value, row in zip(values, rows, strict=True)
+            value == f"{row['system']}{MINUS}{row['other']}" for value, row in zip(values, rows, strict=True)
         ):
-            return {"joined": " − "}
+            return {"joined": MINUS}
         distinct = {value: number for number, value in enumerate(dict.fromkeys(values))} if _are_texts(values) else {}
         if distinct and 2 * len(distinct) <= len(values):
             return {"of": self._list(list(distinct)), "at": self._list([distinct[value] for value in values])}

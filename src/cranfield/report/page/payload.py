@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from cranfield.comparison.comparison import Comparison, Panel
+from cranfield.comparison.comparison_tables import has_letters
 from cranfield.comparison.standing import leading, on_topics, tiers, verdict
 from cranfield.errors import share
 from cranfield.plot.naming import MOST_NAMED
 from cranfield.plot.style import COLOURS, DARK
 from cranfield.render.escaping import utf8, visible
 from cranfield.render.json_form import Json, finite
-from cranfield.report.carried_texts import CarriedTexts
+from cranfield.report.carried_texts import CarriedDocument, CarriedTexts
 from cranfield.report.contents import Report, TopDocuments
 from cranfield.report.report_tables import listed_topics, reading_against
 
@@ -29,15 +30,15 @@ def payload(report: Report) -> dict[str, Json]:
             "systems": shown(report.systems),
             "topics": shown(report.results.topics[t] for t in listed),
             "all_topics": len(report.results.topics),
-            "letters": [comparison.letter(i) for i in range(len(report.systems))] if comparison else ["a"],
+            "letters": _letters(comparison),
             "colours": list(COLOURS),
             "dark_colours": [DARK[colour] for colour in COLOURS],
             "most_named": MOST_NAMED,
             "alpha": comparison.alpha if comparison else None,
-            "level": comparison.level if comparison else None,
             "baseline": None if baseline is None else report.systems.index(baseline),
-            "reading": utf8(visible(reading_against(baseline))),
+            "reading": utf8(visible(reading_against(baseline))) if comparison else "",
             "reading_against": reading_against("{baseline}"),
+            "comparisons": comparison.comparisons if comparison else 0,
             "pairs": comparison.pairs.tolist() if comparison else [],
             "measures": [_measure(report, i, listed) for i in range(len(report.results.measures))],
             "rankings": _rankings(report.rankings, listed),
@@ -47,18 +48,37 @@ def payload(report: Report) -> dict[str, Json]:
 
 
 def _texts(carried: CarriedTexts, rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
-    """What was asked and found: texts stand beside the documents of the rankings; null where there is none."""
+    """What was asked and found: texts stand beside the documents of the rankings.
+
+    null stands where the collection has none, 0 where there was no room for it.
+    """
+
+    def entry(texts: Mapping[str, CarriedDocument], document: str) -> Json:
+        found = texts.get(document)
+        return found._asdict() if found else None if document in carried.missing else 0
+
     documents = [
-        [entry and entry._asdict() for entry in map(texts.get, rankings.documents[topic])]
+        [entry(texts, document) for document in rankings.documents[topic]]
         for topic, texts in zip(listed, carried.texts, strict=True)
     ]
+    asked: list[Json] = [
+        question or (None if number in carried.unknown else 0) for number, question in enumerate(carried.questions)
+    ]
     return {
-        "questions": carried.questions,
+        "questions": asked,
+        "no_question": carried.no_question,
+        "collection": carried.name,
         "texts": documents,
         "whole": dict(zip(shown(carried.whole), carried.whole.values(), strict=True)),
         "words": carried.words,
-        "left_out": carried.left_out,
     }
+
+
+def _letters(comparison: Comparison | None) -> list[str]:
+    """The letter of each system; none where there are more systems than letters."""
+    if comparison is None:
+        return ["a"]
+    return [comparison.letter(i) for i in range(len(comparison.systems))] if has_letters(comparison) else []
 
 
 def shown(names: Iterable[str]) -> list[str]:
@@ -77,7 +97,18 @@ def _rankings(rankings: TopDocuments, listed: list[int]) -> dict[str, Json]:
         "documents": [shown(rankings.documents[t]) for t in listed],
         "grades": [rankings.grades[t] for t in listed],
         "places": [[places[t] for t in listed] for places in rankings.places],
+        "below": None
+        if rankings.below is None
+        else [[_pairs_in_a_row(of[t]) for t in listed] for of in rankings.below],
     }
+
+
+def _pairs_in_a_row(ranks: Mapping[int, int]) -> list[int]:
+    """
+    >>> _pairs_in_a_row({4: 17, 0: 12})
+    [4, 17, 0, 12]
+    """
+    return [number for entry in ranks.items() for number in entry]
 
 
 def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Json]:
@@ -89,7 +120,6 @@ def _measure(report: Report, number: int, listed: list[int]) -> dict[str, Json]:
         "count": bool(measure.is_count),
         "scores": report.results.scores[:, number][:, listed].tolist(),
         "means": report.results.means[:, number].tolist(),
-        "reference": report.reference(measure),
         "verdict": utf8(visible(report.verdict(measure))),
     }
     panel = report.panel(measure)

@@ -153,6 +153,13 @@ function captionOf(text) {
   return text.replace(/ ?Of \d+ systems those not named are grey\./, () => grey);
 }
 
+// What is true of this view of a picture alone.
+function viewOf(picture) {
+  const same = data.measures.length > 1 && new Set(picture.specs).size === 1 ? " The same for every measure chosen." : "";
+  const fewer = allShown() ? "" : ` Shown here: ${pickedByMean().length} of ${data.systems.length} systems.`;
+  return same + fewer;
+}
+
 function titled(figure, picture) {
   const title = filledTitle(picture.titles[state.measure]);
   figure.querySelector("h3").textContent = title;
@@ -160,7 +167,7 @@ function titled(figure, picture) {
   for (const button of figure.querySelectorAll(".downloads button")) {
     button.setAttribute("aria-label", `${button.textContent}: ${title}`);
   }
-  figure.querySelector("figcaption p").textContent = captionOf(picture.captions[state.measure]);
+  figure.querySelector("figcaption p").textContent = captionOf(picture.captions[state.measure]) + viewOf(picture);
 }
 
 const keyOf = (figure) => `${selectionKey()} ${figure.clientWidth}`;
@@ -237,6 +244,9 @@ async function drawNext() {
 
 // What was drawn for something else is not seen until it is drawn anew.
 function drawPictures() {
+  const none = !pickedByMean().length;
+  document.querySelector(".figures").hidden = none;
+  byId("no-pictures").hidden = !none;
   const fresh = selectionKey() === untouched;
   delete document.documentElement.dataset.drawn;
   for (const [figure, { picture }] of drawings) {
@@ -248,7 +258,9 @@ function drawPictures() {
 
 // --- Marks: pointed at, walked through by keys, listed
 
-const toldBy = (tooltip) => Object.entries(tooltip).map(([name, value]) => `${name}: ${undrawable(value)}`).join("\n");
+// As tables have it: a p is never nothing.
+const toldValue = (name, value) => (/^adjusted[ _]p$/.test(name) && value === "0.0000" ? "<0.0001" : undrawable(value));
+const toldBy = (tooltip) => Object.entries(tooltip).map(([name, value]) => `${name}: ${toldValue(name, value)}`).join("\n");
 
 function pointedAt(_, event, item, value) {
   if (value === null || value === undefined || value === "") return untip();
@@ -311,19 +323,32 @@ function leaveMarks(figure) {
 
 // The columns of a picture's table: what its marks tell.
 function tableOf(figure) {
-  const marks = marksOf(figure);
+  const marks = onceEach(marksOf(figure));
   const header = [...new Set(marks.flatMap(({ item }) => Object.keys(item.tooltip)))];
-  return { header, rows: marks.map(({ item }) => header.map((name) => undrawable(item.tooltip[name] ?? "–"))), marks };
+  const pair = systemsIn(drawings.get(figure).picture); // a difference is of two: of which, the table says itself
+  const heads = header.map((name) => (name === "difference" && pair.length === 2 ? pair.join(" − ") : name));
+  return { header, heads, rows: marks.map(({ item }) => header.map((name) => toldValue(name, item.tooltip[name] ?? "–"))), marks };
+}
+
+// Of a matrix of every two systems each two once: what holds of a and b is told of b and a too.
+function onceEach(marks) {
+  const known = new Set();
+  return marks.filter(({ item }) => {
+    const { system, other, ...rest } = item.tooltip;
+    if (system === undefined || other === undefined) return true;
+    known.add(JSON.stringify([system, other, rest]));
+    return !known.has(JSON.stringify([other, system, rest]));
+  });
 }
 
 function showRows(figure) {
   const place = figure.querySelector(".rows");
-  const { header, rows } = tableOf(figure);
-  const isNumber = header.map((_, c) => rows.length > 0 && rows.every((row) => /^[-+−<>]?[\d.,]+ ?%?$|^–$/.test(row[c])));
+  const { heads, rows } = tableOf(figure);
+  const isNumber = heads.map((_, c) => rows.length > 0 && rows.every((row) => /^[-+−<>]?[\d.,]+ ?%?$|^–$/.test(row[c])));
   const label = figure.querySelector("h3").textContent;
   const cell = (text, c) => (c === 0 ? html("th", { scope: "row" }, text) : html("td", { class: isNumber[c] ? "n" : null }, text));
   const table = html("table", { class: "sortable" }, html("caption", {}, label),
-    html("thead", {}, html("tr", {}, header.map((name, c) => html("th", { scope: "col", class: isNumber[c] ? "n" : null }, name)))),
+    html("thead", {}, html("tr", {}, heads.map((name, c) => html("th", { scope: "col", class: isNumber[c] ? "n" : null }, name)))),
     html("tbody", {}, rows.map((row) => html("tr", {}, row.map(cell)))));
   place.replaceChildren(html("div", { class: "box", role: "region", "aria-label": `Table: ${label}`, tabindex: 0 }, table));
   makeSortable(table);
@@ -347,7 +372,7 @@ function save(name, kind, text) {
 
 // The numbers of marks in full, where what they tell is a field of their row.
 function csvOf(figure) {
-  const { header, rows, marks } = tableOf(figure);
+  const { header, heads, rows, marks } = tableOf(figure);
   const { picture } = drawings.get(figure);
   const fields = pictures.specs[picture.specs[state.measure]].fields;
   const quoted = (value) => {
@@ -360,7 +385,7 @@ function csvOf(figure) {
     return typeof value === "number" ? value : text === "–" ? "" : text;
   };
   const lines = rows.map((row, r) => row.map((text, c) => quoted(full(text, header[c], marks[r]))).join(","));
-  return `${[header.map(quoted).join(","), ...lines].join("\n")}\n`;
+  return `${[heads.map(quoted).join(","), ...lines].join("\n")}\n`;
 }
 
 // As it would be saved by the library: light, on white, in its own size.
@@ -375,8 +400,16 @@ async function svgOf(figure) {
   return text;
 }
 
+// The systems that a picture is about, where it is about some.
+function systemsIn(picture) {
+  const title = picture.titles[state.measure];
+  if (title.includes("{baseline}")) return [data.systems[reference()]];
+  return title.includes("{first}") ? [state.first, state.second].map((i) => data.systems[i]) : [];
+}
+
 function downloads(figure, picture) {
-  const name = () => `${picture.name}-${measure().name.replace(/[^\w@.-]+/g, "_")}`;
+  const name = () => [picture.name, measure().name, ...systemsIn(picture)]
+    .map((part) => part.replace(/[^\w@.-]+/g, "_")).join("-");
   const button = (label, press) => html("button", { type: "button", onclick: press }, label);
   const rows = button("Table", (event) => toggleRows(figure, event.target));
   rows.setAttribute("aria-expanded", "false");
@@ -386,6 +419,7 @@ function downloads(figure, picture) {
 }
 
 function startPictures() {
+  document.querySelector(".figures").before(html("p", { id: "no-pictures", hidden: true }, "No system is shown."));
   untouched = JSON.stringify([0, null, reference(data.measures[0]), state.first, state.second, namedSystems(), darkPage.matches]);
   for (const figure of document.querySelectorAll("figure[data-chart]")) {
     const picture = pictures.pictures.find((one) => one.name === figure.dataset.chart);

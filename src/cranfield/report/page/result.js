@@ -59,12 +59,13 @@ function outcome(of, systems) {
     return behind.length ? `${text}; ${listed(behind)} cannot be told from ${name(best)} with confidence.` : `${text}.`;
   }
   const beaten = of.beats[best].filter(isShown).length;
-  const sure = beaten ? ` It is significantly better than ${beaten} of ${others}.` : "";
+  const sure = beaten ? ` ${name(best)} is significantly better than ${beaten} of ${others}.` : "";
   return `${text}; ${listed(equal.map(name))} cannot be told from it with confidence.${sure}`;
 }
 
 // An end that is null is beyond every number.
 function intervalText(low, high, turned) {
+  if (low === 0 && high === 0) return "–"; // no topic differs
   const [from, to] = turned ? [high, low].map((end) => (end === null ? null : -end)) : [low, high];
   return `[${from === null ? "-∞" : signed(from)}, ${to === null ? "+∞" : signed(to)}]`;
 }
@@ -82,6 +83,13 @@ function againstReference(of, i, against) {
   ];
 }
 
+// As Python writes them: a letter for each system, and a count where there are more systems than letters.
+function lettersOf(beaten) {
+  const others = data.systems.length - 1;
+  if (!data.letters.length) return beaten.length === others ? "all" : `${beaten.length} of ${others}`;
+  return beaten.filter(isShown).map((i) => data.letters[i]).join("");
+}
+
 function drawStandings(part, of) {
   const table = part.querySelector("table.standings");
   part.querySelector(".verdict").textContent = verdictOf(of);
@@ -93,13 +101,13 @@ function drawStandings(part, of) {
   const number = (text) => html("td", { class: "n" }, text);
   table.tBodies[0].replaceChildren(...rows.map((i, place) => {
     const mean = i === best ? html("strong", {}, fixed(of.means[i])) : fixed(of.means[i]);
-    const letters = of.beats[i].filter(isShown).map((j) => data.letters[j]).join("");
+    const letters = lettersOf(of.beats[i]);
     return html("tr", { class: place && tiers[i] !== tiers[rows[place - 1]] ? "tier-break" : null },
-      html("td", {}, data.letters[i]), html("th", { scope: "row" }, data.systems[i]), html("td", {}, tiers[i]),
+      data.letters.length ? html("td", {}, data.letters[i]) : null, html("th", { scope: "row" }, data.systems[i]), html("td", {}, tiers[i]),
       html("td", { class: "n" }, mean, letters ? html("sup", {}, letters) : null),
       againstReference(of, i, against).map(number), of.unjudged ? number(of.unjudged[i]) : null);
   }));
-  const head = table.tHead.rows[0].cells[4];
+  const head = table.tHead.rows[0].cells[data.letters.length ? 4 : 3];
   head.dataset.label = against === null ? "difference" : `− ${data.systems[against]}`;
   makeSortable(table);
 }
@@ -124,7 +132,7 @@ function drawMeasures() {
     row.dataset.system ??= data.systems.indexOf(row.querySelector("th").textContent);
     row.hidden = !isShown(Number(row.dataset.system));
     for (const above of row.querySelectorAll("sup")) {
-      if (/^(all|\d+ of \d+)$/.test(above.dataset.letters ?? above.textContent)) continue; // too many to be named
+      if (!data.letters.length) continue; // too many to be named
       above.dataset.letters ??= above.textContent;
       const letters = above.dataset.letters.match(/[a-z]\d*/g) ?? [];
       above.textContent = letters.filter((letter) => isShown(data.letters.indexOf(letter))).join("");

@@ -20,6 +20,17 @@ function toggled(system, on) {
   return !on && system === asked.baseline ? { ...changes, baseline: null } : changes;
 }
 
+const FEW_LISTED = 12; // systems that are found without searching
+
+// Leaves of a list what has the words that are typed.
+function finder(boxes) {
+  const typed = html("input", { type: "search", "aria-label": "Find system", placeholder: "Find system",
+    oninput: () => {
+      for (const box of boxes) box.hidden = !box.textContent.toLowerCase().includes(typed.value.toLowerCase());
+    } });
+  return typed;
+}
+
 function systemPicker() {
   const summary = html("summary", {}, "");
   const boxes = byMean().map((i) => {
@@ -43,7 +54,7 @@ function systemPicker() {
   const button = (label, systems) => html("button", { type: "button", onclick: only(systems) }, label);
   const picker = html("details", { class: "picker" }, summary, html("div", {},
     html("div", { class: "row" }, button("All", () => null), button("Best 5", () => byMean().slice(0, 5)), button("None", () => [])),
-    boxes));
+    data.systems.length > FEW_LISTED ? finder(boxes) : null, boxes));
   picker.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !picker.open) return;
     picker.open = false;
@@ -63,6 +74,7 @@ function drawControls() {
     parts.push(select("Baseline", [["", "the best shown"], ...names], () => state.baseline ?? "",
       (value) => choose({ baseline: value === "" ? null : Number(value) })));
   }
+  parts.push(html("button", { type: "button", onclick: showKeys, "aria-keyshortcuts": "?" }, "Keys"));
   byId("controls").append(html("div", { class: "row" }, parts));
   const filter = html("input", { type: "search", size: 12,
     oninput: (event) => choose({ filter: event.target.value }, { replace: true }) });
@@ -78,14 +90,34 @@ function drawControls() {
   document.querySelector("#topics h2").after(tools);
 }
 
+const KEYS = [
+  ["?", "shows these keys"],
+  ["Escape", "closes what is open"],
+  ["← or k, → or j", "in an open topic: the previous topic, the next one"],
+  ["arrows, Home, End", "in a picture that has the focus: from mark to mark"],
+  ["Enter", "on a mark of a topic: opens the topic"],
+];
+
+function showKeys() {
+  const dialog = byId("keys") ?? document.body.appendChild(html("dialog", { id: "keys", "aria-labelledby": "keys-title" },
+    html("div", { class: "row apart" }, html("h2", { id: "keys-title" }, "Keys"),
+      html("button", { type: "button", onclick: () => byId("keys").close() }, "Close")),
+    html("dl", {}, KEYS.map(([key, does]) => [html("dt", {}, html("kbd", {}, key)), html("dd", {}, does)]))));
+  if (!dialog.open) dialog.showModal();
+}
+
 // What a reader must know of what is chosen.
 function drawTold() {
   const lines = [];
   if (unknownNames.length) lines.push(`The address asks for what is not in this report: ${unknownNames.join(", ")}.`);
   if (!allShown()) {
     const count = pickedByMean().length;
-    lines.push(`${count} of ${data.systems.length} systems ${count === 1 ? "is" : "are"} shown. Corrections, tiers and ` +
-      `letters are those of all ${data.systems.length}, and bold is the best of all.`);
+    lines.push(`${count} of ${data.systems.length} systems ${count === 1 ? "is" : "are"} shown. Corrections and tiers are ` +
+      `those of all ${data.systems.length}. Letters name systems that are shown, and bold is the best of all, shown or not.`);
+  }
+  if (state.baseline !== null && data.baseline === null) {
+    lines.push(`With ${data.systems[state.baseline]} as the baseline p is still adjusted for all ${data.comparisons} ` +
+      "comparisons, of every pair by every measure: comparing with it alone (--baseline) adjusts for fewer.");
   }
   byId("told").textContent = lines.join(" ");
   byId("told").hidden = !lines.length;
@@ -137,6 +169,9 @@ function start() {
     if (window.innerWidth !== width) { width = window.innerWidth; drawNext(); }
   });
   window.addEventListener("popstate", follow);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "?" && !event.target.closest("select, input, textarea")) showKeys();
+  });
   byId("topic").addEventListener("close", () => { if (state.topic !== null) choose({ topic: null }); });
   document.addEventListener("click", (event) => {
     keepAddress(event);

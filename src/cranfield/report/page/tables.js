@@ -111,7 +111,8 @@ function drawTopics() {
   const table = document.querySelector("table.topics");
   const of = measure();
   const shade = shader(of);
-  const systems = pickedByMean();
+  const compared = [state.first, state.second].filter((i) => i !== null);
+  const systems = [...compared, ...pickedByMean().filter((i) => !compared.includes(i))];
   const columns = [["topic", "topic"]];
   if (state.first !== null) {
     columns.push(["difference", [state.first, state.second].map((i) => data.systems[i]).join(" − ")]);
@@ -121,7 +122,7 @@ function drawTopics() {
   const rows = topics.map((t) => {
     const open = html("button", { type: "button", class: "link", onclick: () => choose({ topic: t }) }, data.topics[t]);
     const apart = difference(t);
-    const asked = askedOn(t) ? html("span", { class: "asked" }, askedOn(t)) : null;
+    const asked = askedOn(t) ? html("span", { class: "asked", dir: "auto" }, askedOn(t)) : null;
     return html("tr", {}, html("th", { scope: "row" }, open, asked),
       state.first === null ? null : html("td", { class: "n" }, apart === null ? "–" : signed(apart)),
       systems.map((i) => {
@@ -131,8 +132,11 @@ function drawTopics() {
   });
   const even = data.topics.length < data.all_topics ? ", evenly from the hardest to the easiest" : "";
   const counted = `${topics.length} of ${data.all_topics} topics${even}`;
-  table.caption.replaceChildren(`${of.label} of ${counted}`, html("span", { class: "on-screen" }, "; choose a topic to open it"));
+  const inviting = topics.length ? html("span", { class: "on-screen" }, "; choose a topic to open it") : null;
+  table.caption.replaceChildren(...[`${of.label} of ${counted}`, inviting].filter(Boolean));
   table.closest(".box").setAttribute("aria-label", `${of.label} of topics`);
   table.tHead.replaceChildren(topicsHead(table, columns));
-  table.tBodies[0].replaceChildren(...rows);
+  const none = html("tr", {}, html("td", { colspan: columns.length },
+    `No topic has “${state.filter}” in its id${data.questions ? " or its question" : ""}.`));
+  table.tBodies[0].replaceChildren(...(rows.length ? rows : [none]));
 }

@@ -110,10 +110,10 @@ function viewHead(t) {
     step(-1, "← Previous", "previous", "ArrowLeft k"), step(1, "Next →", "next", "ArrowRight j"), close));
 }
 
-function chooser(label, key, options, chosen, choose) {
+function chooser(label, key, options, chosen, press) {
   const id = `topic-${key}`;
   return html("span", { class: "choice" }, html("label", { for: id }, label),
-    html("select", { id, "data-key": key, onchange: (event) => choose(event.target.value) },
+    html("select", { id, "data-key": key, onchange: (event) => press(event.target.value) },
       options.map(([value, text]) => html("option", { value, selected: value === chosen }, text))));
 }
 
@@ -123,7 +123,11 @@ function choosers() {
     chooser("AB"[side], ["first", "second"][side], systems, system, (value) => choosePair(side, Number(value))));
   const orders = ORDERS.map((order) => [order, ORDER_NAMES[order]]);
   if (!ORDERS.includes(topicOrder())) orders.push([topicOrder(), "as the table is sorted"]);
-  return html("div", { class: "row choosers" }, sides,
+  const measures = data.measures.map((of, i) => [i, of.name]);
+  return html("div", { class: "row choosers" },
+    measures.length < 2 ? null
+      : chooser("Measure", "measure", measures, state.measure, (value) => choose({ measure: Number(value) })),
+    sides,
     chooser("Topics", "order", orders, topicOrder(), (value) => chooseOrder(value)));
 }
 
@@ -161,10 +165,10 @@ function turnByKey(event) {
 }
 byId("topic").addEventListener("keydown", turnByKey);
 
-// The browser gives the focus back, unless the table was drawn anew: then the same topic has it, or the one shown last.
+// Where the browser gives the focus back to a picture, it stays; in the table of topics the one shown last has it.
 byId("topic").addEventListener("close", () => {
-  if (opener.isConnected && opener !== document.body) return;
-  const name = opener === document.body ? data.topics[byId("topic").dataset.topic] : opener.textContent;
+  if (opener.isConnected && opener !== document.body && !opener.closest("table.topics")) return;
+  const name = data.topics[byId("topic").dataset.topic];
   [...document.querySelectorAll("table.topics tbody button")].find((button) => button.textContent === name)?.focus();
 });
 

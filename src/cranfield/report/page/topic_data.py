@@ -59,9 +59,10 @@ def carried_contributions(report: Report) -> list[Json]:
     carried: list[Json] = []
     left = MOST_CONTRIBUTED
     for measure in measures:
-        added = [array for array in arrays.get(measure, ()) if array is not None]
-        if measure in arrays and not added:
-            carried.append(f"{measure} is not a sum over documents.")
+        of_systems = arrays.get(measure, ())
+        added = [array for array in of_systems if array is not None]
+        if len(added) < len(of_systems):
+            carried.append(_no_parts(measure))
             continue
         entry = _entry(np.stack(added)) if added else None
         if entry is None or size(entry) > left:
@@ -74,6 +75,15 @@ def carried_contributions(report: Report) -> list[Json]:
 
 def _not_carried(measure: Measure) -> str:
     return f"What each document adds to {measure} is not in this file."
+
+
+def _no_parts(measure: Measure) -> str:
+    """Why there is nothing to be said of what each document adds, as `contributions` decides it."""
+    if measure.definition.needs is not None:
+        return f"What each document adds to {measure} depends on more than grades, and is not in this file."
+    if measure.parameters["judged_only"]:
+        return f"{measure} leaves out what is not judged: what documents add at other ranks is not in this file."
+    return f"{measure} is not a sum over documents."
 
 
 def _entry(added: Floats) -> dict[str, Json]:

@@ -1,14 +1,24 @@
 // What becomes of documents on the way from one ranking to another, and lines between the same ones.
+
+// Where a system has a document that is not among its first: its rank, null if it has it nowhere, undefined if the page
+// does not carry that.
+function rankBelow(system, t, d) {
+  const ranks = data.rankings.below?.[system][t];
+  if (!ranks) return undefined;
+  const at = ranks.findIndex((document, place) => place % 2 === 0 && document === d);
+  return at < 0 ? null : ranks[at + 1];
+}
+
 function changesOf(t, first, second) {
   const [ours, theirs] = [first, second].map((system) => data.rankings.places[system][t]);
   const changes = new Map();
   ours.forEach((d, rank) => {
     const before = theirs.indexOf(d);
     const kind = before < 0 ? "entered" : before > rank ? "up" : before < rank ? "down" : "stayed";
-    changes.set(d, { kind, rank: rank + 1, before: before < 0 ? null : before + 1 });
+    changes.set(d, { kind, rank: rank + 1, before: before < 0 ? null : before + 1, below: rankBelow(second, t, d) });
   });
   theirs.forEach((d, rank) => {
-    if (!changes.has(d)) changes.set(d, { kind: "left", rank: null, before: rank + 1 });
+    if (!changes.has(d)) changes.set(d, { kind: "left", rank: null, before: rank + 1, below: rankBelow(first, t, d) });
   });
   return changes;
 }
@@ -25,14 +35,18 @@ function countLine(changes, depth, first, second) {
 }
 
 // What is written beside a document: in the first ranking how it got there, in the second where it goes.
-function changeMark({ kind, rank, before }, side, other) {
+function changeMark({ kind, rank, before, below }, side, other) {
   const unseen = (text) => html("span", { class: "unseen" }, text);
   const mark = (...parts) => html("span", { class: `move ${kind}` }, parts);
   if (kind === "stayed") return mark("=", unseen(` same rank as in ${other}`));
-  if (side === 1) {
-    return rank === null ? mark("left", unseen(`: not in the list of ${other}`)) : mark(`to ${rank}`, unseen(` in ${other}`));
+  if (kind === "entered" || kind === "left") {
+    const { depth } = data.rankings;
+    const [way, goes] = side ? ["to", "leaves"] : ["from", "enters"];
+    if (below === undefined) return mark(`${goes} top ${depth}`, unseen(`: not in the first ${depth} of ${other}`));
+    if (below === null) return mark("only here", unseen(`: nowhere in the list of ${other}`));
+    return mark(`${way} ${below}`, unseen(` in ${other}: not in its first ${depth}`));
   }
-  if (kind === "entered") return mark("new", unseen(`: not in the list of ${other}`));
+  if (side === 1) return mark(`to ${rank}`, unseen(` in ${other}`));
   const from = unseen(`, from rank ${before} in ${other}`);
   return kind === "up" ? mark(`↑ ${before - rank}`, from) : mark(`↓ ${rank - before}`, from);
 }

@@ -16,12 +16,16 @@ function marked(text, words) {
 
 const wordsOf = (t) => new Set(data.words?.[t] ?? []);
 
+const LEFT_OUT = "left out: no room within the budget of texts";
+
+// A text is null where the collection has none, and 0 where the page had no room for it.
 function questionOf(t) {
-  const fields = data.questions?.[t];
-  if (!fields || !fields.length) return null;
+  if (!data.questions) return null;
+  const fields = data.questions[t];
+  if (!fields) return html("p", { class: "reading" }, fields === null ? data.no_question : `What was asked is ${LEFT_OUT}.`);
   const [[, first], ...others] = fields;
-  return html("div", { class: "question" }, html("p", { class: "asked" }, first),
-    others.length ? html("dl", {}, others.map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])) : null);
+  return html("div", { class: "question" }, html("p", { class: "asked", dir: "auto" }, first),
+    others.length ? html("dl", {}, others.map(([name, text]) => [html("dt", {}, name), html("dd", { dir: "auto" }, text)])) : null);
 }
 
 function gradeChip(grade) {
@@ -35,11 +39,12 @@ function documentText(t, d) {
   const id = data.rankings.documents[t][d];
   const text = data.texts?.[t]?.[d];
   const name = html("span", { class: "id" }, id);
-  if (!text) return { name, rest: [] };
+  if (!data.texts) return { name, rest: [] };
+  if (!text) return { name, rest: [html("p", { class: "snippet reading" }, text === null ? `no text in ${data.collection}` : LEFT_OUT)] };
   const words = wordsOf(t);
   const rest = [];
-  if (text.title) rest.push(html("p", { class: "title" }, marked(text.title, words)));
-  if (text.snippet) rest.push(html("p", { class: "snippet" }, marked(text.snippet, words)));
+  if (text.title) rest.push(html("p", { class: "title", dir: "auto" }, marked(text.title, words)));
+  if (text.snippet) rest.push(html("p", { class: "snippet", dir: "auto" }, marked(text.snippet, words)));
   if (data.whole && Object.hasOwn(data.whole, id)) rest.push(wholeText(id, words));
   return { name, rest };
 }
@@ -48,7 +53,7 @@ function wholeText(id, words) {
   const summary = html("summary", {}, "Whole text", html("span", { class: "unseen" }, ` of ${id}`));
   const details = html("details", { class: "whole" }, summary);
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) details.append(html("p", {}, marked(data.whole[id], words)));
+    if (details.open && details.children.length === 1) details.append(html("p", { dir: "auto" }, marked(data.whole[id], words)));
   });
   return details;
 }
