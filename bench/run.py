@@ -226,6 +226,8 @@ def main() -> None:
         report.say("## Fusion and pooling", "", *COLLECTIONS_NOTE, "")
         difference = table(collections)
         report.say("", f"Fused scores and sizes of pools differ by {difference:.0e} at most.", "", *pooling_times())
+    if wanted("report", "page"):
+        report.say("", "", *report_times())
     if options.only is None and not options.quick:
         (BENCH / "results.md").write_text("\n".join(report.lines))
 
@@ -299,6 +301,42 @@ def pooling_times() -> list[str]:
         measured = run(timed_by("pooling.py", name, "many"))
         lines.append(f"| {name} | {as_time(measured.time)} | {as_memory(measured.memory)} |")
     return lines
+
+
+def report_times() -> list[str]:
+    """The page of `cranfield report`, whole commands, files to file; each line has its bars."""
+    subprocess.run([sys.executable, str(BENCH / "report.py")], check=True)
+    texts = ["--questions", "topics.tsv", "--documents", "documents.jsonl"]
+    lines = [
+        "## The report",
+        "",
+        f"`cranfield report … -o page.html` with five measures, whole commands; {len(os.sched_getaffinity(0))} cores,",
+        f"whose load before it was {os.getloadavg()[0]:.1f}.",
+        "",
+        "| systems × topics | time | peak memory | size |",
+        "|---|--:|--:|--:|",
+    ]
+    for workload, shape, more, bars in (
+        ("20 × 250", "wide", [], ("10 s", "", "3.5 MB")),
+        ("same, with texts", "wide", texts, ("", "", "")),
+        ("5 × 6,980", "tall", [], ("30 s", "1 GB", "")),
+    ):
+        time, memory, size = report_cost(DATA / f"report-{shape}", more)
+        cells = (as_time(time), as_memory(memory), f"{size / 1e6:.2f} MB")
+        barred = [f"{cell} (bar: {bar})" if bar else cell for cell, bar in zip(cells, bars, strict=True)]
+        lines.append(f"| {' | '.join([workload, *barred])} |")
+    return lines
+
+
+def report_cost(folder: Path, more: list[str]) -> tuple[float, float, int]:
+    """Seconds, bytes at the peak and bytes of the page."""
+    files = [str(folder / "qrels"), *sorted(map(str, folder.glob("*.run")))]
+    given = [str(folder / word) if not word.startswith("-") else word for word in more]
+    measures = [part for name in MEASURES for part in ("-m", name)]
+    page = folder / "page.html"
+    program = str(Path(sys.executable).parent / "cranfield")
+    measured = run([program, "report", *files, *measures, *given, "-o", str(page)])
+    return measured.time, measured.memory, page.stat().st_size
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.agreement.graded import Graded, graded_by
+from cranfield.agreement.graded import Graded, SharedGrades, graded_by
 from cranfield.agreement.system_orders import Orderings, orderings
 from cranfield.errors import UsageError, plural, some
 from cranfield.evaluation.findings import Finding
@@ -125,13 +125,22 @@ def assess(
     """
     if not isfinite(rel):
         raise UsageError(f"the grade from which a document is relevant must be a number, not {rel!r}")
-    graded = graded_by(judgements)
-    sampling = sampling or default_sampling()
+    sampling, graded = sampling or default_sampling(), graded_by(judgements)
+    return assessed(graded, rel, sampling, None if runs is None else orderings(graded, runs, measure, sampling))
+
+
+def assessed(
+    graded: Graded, rel: float, sampling: Sampling, ordered: Orderings | None, *, by_pair: bool = True
+) -> Assessment:
+    """The agreement of grades that are there already, with the orderings of systems where these are known.
+
+    `by_pair` asks for the coefficients of every two assessors: of hundreds of them there are too many to be looked at.
+    """
     draws = np.array(
-        [np.bincount(draw, minlength=len(graded.topics)) for draw in topic_draws(len(graded.topics), sampling)]
+        [np.bincount(draw, minlength=len(graded.topics)) for draw in topic_draws(len(graded.topics), sampling)],
+        dtype=np.float64,  # as what they are multiplied with: anything else is converted for each coefficient
     )
-    coefficients = tuple(_coefficients(graded, rel, draws))
-    ordered = orderings(graded, runs, measure, sampling) if runs is not None else None
+    coefficients = tuple(_coefficients(graded, rel, draws, graded.pairs if by_pair else ()))
     warnings = _findings(graded, coefficients)
     return Assessment(
         graded.judges,
@@ -148,14 +157,20 @@ def assess(
     )
 
 
-def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[AssessorAgreement]:
+def _coefficients(
+    graded: Graded, rel: float, draws: Floats, pairs: Sequence[tuple[int, int]]
+) -> Iterator[AssessorAgreement]:
     """Overlap for all and each pair; kappa with each weighting for pairs; Fleiss and Krippendorff for all."""
     everybody = range(len(graded.judges))
-    for group in dict.fromkeys([tuple(everybody), *graded.pairs]):
-        yield _overlap(graded, list(group), rel, draws)
+    if tuple(everybody) not in pairs:
+        yield _overlap(graded, rel, draws)
+    for pair in pairs:
+        yield _overlap_of_pair(graded, pair, rel, draws)
     values = graded.values
-    for judge, other in graded.pairs:
-        counts = graded.by_topic(lambda grades: assessors.confusion(grades[:, 0], grades[:, 1], values), [judge, other])
+    for judge, other in pairs:
+        shared = graded.shared((judge, other))
+        counts = np.zeros((len(graded.topics), len(values), len(values)))
+        np.add.at(counts, shared, 1)
         kappas: tuple[tuple[str, assessors.Level], ...] = (
             ("kappa", "nominal"),
             ("kappa-linear", "linear"),
@@ -168,11 +183,11 @@ def _coefficients(graded: Graded, rel: float, draws: Floats) -> Iterator[Assesso
     by_all = graded.by_topic(lambda grades: _of_complete(grades, values))
     complete = int(by_all.sum() / len(everybody))
     yield AssessorAgreement("fleiss", graded.judges, complete, _estimate(by_all, draws, assessors.fleiss_kappa))
-    pairs = graded.by_topic(lambda grades: assessors.coincidences(grades, values))
+    together = graded.by_topic(lambda grades: assessors.coincidences(grades, values))
     paired = int(np.count_nonzero(np.count_nonzero(~np.isnan(graded.grades), axis=1) > 1))
     levels: tuple[assessors.Level, ...] = ("nominal", "ordinal", "interval")
     for level in levels:
-        made = _estimate(pairs, draws, partial(assessors.krippendorff_alpha, values=values, level=level))
+        made = _estimate(together, draws, partial(assessors.krippendorff_alpha, values=values, level=level))
         yield AssessorAgreement(f"alpha-{level}", graded.judges, paired, made)
 
 
@@ -181,17 +196,31 @@ def _of_complete(grades: Floats, values: Floats) -> Floats:
     return assessors.coincidences(grades[~np.isnan(grades).any(axis=1)], values)
 
 
-def _overlap(graded: Graded, group: list[int], rel: float, draws: Floats) -> AssessorAgreement:
+def _overlap(graded: Graded, rel: float, draws: Floats) -> AssessorAgreement:
     """The mean over topics, as in Voorhees 2000; a topic where nobody finds anything relevant has none."""
 
     def of_topic(grades: Floats) -> Floats:
-        everybody, anybody = assessors.overlap(_relevant(grades, rel))
-        return np.array([everybody / anybody, 1.0]) if anybody else np.zeros(2)
+        return np.array(assessors.overlap(_relevant(grades, rel)), dtype=np.float64)
 
-    complete = int(np.count_nonzero(graded.judged_by(group)))
-    counts = graded.by_topic(of_topic, group)
-    made = _estimate(counts, draws, lambda c: c[..., 0] / np.where(c[..., 1] > 0, c[..., 1], np.nan))
-    return AssessorAgreement("overlap", tuple(graded.judges[i] for i in group), complete, made)
+    complete = int(np.count_nonzero(graded.judged_by(range(len(graded.judges)))))
+    return AssessorAgreement("overlap", graded.judges, complete, _mean_share(graded.by_topic(of_topic), draws))
+
+
+def _overlap_of_pair(graded: Graded, pair: tuple[int, int], rel: float, draws: Floats) -> AssessorAgreement:
+    """The same of two assessors."""
+    shared = graded.shared(pair)
+    relevant = np.array([graded.values[shared.first] >= rel, graded.values[shared.second] >= rel])
+    counts = np.zeros((len(graded.topics), 2))
+    np.add.at(counts, shared.topic, np.array([relevant.all(axis=0), relevant.any(axis=0)]).T)
+    judges = tuple(graded.judges[judge] for judge in pair)
+    return AssessorAgreement("overlap", judges, len(shared.topic), _mean_share(counts, draws))
+
+
+def _mean_share(counts: Floats, draws: Floats) -> Estimate:
+    """The mean over topics of relevant to all over relevant to any, counts[topic], where there is any."""
+    everybody, anybody = counts.T
+    shares = np.array([everybody / np.where(anybody > 0, anybody, 1.0), anybody > 0]).T
+    return _estimate(shares, draws, lambda c: c[..., 0] / np.where(c[..., 1] > 0, c[..., 1], np.nan))
 
 
 def _relevant(grades: Floats, rel: float) -> Floats:
@@ -205,22 +234,35 @@ def _estimate(by_topic: Floats, draws: Floats, coefficient: Callable[[Floats], F
 
 
 def _topics(graded: Graded, rel: float) -> Iterator[TopicAgreement]:
-    values = graded.values
+    values, means = graded.values, _mean_kappas(graded)
     for number, topic in enumerate(graded.topics):
         grades = graded.grades[graded.topic == number]
         everybody, anybody = assessors.overlap(_relevant(grades, rel))
         complete = int(np.count_nonzero(~np.isnan(grades).any(axis=1)))
-        confused = [assessors.confusion(grades[:, judge], grades[:, other], values) for judge, other in graded.pairs]
-        kappas = assessors.cohen_kappa(np.array(confused), values)
         pairs = assessors.coincidences(grades, values)
         agreements = (
             everybody / anybody if anybody else np.nan,
-            kappas[~np.isnan(kappas)].mean() if not np.isnan(kappas).all() else np.nan,
+            means[number],
             assessors.fleiss_kappa(_of_complete(grades, values)),
             assessors.krippendorff_alpha(pairs, values),
             assessors.krippendorff_alpha(pairs, values, "ordinal"),
         )
         yield TopicAgreement(topic, complete, everybody, anybody, *map(float, agreements))
+
+
+def _mean_kappas(graded: Graded) -> Floats:
+    """For each topic, the mean of Cohen's kappa over the pairs of assessors that have one there."""
+    of_topics: list[list[float]] = [[] for _ in graded.topics]
+    for pair in graded.pairs:
+        shared = graded.shared(pair)
+        topics, place = np.unique(shared.topic, return_inverse=True)
+        counts = np.zeros((len(topics), len(graded.values), len(graded.values)))
+        np.add.at(counts, (place, shared.first, shared.second), 1)
+        kappas = assessors.cohen_kappa(counts, graded.values)
+        for topic, kappa in zip(topics.tolist(), kappas.tolist(), strict=True):
+            if not np.isnan(kappa):
+                of_topics[topic].append(kappa)
+    return np.array([np.mean(kappas) if kappas else np.nan for kappas in of_topics])
 
 
 def _grades(graded: Graded) -> Iterator[GradeAgreement]:
@@ -235,7 +277,8 @@ def _grades(graded: Graded) -> Iterator[GradeAgreement]:
 
 def _confusions(graded: Graded) -> Iterator[Confusion]:
     for judge, other in graded.pairs:
-        counts = assessors.confusion(graded.grades[:, judge], graded.grades[:, other], graded.values).astype(int)
+        counts = np.zeros((len(graded.values), len(graded.values)), dtype=int)
+        np.add.at(counts, graded.shared((judge, other))[1:], 1)
         yield Confusion((graded.judges[judge], graded.judges[other]), tuple(map(tuple, counts.tolist())))
 
 
@@ -245,12 +288,12 @@ def _findings(graded: Graded, coefficients: Iterable[AssessorAgreement]) -> list
     if alone:
         message = f"{plural(alone, 'document')} judged by one assessor only: nothing of agreement in it"
         findings.append(Finding("judged-once", "judgements", message, doubtful=False))
-    names = graded.judges
-    apart = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if (i, j) not in graded.pairs]
+    names, pairs = graded.judges, set(graded.pairs)
+    apart = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if (i, j) not in pairs]
     if apart:
         message = f"no document judged by both {some(apart)}"
         findings.append(Finding("nothing-shared", "judgements", message, doubtful=False))
-    same = [f"{names[i]} and {names[j]}" for i, j in graded.pairs if _same(graded.grades[:, [i, j]])]
+    same = [f"{names[i]} and {names[j]}" for i, j in graded.pairs if _same(graded.shared((i, j)))]
     if same:
         findings.append(
             Finding("same-grades", "judgements", f"the same grades everywhere: {some(same)}. One file twice?")
@@ -266,7 +309,7 @@ def _findings(graded: Graded, coefficients: Iterable[AssessorAgreement]) -> list
     return findings
 
 
-def _same(grades: Floats) -> bool:
+def _same(shared: SharedGrades) -> bool:
     """Whether two assessors, who do not give all documents one grade, agree on every one of ten or more."""
-    both = grades[~np.isnan(grades).any(axis=1)]
-    return len(both) >= 10 and bool((both[:, 0] == both[:, 1]).all() and np.ptp(both) > 0)
+    alike = np.array_equal(shared.first, shared.second)
+    return alike and len(shared.first) >= 10 and bool(np.ptp(shared.first) > 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 
 JUDGES = Reading(judgements="judges")
 GivenJudges: TypeAlias = "Mapping[str, Given] | File | ArrowStream | Qrels"  # {assessor: judgements}, or all in one
+
+
+class SharedGrades(NamedTuple):
+    """The documents that two assessors both judged: the topic of each, and which grade each gave, as its place among
+    all values."""
+
+    topic: Integers
+    first: Integers
+    second: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +49,37 @@ class Graded:
         of_judges, starts = self.grades[:, judges], np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
         return np.array([count(of_judges[a:b]) for a, b in pairwise(starts)])
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs of assessors who have judged a document in common, as places in `judges`."""
-        return [pair for pair in combinations(range(len(self.judges)), 2) if self.judged_by(pair).any()]
+        return list(self._shared)
+
+    def shared(self, pair: tuple[int, int]) -> SharedGrades:
+        """What two assessors, the one who comes first in `judges` first, said of the documents that both judged."""
+        return self._shared[pair]
+
+    @cached_property
+    def _shared(self) -> dict[tuple[int, int], SharedGrades]:
+        """All pairs at once: with many assessors, of whom few judge a document, looking at each pair takes minutes."""
+        rows, judges = np.nonzero(~np.isnan(self.grades))  # the judges of a document are one after another
+        places = np.searchsorted(self.values, self.grades[rows, judges])
+        found: list[tuple[Integers, ...]] = []
+        for step in range(1, len(self.judges)):
+            same = rows[step:] == rows[:-step]
+            if not same.any():
+                break
+            both = (judges, places)
+            ends = [column[at][same] for column in both for at in (slice(None, -step), slice(step, None))]
+            found.append((self.topic[rows[step:][same]], *ends))
+        if not found:
+            return {}
+        topic, first, second, given, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.lexsort((topic, second, first))
+        name = (first * len(self.judges) + second)[order]
+        starts = np.flatnonzero(np.diff(name, prepend=-1))
+        columns = [np.split(column[order], starts[1:]) for column in (topic, given, other)]
+        names = [divmod(number, len(self.judges)) for number in name[starts].tolist()]
+        return {pair: SharedGrades(*of_pair) for pair, of_pair in zip(names, zip(*columns, strict=True), strict=True)}
 
     def judged_by(self, judges: Sequence[int]) -> Mask:
         """The documents that all of some assessors judged."""
@@ -66,8 +103,10 @@ class Graded:
         return judgements
 
 
-def graded_by(judgements: GivenJudges) -> Graded:
+def graded_by(judgements: GivenJudges, *, negative: bool = False) -> Graded:
     """The grades of {assessor: judgements}, or of judgements of the kind "judges".
+
+    A negative grade is no judgement, unless `negative` says that it is one of the scale, as spam.
 
     >>> graded_by({"ann": {"q1": {"d1": 1, "d2": 0}}, "bob": {"q1": {"d1": -1, "d2": 2}}}).grades.tolist()
     [[1.0, nan], [0.0, 2.0]]
@@ -75,7 +114,8 @@ def graded_by(judgements: GivenJudges) -> Graded:
     qrels = of_judges(judgements) if isinstance(judgements, Mapping) else read_qrels(judgements, reading=JUDGES)
     if "judges" not in qrels.columns:
         raise UsageError("one grade a document says nothing of agreement: give the judgements of several assessors")
-    grades = np.where(qrels.columns["judges"] >= 0, qrels.columns["judges"], np.nan)
+    given = qrels.columns["judges"]
+    grades = given if negative else np.where(given >= 0, given, np.nan)
     judges = next(iter(qrels.groups.values()))
     if len(judges) < 2:
         raise DataError(

@@ -87,6 +87,7 @@ class Pooled:
 
     runs: tuple[Run, ...]
     shares: tuple[Share, ...]
+    asked: tuple[str, ...] = ()  # topics, where there is no run that could answer them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,8 +95,8 @@ class Pooled:
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
-        """Every topic that a run answers."""
-        return in_order(chain.from_iterable(run.topics for run in self.runs))
+        """Every topic that a run answers; without runs, every topic that is asked."""
+        return in_order(chain(self.asked, *(run.topics for run in self.runs)))
 
     def of(self, topic: str) -> Candidates:
         """The candidates of one topic."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cranfield.errors import DataError, UsageError, plural, shorten, some
 from cranfield.formats import read_qrels, suffix_of
@@ -14,9 +15,10 @@ from cranfield.formats.format import BYTE_ORDER_MARK, decode
 from cranfield.formats.headed import headed_table
 from cranfield.formats.output import save
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import nothing_in_it, open_source
+from cranfield.formats.sources import Source, nothing_in_it, open_source
+from cranfield.numerals import whole
 from cranfield.pooling.candidates import Share
-from cranfield.pooling.making import DocumentPool
+from cranfield.pooling.making import DocumentPool, Sampled
 
 if TYPE_CHECKING:
     from cranfield.formats.given import File, Given
@@ -36,7 +38,7 @@ def pool_text(pool: DocumentPool, delimiter: str | None = None) -> str:
     """
     pairs = [(topic, document) for topic, documents in pool.documents.items() for document in documents]
     if delimiter is None:
-        return "".join(f"{_word(topic)} 0 {_word(document)}\n" for topic, document in pairs)
+        return "".join(f"{one_word(topic)} 0 {one_word(document)}\n" for topic, document in pairs)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerows([("topic", "document"), *pairs])
@@ -75,13 +77,15 @@ def sample_text(pool: DocumentPool) -> str:
         raise UsageError(f"{pool.method} draws no sample: it has no strata to write")
     no_blanks = "Strata are text, where an id ends at a blank: write ids without blanks in the runs."
     return "".join(
-        f"{_word(topic, no_blanks)} 0 {_word(document, no_blanks)} {of.stratum} {NOT_YET if of.drawn else NOT_DRAWN}\n"
+        f"{one_word(topic, no_blanks)} 0 {one_word(document, no_blanks)} {of.stratum} "
+        f"{NOT_YET if of.drawn else NOT_DRAWN}\n"
         for topic, documents in pool.sample.items()
         for document, of in documents.items()
     )
 
 
-def _word(identity: str, remedy: str = "Write the pool as a table, with a name in .tsv or .csv.") -> str:
+def one_word(identity: str, remedy: str = "Write the pool as a table, with a name in .tsv or .csv.") -> str:
+    """An id as a column of text, which ends at a blank; one that has a blank in it is an error."""
     if identity.encode("utf-8", "surrogateescape").split() != [identity.encode("utf-8", "surrogateescape")]:
         raise DataError(f"'{shorten(identity)}' has a blank in it", remedy=remedy)
     return identity
@@ -98,21 +102,13 @@ def filled(strata: File, qrels: Given, reading: Reading = DEFAULT) -> str:
     opened = open_source(strata)
     grades = read_qrels(qrels, reading=reading).to_dict()
     lines, missing = [], []
-    for number, line in enumerate(bytes(opened.data).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
-        fields = [decode(field) for field in line.split()]
-        fault = partial(DataError, source=opened.label, line=number, text=decode(line))
-        if len(fields) != 5 or fields[4] not in (str(NOT_YET), str(NOT_DRAWN)):
-            raise fault(f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}")
-        topic, zero, document, stratum, state = fields
-        drawn = state == str(NOT_YET)
-        grade = grades.get(topic, {}).get(document, -1.0) if drawn else -1.0
-        if drawn and grade < 0:
-            missing.append(f"{topic} {document}")
+    for row in _strata_rows(opened):
+        grade = grades.get(row.topic, {}).get(row.document, -1.0) if row.drawn else -1.0
+        if row.drawn and grade < 0:
+            missing.append(f"{row.topic} {row.document}")
         if not grade.is_integer():
-            raise fault(f"judgements of a sample have whole grades, not {grade:g}")
-        lines.append(f"{topic} {zero} {document} {stratum} {max(grade, -1):g}\n")
-    if not lines:
-        raise nothing_in_it(opened.label)
+            raise row.fault(f"judgements of a sample have whole grades, not {grade:g}")
+        lines.append(f"{row.topic} {row.zero} {row.document} {row.stratum} {max(grade, -1):g}\n")
     if missing:
         raise DataError(
             f"{plural(len(missing), 'document')} drawn but not judged: {some(missing)}",
@@ -120,6 +116,99 @@ def filled(strata: File, qrels: Given, reading: Reading = DEFAULT) -> str:
             remedy="Without them the chances would be wrong. Judge them, or draw anew.",
         )
     return "".join(lines)
+
+
+class _StrataRow(NamedTuple):
+    """A line of a file of strata."""
+
+    topic: str
+    zero: str
+    document: str
+    stratum: str
+    drawn: bool
+    fault: Callable[[str], DataError]
+
+
+def _strata_rows(opened: Source) -> list[_StrataRow]:
+    rows = []
+    for number, line in enumerate(bytes(opened.data).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
+        fields = [decode(field) for field in line.split()]
+        fault = partial(DataError, source=opened.label, line=number, text=decode(line))
+        if len(fields) != 5 or fields[4] not in (str(NOT_YET), str(NOT_DRAWN)):
+            raise fault(f"expected topic, 0, document, stratum, and {NOT_YET} or {NOT_DRAWN}")
+        topic, zero, document, stratum, state = fields
+        rows.append(_StrataRow(topic, zero, document, stratum, state == str(NOT_YET), fault))
+    if not rows:
+        raise nothing_in_it(opened.label)
+    return rows
+
+
+def read_strata(source: File) -> dict[str, dict[str, Sampled]]:
+    """The sample in a file of strata, as `DocumentPool.sample` has it; chances are the share of a stratum drawn.
+
+    >>> read_strata(io.StringIO("q1 0 d1 1 -1\\nq1 0 d2 2 -1\\nq1 0 d3 2 -2\\n"))["q1"]["d2"]
+    Sampled(stratum=2, drawn=True, chance=0.5)
+    """
+    rows = _strata_rows(open_source(source))
+    sizes = Counter((row.topic, row.stratum) for row in rows)
+    drawn = Counter((row.topic, row.stratum) for row in rows if row.drawn)
+    sample: dict[str, dict[str, Sampled]] = {}
+    for row in rows:
+        stratum = whole(row.stratum)
+        if stratum is None or row.document in sample.get(row.topic, {}):
+            raise row.fault("a document stands once in a file of strata, and a stratum is a whole number")
+        of_stratum = row.topic, row.stratum
+        share = drawn[of_stratum] / sizes[of_stratum]
+        sample.setdefault(row.topic, {})[row.document] = Sampled(stratum, row.drawn, share)
+    return sample
+
+
+def read_pool(source: File) -> dict[str, tuple[str, ...]]:
+    """The documents to judge in a file that `write_pool` wrote, topic by topic as they stand there.
+
+    Judgements, whose last column is a grade, are no pool.
+
+    >>> read_pool(io.StringIO("q1 0 d1\\nq1 0 d2\\nq2 0 d1\\n"))
+    {'q1': ('d1', 'd2'), 'q2': ('d1',)}
+    >>> read_pool(io.StringIO("topic,document\\nq1,the first\\n"))
+    {'q1': ('the first',)}
+    """
+    opened = open_source(source)
+    content = bytes(opened.data).removeprefix(BYTE_ORDER_MARK)
+    first = decode(content.split(b"\n", 1)[0]).lower()
+    is_table = "topic" in first and "document" in first and any(mark in first for mark in DELIMITERS.values())
+    pool: dict[str, dict[str, None]] = {}
+    for number, line, topic, document in _pool_rows(content, opened.label, is_table):
+        if document in pool.setdefault(topic, {}):
+            raise DataError(
+                f"document '{shorten(document)}' is there twice", source=opened.label, line=number, text=line
+            )
+        pool[topic][document] = None
+    if not pool:
+        raise nothing_in_it(opened.label)
+    return {topic: tuple(documents) for topic, documents in pool.items()}
+
+
+def _pool_rows(content: bytes, label: str, is_table: bool) -> Iterator[tuple[int, str, str, str]]:
+    if is_table:
+        for number, line, fields in headed_table(decode(content), label).rows:
+            row = {name.lower(): value for name, value in fields.items()}
+            if not row["topic"] or not row["document"]:
+                raise DataError("a line has a topic and a document", source=label, line=number, text=line)
+            yield number, line, row["topic"], row["document"]
+        return
+    for number, raw in enumerate(content.splitlines(), start=1):
+        parts, line = [decode(field) for field in raw.split()], decode(raw)
+        if not parts:
+            continue
+        if len(parts) != 3:
+            remedy = "A pool has topic, 0 and document on each line, as cranfield pool writes it."
+            if len(parts) == 4:
+                remedy += " With a grade behind them these are judgements."
+            raise DataError(
+                f"{plural(len(parts), 'field')} where a pool has 3", source=label, line=number, text=line, remedy=remedy
+            )
+        yield number, line, parts[0], parts[2]
 
 
 def read_plan(source: File) -> dict[str, Share]:

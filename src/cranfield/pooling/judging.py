@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cranfield.errors import UsageError
 from cranfield.formats import read_qrels
 from cranfield.pooling.candidates import Candidates, Plan, Pooled, pooled_runs
-from cranfield.pooling.strategy import Adaptive, Strategy, find_method
+from cranfield.pooling.strategy import Adaptive, Strategy, Taught, find_method
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Given, GivenRuns
@@ -53,8 +53,14 @@ class _Topic:
     def take(self, grades: Mapping[str, float]) -> None:
         candidates = set(self.candidates.documents)
         new = {d: grade for d, grade in grades.items() if d in candidates and d not in self.grades and grade >= 0}
-        self.known |= new
-        self._answer()
+        if isinstance(self.at_work, Taught):
+            number = {document: i for i, document in enumerate(self.candidates.documents) if document in new}
+            self.at_work.taught({number[document]: grade >= self.rel for document, grade in new.items()})
+            self.grades |= new
+            self.asked = None  # what was asked for, it would perhaps not ask for now
+        else:
+            self.known |= new
+            self._answer()
 
     def _answer(self) -> None:
         """Judges the document asked for, if it is known."""
@@ -168,7 +174,8 @@ class JudgingSession:
         if topic not in self._topics:
             if topic not in self.pooled.topics:
                 raise UsageError(f"no run answers topic '{topic}'")
-            self._topics[topic] = _Topic(self.pooled.of(topic), self.method, self.rel, self.seed)
+            candidates = self.method.candidates(self.pooled, topic)
+            self._topics[topic] = _Topic(candidates, self.method, self.rel, self.seed)
         return self._topics[topic]
 
 

@@ -80,7 +80,9 @@ def make_pool(
 
     `depth` is how far every run counts (100 by default), `plan` how far and when each does; `budget` is the most
     documents a topic. A method that learns needs `known`: judgements so far and how many to ask for next. For a
-    method that does not, what is known is left out. `strata` are for stratified sampling.
+    method that does not, what is known is left out. `strata` are for stratified sampling. A method that reads is given
+    its texts (`find_method("cal").reading(pool_texts(collection))`); it needs no runs, and then asks for any document
+    of the collection, for each of its topics.
 
     >>> runs = {"a": {"q1": {"d1": 2.0, "d2": 1.0}}, "b": {"q1": {"d2": 2.0, "d3": 1.0}}}
     >>> make_pool(runs, "rrf", budget=2).documents
@@ -96,14 +98,17 @@ def make_pool(
     if strata is not None:
         raise UsageError(f"strata are for stratified sampling, not for {chosen_by.name}")
     check_planned(chosen_by, plan)
-    pooled = pooled_runs(runs, depth, plan)
+    chosen_by.check_texts()
+    pooled = _pooled(runs, chosen_by, depth, plan)
     judged = read_qrels(known.qrels) if known is not None and known.qrels is not None else None
     if judged is not None and set(judged.topics).isdisjoint(pooled.topics):
         raise DataError(
-            f"judges no topic that a run has: {some(judged.topics, 3)}, where the runs have {some(pooled.topics, 3)}",
+            f"judges no topic that {'a run has' if pooled.runs else 'is asked'}: {some(judged.topics, 3)}, where "
+            f"{'the runs have' if pooled.runs else 'the collection has'} {some(pooled.topics, 3)}",
             source=judged.origin.path or judged.name,
             remedy="Topic ids must be the same text: 0001 is not 1.",
         )
+    warnings = pooled.findings() + ([] if chosen_by.texts is None else chosen_by.texts.findings(pooled))
     if chosen_by.kind == "adaptive":
         if known is None:
             raise UsageError(
@@ -115,11 +120,19 @@ def make_pool(
         documents = {topic: in_order(session.ahead(topic, known.batch)) for topic in pooled.topics}
     else:
         documents, answered = _in_order(pooled, chosen_by, budget, judged)
-    warnings = pooled.findings()
     if judged is not None and not answered:
         message = "not one of these judgements is of a document that the pool would ask for: are ids the same text?"
         warnings.append(Finding("nothing-known", judged.name, message))
     return DocumentPool(str(chosen_by), documents, tuple(warnings))
+
+
+def _pooled(runs: GivenRuns, method: Strategy, depth: int | None, plan: Plan | None) -> Pooled:
+    """The runs as they are pooled; for a method that reads there need not be any."""
+    if method.texts is None or not isinstance(runs, Sequence) or isinstance(runs, str) or len(runs):
+        return pooled_runs(runs, depth, plan)
+    if depth is not None or plan is not None:
+        raise UsageError("without runs there is no depth nor plan: any document of the collection may be asked for")
+    return method.texts.pooled()
 
 
 def _in_order(pooled: Pooled, method: Strategy, budget: int | None, known: Qrels | None) -> tuple[Chosen, int]:

@@ -123,4 +123,31 @@ def render_simulation(simulation: Simulation, format: str) -> str:
         "budget: judgements a topic; recall: share of the relevant documents found; tau: Kendall's tau-b between the "
         f"orderings of the runs by {simulation.measure} under these judgements and under all"
     ]
-    return written(titled(title, grid, notes), format)
+    if simulation.beyond_runs:
+        noun = "asks" if len(simulation.beyond_runs) == 1 else "ask"
+        notes.append(
+            f"{', '.join(simulation.beyond_runs)} {noun} for any document of the collection, the other methods for "
+            "those of the runs: recall is of all documents judged relevant, from wherever they came"
+        )
+    return written(titled(title, grid, notes) + _effort_blocks(simulation), format)
+
+
+def _effort_blocks(simulation: Simulation) -> list[Block]:
+    """What judging costs with each method, and what comes of some judgements for each relevant document."""
+    from cranfield.pooling.simulation import TARGETS, TIMES
+
+    header = ["method", *(f"to {share(target)}" for target in TARGETS), *(f"after {times}R" for times in TIMES)]
+    rows: list[list[str | Cell]] = [
+        [
+            effort.method,
+            *("–" if needed is None else f"{needed:,}" for needed in effort.needed),
+            *(number(recall) for recall in effort.recall),
+        ]
+        for effort in simulation.efforts
+    ]
+    notes = [
+        "to 80%: judgements a topic after which half of the topics have this recall, – if fewer have it within "
+        f"{plural(simulation.budgets[-1], 'judgement')}; after 2R: mean recall after twice as many judgements as the "
+        "topic has relevant documents, or all of these"
+    ]
+    return titled("What judging costs", Grid(header, rows), notes)

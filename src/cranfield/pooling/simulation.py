@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,12 @@ from cranfield.pooling.strategy import Strategy, all_methods, find_method
 from cranfield.statistics.coefficients import find_coefficient
 from cranfield.tables import Qrels
 
+if TYPE_CHECKING:
+    from cranfield.pooling.learned import PoolTexts
+
 BUDGETS = (10, 20, 50, 100)
+TARGETS = (0.75, 0.8, 0.95)  # of recall, whose cost is told
+TIMES = (1, 2, 4)  # judgements for each relevant document, after which recall is told
 
 
 class Replay(NamedTuple):
@@ -37,6 +42,18 @@ class Replay(NamedTuple):
     tau: float
 
 
+class Effort(NamedTuple):
+    """What judging costs with a method: for each of `TARGETS` the judgements after which half of the topics have that
+    recall (none if fewer ever have), and how many topics have it; and for each of `TIMES` the mean recall of topics
+    after so many times their number of relevant documents. All within the largest budget.
+    """
+
+    method: str
+    needed: tuple[int | None, ...]
+    reached: tuple[int, ...]
+    recall: tuple[float, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Simulation(PrintedInNotebooks):
     """`found[method][b]` are the relevant documents, of all topics, after b judgements a topic as far as they go."""
@@ -44,6 +61,8 @@ class Simulation(PrintedInNotebooks):
     methods: tuple[str, ...]
     budgets: tuple[int, ...]
     rows: tuple[Replay, ...]
+    efforts: tuple[Effort, ...]
+    beyond_runs: tuple[str, ...]  # methods that may ask for documents that no run has
     found: Mapping[str, Integers]
     topics: tuple[str, ...]
     relevant: int
@@ -76,7 +95,8 @@ def simulate(
     measure: str | Measure = "AP",
     seed: int = 0,
 ) -> Simulation:
-    """Replays methods, all that have an order by default, on the topics that are judged and answered by a run.
+    """Replays methods, all that have an order and need no more than runs by default, on the topics that are judged and
+    answered by a run. One that reads is given its texts (`find_method("cal").reading(pool_texts(collection))`).
 
     A budget is a number of judgements a topic. A document without a judgement counts as not relevant and is paid for.
 
@@ -93,30 +113,56 @@ def simulate(
     pooled = pooled_runs(list(experiment.tables()), depth, plan)
     judgements = _judgements(experiment.judgements().qrels, pooled, rel)
     systems = Systems(judgements.qrels, pooled.runs, measure)
+    of_texts = [finding for read in _texts(wanted) for finding in read.findings(pooled)]
     replays = {name: _replayed(method, pooled, judgements, steps[-1], seed) for name, method in wanted.items()}
     return Simulation(
         methods=tuple(replays),
         budgets=tuple(steps),
         rows=tuple(_rows(replays, systems, judgements, steps)),
+        efforts=tuple(_effort(name, made) for name, made in replays.items()),
+        beyond_runs=tuple(name for name, method in wanted.items() if method.beyond_runs(pooled)),
         found={name: made.relevant_after[: made.longest + 1] for name, made in replays.items()},
         topics=judgements.topics,
         relevant=judgements.relevant,
         measure=str(systems.measure),
         depth=max(share.depth for share in pooled.shares),
         seed=seed,
-        warnings=(*pooled.findings(), *judgements.warnings, *_unjudged(replays.values(), judgements.qrels.name)),
+        warnings=(
+            *pooled.findings(),
+            *of_texts,
+            *judgements.warnings,
+            *_unjudged(replays.values(), judgements.qrels.name),
+        ),
     )
+
+
+def usual_methods(*, planned: bool, read: bool = False) -> list[Strategy]:
+    """All that have an order: with a plan the one that needs it, with texts those that read.
+
+    >>> [method.name for method in usual_methods(planned=False, read=True)][-2:]
+    ['hedge', 'cal']
+    """
+    return [
+        method
+        for method in all_methods("order", "adaptive")
+        if (planned or method.name != "plan") and (read or not method.reads)
+    ]
 
 
 def _wanted(methods: Iterable[str | Strategy], plan: Plan | None) -> dict[str, Strategy]:
     """The methods to replay by their names: all that have an order, if none is named."""
     wanted = {str(method): method for method in map(find_method, methods)}
     if not wanted:
-        every = all_methods("order", "adaptive")
-        wanted = {str(method): method for method in every if plan is not None or method.name != "plan"}
+        wanted = {str(method): method for method in usual_methods(planned=plan is not None)}
     for method in wanted.values():
         check_planned(method, plan)
+        method.check_texts()
     return wanted
+
+
+def _texts(methods: Mapping[str, Strategy]) -> list[PoolTexts]:
+    """What methods read, each once."""
+    return list({id(method.texts): method.texts for method in methods.values() if method.texts is not None}.values())
 
 
 def _rows(
@@ -154,8 +200,9 @@ class _Judgements(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """Judgements made after each step, relevant ones among them, when each row was judged, how many were no rows, and
-    the most judgements of a topic.
+    """Judgements made after each step, relevant ones among them, when each row was judged, how many were no rows, the
+    most judgements of a topic, and for each topic when it has the recall of each target and its recall after each of
+    the times.
     """
 
     judged_after: Integers
@@ -163,6 +210,8 @@ class _Made(NamedTuple):
     when: Floats
     unjudged: int
     longest: int
+    needed: Floats  # needed[topic, target], infinite where it never has it
+    recall: Floats  # recall[topic, times]
 
 
 def _judgements(qrels: Qrels, pooled: Pooled, rel: float) -> _Judgements:
@@ -206,8 +255,10 @@ def _replayed(method: Strategy, pooled: Pooled, judgements: _Judgements, budget:
     judged_at, relevant_at = np.zeros(budget + 1, dtype=np.int64), np.zeros(budget + 1, dtype=np.int64)
     when = np.full(len(judgements.is_relevant), np.inf)
     unjudged = longest = 0
-    for topic in judgements.topics:
-        candidates, rows = pooled.of(topic), judgements.rows[topic]
+    needed = np.full((len(judgements.topics), len(TARGETS)), np.inf)
+    recall = np.zeros((len(judgements.topics), len(TIMES)))
+    for place, topic in enumerate(judgements.topics):
+        candidates, rows = method.candidates(pooled, topic), judgements.rows[topic]
         row = np.array([rows.get(document, -1) for document in candidates.documents])
         known = row >= 0
         known[known] = judgements.is_judged[row[known]]
@@ -221,4 +272,23 @@ def _replayed(method: Strategy, pooled: Pooled, judgements: _Judgements, budget:
         when[row[order][known[order]]] = steps[known[order]]
         unjudged += int(np.count_nonzero(~known[order]))
         longest = max(longest, len(order))
-    return _Made(np.cumsum(judged_at), np.cumsum(relevant_at), when, unjudged, longest)
+        needed[place], recall[place] = _costs(relevant[order], int(judgements.is_relevant[list(rows.values())].sum()))
+    return _Made(np.cumsum(judged_at), np.cumsum(relevant_at), when, unjudged, longest, needed, recall)
+
+
+def _costs(relevant: Mask, total: int) -> tuple[Floats, Floats]:
+    """After how many judgements a topic has the recall of each target, and its recall after each of the times."""
+    found = np.concatenate(([0], np.cumsum(relevant)))
+    wanted = np.ceil(np.round(np.array(TARGETS) * total, 9))
+    needed = np.searchsorted(found, wanted).astype(float)
+    needed[needed == len(found)] = np.inf
+    recall: Floats = found[np.minimum(np.array(TIMES) * total, len(found) - 1)] / total
+    return needed, recall
+
+
+def _effort(name: str, made: _Made) -> Effort:
+    """The median is the lower one of an even number of topics: a number of judgements that a topic really needs."""
+    middle = np.sort(made.needed, axis=0)[(len(made.needed) - 1) // 2]
+    needed = tuple(int(count) if np.isfinite(count) else None for count in middle.tolist())
+    reached = tuple(np.isfinite(made.needed).sum(axis=0).tolist())
+    return Effort(name, needed, reached, tuple(made.recall.mean(axis=0).tolist()))

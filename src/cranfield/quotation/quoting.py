@@ -12,7 +12,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.quotation.passages import CUT, Vocabulary, marked, passage
 from cranfield.quotation.text_sources import DocumentText, GivenTextSource, OpenTexts, text_source
 from cranfield.search.collection_search import Watch, unwatched
-from cranfield.texts.collection import other_ids
+from cranfield.texts.collection import other_ids, other_way
 from cranfield.texts.texts import Topics
 
 LONGEST_TITLE = 200  # characters
@@ -36,7 +36,7 @@ class Quoted(NamedTuple):
 class Quotations:
     """Texts of a result: `questions` by topic as (field, text), `documents` and `whole` texts by id, what is odd.
 
-    `whole` has the texts that there was room for.
+    `whole` has the texts that there was room for; `unasked` says why no question is shown, though there are topics.
     """
 
     name: str
@@ -44,6 +44,14 @@ class Quotations:
     documents: Mapping[str, Quoted]
     whole: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
+    unasked: str | None = None
+
+    @property
+    def no_question(self) -> str:
+        """What stands in the place of a question that is not there."""
+        if self.unasked is not None:
+            return f"What was asked is not shown: {self.unasked}."
+        return f"What was asked is not in {self.name}."
 
     def question(self, topic: str) -> str:
         """The question in short: its title, or its first field that says something; nothing where it is missing."""
@@ -79,12 +87,19 @@ class Quotations:
 
 
 def quote(
-    source: GivenTextSource, shown: Mapping[str, Sequence[str]], *, room: int = 0, watch: Watch | None = None
+    source: GivenTextSource,
+    shown: Mapping[str, Sequence[str]],
+    *,
+    judged: Sequence[str] | None = None,
+    room: int = 0,
+    watch: Watch | None = None,
 ) -> Quotations:
     """Reads the texts that a result shows: of each topic the question, and of its documents title and passage.
 
     `shown` has for each topic the ids of its documents, the most important first. Whole texts are kept as far as `room`
-    goes, in characters: the first document of every topic, then the second ones, and so on.
+    goes, in characters: the first document of every topic, then the second ones, and so on. `judged` are the topics of
+    the judgements, where there are more than those shown: if they are positions of topics and not their ids, no
+    question is shown, for an id that is the same by chance is that of another topic.
 
     >>> ducks = quote("examples/pond.toml", {"1": ["d01", "d12"]})
     >>> ducks.question("1"), ducks.title("d12"), ducks.words("1", ["d01"])
@@ -92,6 +107,9 @@ def quote(
     """
     opened = text_source(source).opened()
     topics, vocabulary = opened.read_topics(), Vocabulary()
+    unasked = _positions(topics, list(shown) if judged is None else judged)
+    told = _about_topics(opened, topics, list(shown), unasked)
+    topics = topics if unasked is None else None
     questions = _questions(topics, shown)
     asked = dict(zip(topics.ids, topics.queries(), strict=True)) if topics is not None else {}
     terms = {topic: vocabulary.terms(asked.get(topic, "")) for topic in shown}
@@ -111,12 +129,17 @@ def quote(
                     break
     missing = [document for document in showing if document not in quoted]
     findings = [
-        *_about_topics(opened, topics, list(shown)),
+        *told,
         *_about_documents(opened, missing, empty, len(showing)),
         *_about_words(vocabulary, opened.name, bool(showing)),
     ]
     return Quotations(
-        name=opened.name, questions=questions, documents=quoted, whole=shelf.texts(), findings=tuple(findings)
+        name=opened.name,
+        questions=questions,
+        documents=quoted,
+        whole=shelf.texts(),
+        findings=tuple(findings),
+        unasked=unasked,
     )
 
 
@@ -166,6 +189,7 @@ class _Shelf:
 
 def _quoted(document: DocumentText, terms: Mapping[str, frozenset[str]], vocabulary: Vocabulary) -> Quoted:
     title, text = _line(document.title), _line(document.text)
+    text = _without_title(text, title)
     of_title, of_text = vocabulary.words(title), vocabulary.words(text)
     passages, forms = {}, {}
     for topic, wanted in terms.items():
@@ -174,6 +198,18 @@ def _quoted(document: DocumentText, terms: Mapping[str, frozenset[str]], vocabul
         forms[topic] = frozenset(word.form for word in (*hits, *of_title) if word.term in wanted)
     title = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + CUT
     return Quoted(title or None, len(document.text.strip()), passages, forms)
+
+
+def _without_title(text: str, title: str) -> str:
+    """A text whose first words are its title, without them: they stand above it.
+
+    >>> _without_title("On ducks. They swim.", "on ducks"), _without_title("On ducks", "On ducks")
+    ('They swim.', 'On ducks')
+    """
+    bare = title.rstrip(" .")
+    rest = text[len(bare) :].lstrip(" .:–-") if bare and text[: len(bare)].casefold() == bare.casefold() else ""
+    begins_a_word = text[len(bare) : len(bare) + 1].isalnum()
+    return text if begins_a_word or not rest else rest
 
 
 def _short(text: str) -> str:
@@ -194,9 +230,18 @@ def _questions(topics: Topics | None, shown: Collection[str]) -> dict[str, tuple
     return {topic: fields for topic, fields in told.items() if fields}
 
 
-def _about_topics(opened: OpenTexts, topics: Topics | None, shown: Sequence[str]) -> list[Finding]:
+def _positions(topics: Topics | None, judged: Sequence[str]) -> str | None:
+    """What to say if the judgements have positions of topics in the place of ids; numbers of ids are no danger."""
+    if topics is None or len(judged) < 2 or other_way(topics, judged) != "position":  # one may stand for anything
+        return None
+    return other_ids(topics, judged)
+
+
+def _about_topics(opened: OpenTexts, topics: Topics | None, shown: Sequence[str], unasked: str | None) -> list[Finding]:
     if topics is None:
         return [Finding("no-questions", opened.name, "has no topics: what was asked is not shown", doubtful=False)]
+    if unasked is not None:
+        return [Finding("topic-ids", opened.name, f"what was asked is not shown: {unasked}")]
     known = set(topics.ids)
     missing = [topic for topic in shown if topic not in known]
     if not missing:

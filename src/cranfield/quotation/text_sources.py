@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from cranfield.errors import ArgumentError, shorten
+from cranfield.errors import ArgumentError, DataError, shorten
 from cranfield.formats import stem
 from cranfield.formats.reading import Reading
-from cranfield.texts import Ids, read_documents, read_topics
+from cranfield.texts import Ids, UnknownFormatError, read_documents, read_topics
 from cranfield.texts.blockwise import NotInBlocksError
+from cranfield.texts.choosing import names
 from cranfield.texts.collection import Collection, GivenCollection, Parts, parts_of
 from cranfield.texts.forms import GivenTexts
 from cranfield.texts.streaming import stream
@@ -106,20 +107,39 @@ class OpenTexts(NamedTuple):
         """All topics: there are few of them, whatever the size of the collection."""
         if self.topics is None:
             return None
-        return read_topics(self.topics, reading=Reading(format=self.topic_format), ids=self.ids)
+        try:
+            return read_topics(self.topics, reading=Reading(format=self.topic_format), ids=self.ids)
+        except UnknownFormatError as error:
+            raise DataError(
+                error.message,
+                source=error.source,
+                line=error.line,
+                text=error.text,
+                remedy="Are these questions? If so, the file of a collection can name their format: [formats] "
+                f"topics = …, with one of {', '.join(names('topics'))}.",
+            ) from None
 
     def read_documents(self) -> Iterator[DocumentText]:
         """Every document, one by one; some may come twice where a file turns out not to be readable block by block."""
         for source in self.documents:
             for ids, columns in _blocks(source, self.document_format):
-                titles = columns.get("title")
-                texts = columns.get("text")
-                others = [texts for name, texts in columns.items() if name not in ("title", "text")]
-                for place, id in enumerate(ids):
-                    text = texts[place] if texts else ""
-                    if not text.strip():  # some collections have their words in fields of other names
-                        text = "\n\n".join(column[place] for column in others if column[place].strip())
-                    yield DocumentText(id, titles[place] if titles else "", text)
+                yield from texts_of(ids, columns)
+
+
+def texts_of(ids: Sequence[str], columns: Mapping[str, Sequence[str]]) -> Iterator[DocumentText]:
+    """The documents of a block.
+
+    >>> next(texts_of(["d1"], {"title": ["Ducks"], "abstract": ["They swim."]}))
+    DocumentText(id='d1', title='Ducks', text='They swim.')
+    """
+    titles = columns.get("title")
+    texts = columns.get("text")
+    others = [texts for name, texts in columns.items() if name not in ("title", "text")]
+    for place, id in enumerate(ids):
+        text = texts[place] if texts else ""
+        if not text.strip():  # some collections have their words in fields of other names
+            text = "\n\n".join(column[place] for column in others if column[place].strip())
+        yield DocumentText(id, titles[place] if titles else "", text)
 
 
 _Columns: TypeAlias = "tuple[Sequence[str], dict[str, Sequence[str]]]"

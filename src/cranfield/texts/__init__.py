@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from cranfield.texts.collection import Collection as Collection
     from cranfield.texts.collection import read_collection as read_collection
     from cranfield.texts.conversion import convert as convert
+    from cranfield.texts.document_store import DocumentStore as DocumentStore
+    from cranfield.texts.document_store import StoredDocument as StoredDocument
     from cranfield.texts.writing import write_collection as write_collection
     from cranfield.texts.writing import write_documents as write_documents
     from cranfield.texts.writing import write_topics as write_topics
@@ -44,11 +46,16 @@ if TYPE_CHECKING:
 PUBLIC = {
     "collection": "Collection read_collection",
     "conversion": "convert",
+    "document_store": "DocumentStore StoredDocument",
     "writing": "write_collection write_documents write_topics",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)
 Ids = Literal["given", "position", "number"]
 _NOUN: Mapping[Kind, str] = {"documents": "document", "topics": "topic"}
+
+
+class UnknownFormatError(DataError):
+    """A file of texts is in no format that is known; doors that have no option for it say so in their own words."""
 
 
 def read_documents(source: GivenTexts, *, reading: Reading = DEFAULT, name: str | None = None) -> Documents:
@@ -161,7 +168,7 @@ def _read_source(opened: Source, kind: Kind, format: str | None) -> Found:
     text, notes = decoded(opened.data, opened.label)
     chosen = choose(text, opened.label, kind, format)
     if chosen is None:
-        raise DataError(
+        raise UnknownFormatError(
             f"is in no known format of {kind}",
             source=opened.label,
             line=1,

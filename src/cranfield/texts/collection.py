@@ -160,17 +160,33 @@ def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
     >>> other_ids(Topics(("001", "004"), {"title": ["ducks", "geese"]}), ["1", "2"])
     "the judgements do not use the topics' ids (001, 004) but their positions: --ids position (ids= in Python)"
     """
+    way = other_way(topics, judged)
+    if way is None:
+        return None
+    shown = some(topics.ids, 3)
+    return f"the judgements do not use the topics' ids ({shown}) but {_MEANING[way]}: --ids {way} (ids= in Python)"
+
+
+_MEANING: Mapping[Ids, str] = {"number": "the numbers in them", "position": "their positions"}
+
+
+def other_way(topics: Topics, judged: Sequence[str]) -> Ids | None:
+    """What the judgements call topics, if not all of it are ids of topics, but all of it numbers or positions.
+
+    An id among positions is that of another topic; among numbers it is that of the same.
+
+    >>> other_way(Topics(("001", "004"), {"title": ["ducks", "geese"]}), ["1", "4"])
+    'number'
+    """
     if set(judged) <= set(topics.ids):
         return None
-    ways: tuple[tuple[Ids, str], ...] = (("number", "the numbers in them"), ("position", "their positions"))
-    for way, meaning in ways:
+    for way in _MEANING:
         try:
             fits = set(judged) <= set(renumbered(topics, way).ids)
         except DataError:  # two ids with the same number
             continue
         if fits:
-            shown = some(topics.ids, 3)
-            return f"the judgements do not use the topics' ids ({shown}) but {meaning}: --ids {way} (ids= in Python)"
+            return way
     return None
 
 

@@ -18,7 +18,6 @@ from cranfield.texts.columns import ACCEPTED as TEXTS
 from cranfield.texts.forms import with_line_feeds
 
 Content = Literal["run", "qrels", "topics", "documents"]
-CONTENTS: tuple[Content, ...] = ("run", "qrels", "topics", "documents")
 # In this order: "topics.qrels" are judgements.
 _NAMES: tuple[tuple[Content, re.Pattern[str]], ...] = (
     ("qrels", re.compile(r"qrel|judg[e]?ment")),

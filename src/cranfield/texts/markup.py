@@ -20,6 +20,15 @@ _ENDS = {
     "style": re.compile(r"</style\s*>", re.IGNORECASE),
 }
 _DECLARATION = re.compile(r"<[!?][A-Za-z][^<>]*>")
+_PROLOGUE = re.compile(r"\ufeff?\s*(?:<\?xml[^<>]*>\s*)?(?:<!--(?:[^-]|-(?!->))*-->\s*)*")
+_PAGE = re.compile(r"<(?:!doctype\s+html|(?:html|head|body)[\s>])", re.IGNORECASE)
+_BLOCKS = (
+    "address|article|aside|blockquote|body|center|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|"
+    "h[1-6]|head|header|hgroup|hr|html|legend|li|main|menu|nav|ol|option|p|pre|section|select|summary|table|tbody|td|"
+    "tfoot|th|thead|title|tr|ul"
+)
+_BLOCK_NAME = re.compile(_BLOCKS, re.IGNORECASE)
+_LOOKED_AT = 100_000  # characters of a text that is perhaps HTML
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _TREC = {"blank": " ", "hyph": "-"}  # of the Federal Register on TREC's discs; in HTML they are something else
 
@@ -70,7 +79,8 @@ def without_unseen(text: str) -> str:
     ' a   c 1 &lt;b 2'
     """
     if "<![CDATA[" in text:
-        text = _CDATA.sub(lambda match: marked_up(match[1].strip(BLANKS)), text)
+        last = text.rfind("]]>") + 3  # nothing is looked for that has no end, or many beginnings would take forever
+        text = _CDATA.sub(lambda match: marked_up(match[1].strip(BLANKS)), text[:last]) + text[last:]
     if "<!" in text or "<?" in text:
         text = _DECLARATION.sub(" ", text)
     kept: list[str] = []
@@ -96,3 +106,38 @@ def attributes(text: str) -> dict[str, str]:
     {'number': '1', 'type': 'faceted'}
     """
     return {name.lower(): plain(a or b or c) for name, a, b, c in ATTRIBUTE.findall(text)}
+
+
+def looks_like_html(text: str) -> bool:
+    """Whether a text is a page, or begins with an element of one that it also ends; a text with tags in it is not one.
+
+    >>> looks_like_html("<!DOCTYPE html><title>Ducks</title>"), looks_like_html(" <p>They <b>swim</b>.</p>")
+    (True, True)
+    >>> looks_like_html("In HTML, a <p> is a paragraph."), looks_like_html("<vector> is a header of C++")
+    (False, False)
+    """
+    start = text[:_LOOKED_AT]
+    first = _PROLOGUE.match(start)
+    start = start[first.end() :] if first else start
+    if _PAGE.match(start):
+        return True
+    tag = TAG.match(start)
+    if tag is None or tag[1] or not _BLOCK_NAME.fullmatch(tag[2]):
+        return False
+    return re.search(f"</{tag[2]}\\s*>", start, re.IGNORECASE) is not None
+
+
+def text_of_html(text: str) -> str:
+    """What a page says: blocks become paragraphs, tags and what is not shown are left out, entities are replaced.
+
+    >>> text_of_html("<h1>Ducks</h1><p>They <b>swim</b>.<br>And fly &amp; dive.<script>x</script></p>")
+    'Ducks\\n\\nThey swim.\\nAnd fly & dive.'
+    """
+
+    def blank(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        return "\n" if name == "br" else "\t" if name in ("td", "th") else "\n\n" if _BLOCK_NAME.fullmatch(name) else ""
+
+    words = TAG.sub(blank, without_unseen(text))
+    words = re.sub(r"\n[ \t]*\n\s*", "\n\n", words)
+    return plain(words).strip()

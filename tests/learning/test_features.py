@@ -1,0 +1,99 @@
+"""Features: the weights that the formula gives, files that are mapped, and what is said of those that are none."""
+
+from __future__ import annotations
+
+import json
+from math import log, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cranfield import DataError
+from cranfield.learning import Features, build_features, open_features
+from cranfield.search import Analysis
+from cranfield.texts.texts import Documents
+
+POND = {"d1": "ducks ducks swim", "d2": "Geese and ducks", "d3": "", "ü 4": "the boats swim, boats swim"}
+
+
+def product(features: Features, text: str) -> list[float]:
+    return [float(value) for value in (features.matrix @ features.of_text(text).T).toarray().ravel()]
+
+
+def test_weights_are_those_of_the_formula() -> None:
+    features = build_features(POND)
+    duck, swim, goose = ((log(5 / (1 + df)) + 1) for df in (2, 2, 1))
+    first = [(1 + log(2)) * duck, swim]
+    length = sqrt(sum(weight**2 for weight in first))
+    asked = sqrt(duck**2 + goose**2)
+    of_both = [
+        (first[0] * duck) / length / asked,
+        1.0,
+        0.0,
+        0.0,
+    ]
+    assert product(features, "goose geese duck") != of_both  # a word twice counts more
+    assert product(features, "geese duck") == pytest.approx(of_both, abs=1e-6)
+    assert product(features, "unheard of words") == [0.0] * 4
+    lengths = np.sqrt(np.asarray(features.matrix.multiply(features.matrix).sum(axis=1)).ravel())
+    assert lengths == pytest.approx([1, 1, 0, 1], abs=1e-6)
+
+
+def test_what_nobody_wrote_does_not_weaken_a_question() -> None:
+    features = build_features(POND)
+    assert product(features, "swim") == product(features, "swim zzyzx")
+
+
+def test_a_collection_gives_title_and_text() -> None:
+    documents = Documents(("1", "2"), {"title": ["Ducks", ""], "text": ["swim", "fly"], "author": ["Duck, D.", "Duck"]})
+    features = build_features(documents)
+    assert [value > 0 for value in product(features, "duck")] == [True, False]
+    assert features.ids == ("1", "2")
+
+
+def test_files_are_mapped_and_the_same(tmp_path: Path) -> None:
+    features = build_features(POND, Analysis("none", "none"))
+    size = features.save(tmp_path / "of pond")
+    again = open_features(tmp_path / "of pond")
+    assert size == sum(path.stat().st_size for path in (tmp_path / "of pond").glob("*.npy"))
+    assert again.ids == features.ids
+    assert product(again, "the ducks and geese") == product(features, "the ducks and geese")
+    assert again.analysis == features.analysis
+    mapped = again.matrix.data
+    while not isinstance(mapped, np.memmap):  # the matrix is on the file itself, not on a copy of it
+        assert mapped.base is not None
+        mapped = mapped.base
+    with pytest.raises(ValueError, match="read-only"):
+        again.weights[0] = 1
+
+
+def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        open_features(tmp_path)
+    features = build_features(POND)
+    features.save(tmp_path)
+    settings = tmp_path / "features.json"
+    kept = json.loads(settings.read_text())
+    wrongs: tuple[object, ...] = ({**kept, "version": 0}, {**kept, "sizes": {**kept["sizes"], "weights": 1}}, {}, [])
+    for wrong in wrongs:
+        settings.write_text(json.dumps(wrong))
+        with pytest.raises(DataError, match="are not features of documents, or of another version"):
+            open_features(tmp_path)
+    settings.write_text(json.dumps(kept))
+    (tmp_path / "weights.npy").write_bytes((tmp_path / "weights.npy").read_bytes()[:-4])
+    with pytest.raises(DataError, match="are not features"):
+        open_features(tmp_path)
+
+
+def test_no_documents_and_one_twice() -> None:
+    with pytest.raises(DataError, match="there are no documents to learn from"):
+        build_features({})
+    with pytest.raises(DataError, match="document 'b' is there twice"):
+        build_features([("a", "x"), ("b", "y"), ("b", "z")])
+
+
+def test_documents_without_any_word() -> None:
+    features = build_features({"a": "", "b": "the of"})
+    assert features.matrix.nnz == 0
+    assert product(features, "anything") == [0, 0]
