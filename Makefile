@@ -7,10 +7,14 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo test check docs picture bench bench-against mutants record sanitize clean
+.PHONY: demo serve test check docs picture bench bench-against load mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
+
+# A server with a project to try, on this machine alone.
+serve: $(VENV)/.web-installed
+	@$(BIN)/cranfield serve demo
 
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n auto
@@ -36,6 +40,11 @@ bench: .venv-bench/.installed
 bench-against: .venv-bench/.installed
 	.venv-bench/bin/python bench/against.py $(BASE)
 
+# 200 people judge for ten minutes, on SQLite and on PostgreSQL; and the server is killed 200 times. It takes an hour.
+load: $(VENV)/.test-installed
+	PYTHONPATH=tests/common $(BIN)/python tests/common/crowds.py $(LOAD)
+	CRANFIELD_KILLS=100 CRANFIELD_MACHINE=300 $(BIN)/python -m pytest tests/web/test_serving.py tests/web/test_judging_machine.py
+
 # Do the tests bite? Puts 300 faults into a copy of the code, one at a time, and counts those that a test notices, by area.
 # It takes hours; MUTANTS='--resume' goes on where it ended, MUTANTS='--list-survivors' shows what no test noticed.
 mutants: $(VENV)/.test-installed
@@ -52,7 +61,7 @@ record: $(VENV)/.test-installed
 # all it has, and pytrec_eval frees with the wrong function: neither is ours to report. No browser starts under them.
 sanitize: .venv-sanitize/.installed
 	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	CRANFIELD_FUZZ=$(or $(FUZZ),2000) .venv-sanitize/bin/python -m pytest -p no:cacheprovider --ignore=tests/report/test_report_browser.py
+	CRANFIELD_FUZZ=$(or $(FUZZ),2000) .venv-sanitize/bin/python -m pytest -p no:cacheprovider --ignore-glob='tests/report/test_*_browser.py'
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -66,9 +75,13 @@ $(VENV)/.demo-installed: $(BIN)/python pyproject.toml $(CORE)
 	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[search]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.web-installed: $(BIN)/python pyproject.toml $(CORE)
+	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[web]'
+	@touch $@ $(VENV)/.installed $(VENV)/.demo-installed
+
 $(VENV)/.test-installed: $(BIN)/python pyproject.toml $(CORE)
 	$(BIN)/python -m pip install --quiet $(BUILD) -e '.[test]'
-	@touch $@ $(VENV)/.installed $(VENV)/.demo-installed
+	@touch $@ $(VENV)/.installed $(VENV)/.demo-installed $(VENV)/.web-installed
 
 .venv-bench/.installed: pyproject.toml $(CORE) $(shell find src -name '*.py')
 	test -d .venv-bench || $(PYTHON) -m venv .venv-bench

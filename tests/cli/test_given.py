@@ -145,6 +145,17 @@ class TestPictures:
         )
         assert refused("plot", "list", "a", "b") == "cranfield: plot list shows all kinds: leave out a b\n"
 
+    @pytest.mark.parametrize("asked", ["--test list", "--correction list"])
+    def test_a_list_takes_nothing_else(self, asked: str) -> None:
+        words = ["compare", *asked.split()]
+        for other in ("--alpha 0.1", "-m AP", "-f json", "--test=t" if "corr" in asked else "--correction holm"):
+            option = other.replace("=", " ").split()[0]
+            told = refused(*words, *other.split())
+            assert told == f"cranfield: {option} is of no use to compare {asked}, which shows all there are\n"
+        told = refused(*words, "qrels.txt", "bm25.run")
+        assert told == f"cranfield: compare {asked} shows all there are: leave out qrels.txt bm25.run\n"
+        assert command_line(*words, "--quiet").exit == 0
+
     def test_python_refuses_them_too(self) -> None:
         import cranfield
 

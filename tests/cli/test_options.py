@@ -108,6 +108,9 @@ GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 
+JUDGE = "judge pond.pool --events out/log"
+RELEASE = "judge pond.pool --release"
+BOTH = f"{RELEASE} --events pond-ann.events --events pond-bob.events"
 ENTRIES: dict[str, list[Entry]] = {
     "agreement": [
         columns("agreement qrels.txt full.txt --resamples 100"),
@@ -371,6 +374,23 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "plot heatmap qrels.txt a.run b.run -m Novelty -o out/p.json", "--known known.txt"),
         Entry("--lengths", "plot heatmap qrels.txt a.run b.run -m TBG -o out/p.json", "--lengths lengths.txt"),
     ],
+    "judge": [
+        *(entry for entry in texts(JUDGE, "Why feathers stay dry") if entry.option != "--topics"),
+        Entry("--documents", JUDGE, "--documents pond-documents.jsonl", expected="Why feathers stay dry"),
+        Entry("--events", f"{RELEASE} --events pond-ann.events", "--events pond-bob.events"),
+        Entry("--events", f"{JUDGE} --collection pond.toml", "--events out/other", expected="left: out/other"),
+        Entry("--assessor", f"{JUDGE} --collection pond.toml", "--assessor ann"),
+        Entry("--scale", f"{JUDGE} --collection pond.toml", "--scale 0=no,1=yes", expected="0 no  1 yes"),
+        Entry("--scale", f"{RELEASE} --events pond-ann.events", "--scale 0=no,1=yes", exit=3),
+        Entry("--seed", f"{JUDGE} --collection pond.toml", "--seed 3"),
+        Entry("--release", "judge pond.pool --events pond-ann.events", "--release", expected="^1 0 d01 3"),
+        Entry("--policy", BOTH, "--policy highest", "--policy lowest"),
+        Entry("--policy", BOTH, "--policy median"),
+        Entry("--policy", BOTH, "--policy adjudicated-only", "--policy highest", expected="opinions differ"),
+        Entry("--output", f"{RELEASE} --events pond-ann.events", "-o out/q.csv", expected="topic,document,grade"),
+        Entry("--output", f"{JUDGE} --collection pond.toml", "-o out/q", expected="Nothing is judged yet"),
+        Entry("--provenance", f"{BOTH} -o out/q", "--provenance out/p.json", expected="cranfield.release/1"),
+    ],
     "pool": [
         columns("pool a.run b.run"),
         labels("pool --analyse qrels.txt a.run b.run"),
@@ -387,7 +407,10 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--budget", "pool a.run b.run", "--budget 2"),
         Entry("--budget", "pool --simulate qrels.txt a.run b.run", "--budget 2"),
         Entry("--strata", "pool a.run b.run --method stratified -o out/p.txt", "--strata 3:1,20:10%"),
+        Entry("--collection", "pool --simulate pond.qrels pond-a.run", "--collection pond.toml", expected="cal "),
+        Entry("--ids", "pool --method cal --collection numbered.toml", "--ids position"),
         Entry("--judged", "pool a.run b.run --method move-to-front --batch 3", "--judged qrels.txt"),
+        Entry("--judged", "pool --method cal --collection pond.toml --batch 3", "--judged pond.qrels"),
         Entry("--batch", "pool a.run b.run --method move-to-front", "--batch 3"),
         Entry("--groups", "pool --analyse qrels.txt a.run b.run c.run", "--groups groups.csv"),
         Entry("--measure", "pool --analyse qrels.txt a.run b.run", "-m P@3"),
@@ -673,7 +696,27 @@ ENTRIES: dict[str, list[Entry]] = {
 }
 # What is proved elsewhere, and where.
 ELSEWHERE = {
+    **{
+        ("serve", option): "test_serve_command.py, test_serving.py: a server that runs until it is stopped"
+        for option in (
+            *("--db", "--host", "--port", "--name", "--proxy", "--certificate", "--certificate-key", "--collections"),
+            *("--check", "--backup", "--restore", "--reset-link"),
+        )
+    },
     ("demo", "--output"): "test_demo.py: the demo is made in the folder that is named",
+    **{
+        (f"project {command}", option): "test_project_command.py: in a folder, with PostgreSQL, and on a server"
+        for command, more in (
+            (
+                "create",
+                "--name --collection --documents --topics --known --method --depth --budget --opinions --overlap "
+                "--seed --owner",
+            ),
+            ("list", "--output-format"),
+            ("show", "--output-format"),
+        )
+        for option in ("--data", "--db", "--server", *more.split())
+    },
     ("every", "--quiet"): "test_quiet.py: what is said beside the answer is not said, and nothing else changes",
     ("search", "--track"): "test_efficiency.py: it needs a library that is not always there",
 }
@@ -833,6 +876,27 @@ plot sweep -o out/p.json
 plot effort qrels.txt b.run c.run -m AP -o out/p.json
 plot pareto qrels.txt a.run b.run --costs slices.csv -o out/p.json
 plot pareto qrels.txt long-a.run b.run --cost memory -o out/p.json
+judge pond.pool
+judge -
+judge none.pool --collection pond.toml
+judge pond.qrels --collection pond.toml
+judge pond.pool --collection pond.toml -o -
+judge pond.pool --collection pond.toml --events a --events b
+judge pond.pool --collection pond.toml --provenance out/p
+judge pond.pool --collection pond.toml --scale 0=no,no
+judge pond.pool --collection pond.toml --scale 0=no,12=yes
+judge pond.pool --collection pond.toml --scale 0=no,1:u=yes
+judge pond.pool --collection pond.toml --scale best.toml
+judge pond.pool --collection pond.toml --scale none.json
+judge pond.pool --collection pond.toml --scale pond.json
+judge pond.pool --collection pond.toml --events pond-ann.events --scale 0=no,1=yes
+judge pond.pool --collection pond.toml --events pond-topics.tsv
+judge pond.pool --release
+judge pond.pool --release --collection pond.toml
+judge pond.pool --release --assessor ann --events pond-ann.events
+judge pond.pool --release --events pond-topics.tsv
+judge pond.pool --release --events pond-ann.events -o pond.pool
+judge pond.pool --release --events pond-ann.events -o pond-ann.events
 pool
 pool a.run b.run --method nope
 pool a.run b.run --method rrf(k=x)
@@ -845,6 +909,17 @@ pool a.run b.run --method stratified -o out/p.txt --strata x
 pool a.run b.run --method stratified -o out/p.txt --strata 20:1,3:50%
 pool a.run b.run --batch 3
 pool a.run b.run --groups groups.csv
+pool --collection pond.toml
+pool --method cal a.run
+pool --method cal --collection pond.toml a.run
+pool --method cal --collection pond.toml --depth 3
+pool --method cal --collection nowhere
+pool pond-a.run --collection pond.toml
+pool a.run --ids position
+pool --method cal(whole=2) --collection pond.toml
+pool --analyse qrels.txt a.run b.run --collection pond.toml
+pool --simulate pond.qrels pond-a.run --method cal
+pool --simulate pond.qrels --method cal --collection pond.toml
 pool a.run b.run --plan groups.csv
 pool a.run c.run --plan plan.csv
 pool --analyse qrels.txt a.run
@@ -1097,6 +1172,7 @@ def small_collection(home: Path) -> Path:
             for p in range(1, 9) for t in range(1, 11)
         ),
     ])  # fmt: skip
+    write("pond.json", ["{"])
     write("scales.toml", ["[trust]", "items = ['mood', 'risk']"])
     write("other.toml", ["[trust]", "items = ['mood', 'risk']", "reversed = ['risk']"])
     write("plain.toml", ['model = "bm25"'])

@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from commands import OF_THE_SERVER
 from cranfield.cli import COMMANDS, cli, main
 from cranfield.formats.output import save
 from engine_server import with_engine
@@ -25,6 +26,7 @@ SAYS: dict[str, str] = {
     "explain": "qrels.txt a.run --topic 1 -m AP(rel=9)",
     "fuse": "a.run b.run --method weighted-sum --train qrels.txt --same-topics",
     "gate": "qrels.txt a.run b.run",
+    "judge": "pond.pool --release --events pond-ann.events",
     "plan": "qrels.txt a.run b.run",
     "pool": "--analyse qrels.txt a.run b.run",
     "probe": "http://localhost:9200/pond-duplicates --topics pond-topics.tsv --rate 2000",
@@ -62,7 +64,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
 
 
 def test_every_command_is_here() -> None:
-    assert {*SAYS, *SILENT} == set(COMMANDS)
+    assert {*SAYS, *SILENT, *OF_THE_SERVER} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -16,6 +16,9 @@ import click
 from cranfield.cli import COMMANDS, cli, main
 from places import ROOT
 
+# What these do needs a server or its data: tests/web is about them.
+OF_THE_SERVER = frozenset({"project create", "project list", "project show", "serve"})
+
 
 class Outcome(NamedTuple):
     """What a command left behind."""
@@ -53,10 +56,12 @@ def command_line(*arguments: str | Path, stdin: bytes = b"", folder: Path | None
     return Outcome(said, told, code)
 
 
-def command_process(*arguments: str | Path, stdin: bytes = b"", folder: Path | None = None) -> Outcome:
+def command_process(
+    *arguments: str | Path, stdin: bytes = b"", folder: Path | None = None, **environment: str
+) -> Outcome:
     """The same in a process of its own, as a shell would run it."""
     line = [sys.executable, "-m", "cranfield", *map(str, arguments)]
-    done = subprocess.run(line, input=stdin, capture_output=True, env=of_a_process(), cwd=folder)
+    done = subprocess.run(line, input=stdin, capture_output=True, env=of_a_process(**environment), cwd=folder)
     return Outcome(done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode(), done.returncode)
 
 

@@ -25,3 +25,8 @@ class Visit:
         script = "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent))"
         found: list[list[str]] = self.page.locator(selector).evaluate(script)
         return found
+
+
+def drawn(page: Any) -> None:
+    """Waits until every picture of a report is drawn for what is chosen."""
+    page.wait_for_selector("html[data-drawn=all]", state="attached")

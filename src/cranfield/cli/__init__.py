@@ -54,6 +54,11 @@ TASKS = {
         "plan": "Tell how many topics would show a difference.",
         "split": "Split topics into those to tune on and those to test on.",
         "pool": "Choose the documents to judge, and tell what came of it.",
+        "serve": "Serve projects in which people judge, in a browser.",
+        "judge": "Judge the documents of a pool in the terminal.",
+        "project create": "Make a project from a collection and runs.",
+        "project list": "List the projects of a server.",
+        "project show": "Show how a project is doing.",
         "agreement": "Tell how far assessors agree, and whether it matters.",
     },
     "Make and convert runs": {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from cranfield.cli import options
+from cranfield.cli.given import refuse_all_but
 from cranfield.cli.progress import watched
 from cranfield.comparison.comparison_tables import FORMATS, render
+from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
     from cranfield.comparison.question import Details
@@ -166,7 +169,7 @@ def command(
       $ cranfield compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25 --test randomisation -f latex
       $ cranfield compare --test list
     """
-    if _listed(tests, correction):
+    if _listed(tests, correction, (*filter(None, [qrels]), *runs)):
         return
     with watched("reading") as progress:
         from cranfield.comparison.ledger import entered
@@ -193,13 +196,18 @@ def command(
     options.show(render(comparison, output_format, simultaneous=simultaneous, columns=shown), warnings)
 
 
-def _listed(tests: tuple[str, ...], correction: str) -> bool:
-    """Whether a list was asked for, which is printed then."""
+def _listed(tests: tuple[str, ...], correction: str, files: Sequence[str]) -> bool:
+    """Whether a list was asked for, which is printed then; anything else that was asked for would be forgotten."""
+    if "list" not in (*tests, correction):
+        return False
+    name, option, text = "correction", "--correction list", listed_corrections
     if "list" in tests:
-        click.echo(listed_tests(), nl=False)
-    elif correction == "list":
-        click.echo(listed_corrections(), nl=False)
-    return "list" in (*tests, correction)
+        name, option, text = "tests", "--test list", listed_tests
+    if files:
+        raise UsageError(f"compare {option} shows all there are: leave out {' '.join(files)}")
+    refuse_all_but(name, why=f"is of no use to compare {option}, which shows all there are")
+    click.echo(text(), nl=False)
+    return True
 
 
 def listed_tests() -> str:

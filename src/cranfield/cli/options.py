@@ -382,7 +382,8 @@ def texts(command: Command) -> Command:
         from cranfield.quotation.text_sources import TextSource
 
         source = TextSource(collection=collection, topics=questions, documents=documents, ids=ids)
-        given["labels"] = given["labels"] or source.listed.labels
+        if "labels" in given:
+            given["labels"] = given["labels"] or source.listed.labels
         return command(*arguments, texts=source, **given)
 
     return _with((*_TEXTS, topic_ids), called)  # type: ignore[return-value]

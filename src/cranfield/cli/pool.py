@@ -16,6 +16,7 @@ from cranfield.pooling.pool_tables import FORMATS
 if TYPE_CHECKING:
     from cranfield.pooling.making import Known
     from cranfield.pooling.strategy import Strategy
+    from cranfield.texts import Ids
 
 
 @click.command("pool")
@@ -49,6 +50,13 @@ if TYPE_CHECKING:
     "--strata",
     help="For stratified: depth and share of each stratum, such as 10:1,100:10%; for --fill: the file of strata.",
 )
+@click.option(
+    "--collection",
+    metavar="FOLDER",
+    help="For cal, which reads: a folder (BEIR, SMART, or with a collection.toml), a TOML file that names the parts, "
+    "or an id of ir_datasets (irds:…).",
+)
+@options.topic_ids
 @click.option("--judged", metavar="QRELS", help="What is judged already: methods that learn go on from there.")
 @click.option(
     "--batch",
@@ -80,12 +88,14 @@ def command(runs: tuple[str, ...], reading: Reading, **given: Any) -> None:
 
     The pool lists topic and document in the order of document ids: it tells assessors nothing about ranks and
     systems. A stratified sample also needs its strata, for statAP and xinfAP: they are written beside the pool, as
-    FILE.strata.
+    FILE.strata. The method cal reads the texts of --collection and needs no runs; where there are some, it asks for
+    their documents, and with cal(whole=1) for any of the collection.
 
     \b
     Examples:
       $ cranfield pool bm25.run dense.run --depth 10
       $ cranfield pool bm25.run dense.run --method move-to-front --judged qrels.txt --batch 5
+      $ cranfield pool --method cal --collection pond.toml --judged pond.qrels --batch 2
       $ cranfield pool --analyse qrels.txt bm25.run dense.run
       $ cranfield pool --simulate qrels.txt bm25.run dense.run --method depth --method rrf --budget 5 --budget 10
       $ cranfield pool --method list
@@ -100,9 +110,11 @@ def command(runs: tuple[str, ...], reading: Reading, **given: Any) -> None:
     way = WAYS[mode]
     taken = signature(way).parameters
     for parameter in click.get_current_context().command.params:
-        if given.get(str(parameter.name)) not in (None, ()) and parameter.name not in taken:
+        if given.get(str(parameter.name)) not in (None, (), "given") and parameter.name not in taken:
             raise UsageError(f"{parameter.opts[-1]} is not for {mode if mode == POOL else f'--{mode}'}")
-    if not runs and mode != "fill":
+    if given["ids"] != "given" and given["collection"] is None:
+        raise UsageError("--ids is of the topics of --collection")
+    if not runs and mode != "fill" and (mode != POOL or given["collection"] is None):
         raise UsageError("no run given")
     way(runs=runs, reading=reading, **{name: value for name, value in given.items() if name in taken})
 
@@ -114,6 +126,8 @@ def _pool(
     plan: str | None,
     budgets: tuple[int, ...],
     strata: str | None,
+    collection: str | None,
+    ids: Ids,
     judged: str | None,
     batch: int | None,
     rel: float | None,
@@ -133,12 +147,15 @@ def _pool(
         if len(values) > 1:
             raise UsageError(f"several {option} are for --simulate; a pool has one")
     place, planned = output or "-", None if plan is None else read_plan(plan)
-    method = find_method(methods[0] if methods else "depth" if plan is None else "plan")
+    usual = "depth" if plan is None else "plan"
+    method = _reading([find_method(methods[0] if methods else usual)], collection, ids)[0]
+    if not runs and not method.reads:
+        raise UsageError(f"no run given: {method} chooses from runs; cal needs none")
     if method.kind == "sample":
         check_place(strata_beside(place), "the strata")
     drawn, known = None if strata is None else parse_strata(strata), _known(method, judged, batch, rel, reading)
     pool = make_pool(
-        read_runs(list(runs), reading),
+        read_runs(list(runs), reading) if runs else [],
         method,
         depth=depth,
         plan=planned,
@@ -152,6 +169,19 @@ def _pool(
     if place != "-":
         size = f"{plural(len(pool), 'document')} to judge for {plural(len(pool.documents), 'topic')}"
         click.echo(f"{size} in {place}{f', and its strata in {beside}' if beside else ''}")
+
+
+def _reading(methods: list[Strategy], collection: str | None, ids: Ids) -> list[Strategy]:
+    """The methods, and those that read with the texts of the collection."""
+    if collection is None:
+        return methods
+    if not any(method.reads for method in methods):
+        raise UsageError(f"--collection is for methods that read, as cal; not for {', '.join(map(str, methods))}")
+    from cranfield.pooling.learned import pool_texts
+    from cranfield.texts.collection import read_collection
+
+    texts = pool_texts(read_collection(collection, ids=ids, only=("documents", "topics")))
+    return [method.reading(texts) for method in methods]
 
 
 def _known(
@@ -206,6 +236,8 @@ def _simulate(
     measure: str | None,
     rel: float | None,
     seed: int | None,
+    collection: str | None,
+    ids: Ids,
     picture: str | None,
     output_format: str | None,
     reading: Reading,
@@ -214,12 +246,16 @@ def _simulate(
     from cranfield.evaluation.experiment import Experiment
     from cranfield.pooling.files import read_plan
     from cranfield.pooling.pool_tables import render_simulation
-    from cranfield.pooling.simulation import BUDGETS
+    from cranfield.pooling.simulation import BUDGETS, usual_methods
     from cranfield.pooling.simulation import simulate as simulated
+    from cranfield.pooling.strategy import find_method
 
+    wanted = [find_method(method) for method in methods]
+    if not wanted and collection is not None:
+        wanted = usual_methods(planned=plan is not None, read=True)
     simulation = simulated(
         Experiment(simulate, list(runs), reading=reading),
-        methods,
+        _reading(wanted, collection, ids),
         budgets or BUDGETS,
         depth=depth,
         plan=None if plan is None else read_plan(plan),

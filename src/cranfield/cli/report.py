@@ -142,7 +142,8 @@ def _with_texts(
         nothing = "has neither topics nor documents nor [grades] nor [labels] nor topic_source: nothing is shown of it"
         return report, [Finding("no-facts", str(texts.collection), nothing, doubtful=False)]
     report = with_texts(report, texts, budget=budget if carries else 0, watch=counted)
-    lacking = [] if report.quotations is None else list(report.quotations.findings)
+    quoted = () if report.quotations is None else report.quotations.findings
+    lacking = [finding for finding in quoted if not finding.doubtful]  # the others are told with the report's own
     if carries and report.texts is not None and report.texts.left_out is not None:
         lacking.append(Finding("text-budget", "--text-budget", report.texts.left_out.rstrip("."), doubtful=False))
     return report, lacking

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cranfield.render.escaping import visible_lines
-from cranfield.render.terminal import NO_TERMINAL, SEQUENCES, Terminal, coloured, written_for
+from cranfield.render.terminal import NO_TERMINAL, SEQUENCES, Terminal, coloured, wrapped, written_for
 
 
 class Guarded:
@@ -89,7 +89,10 @@ def guarded() -> Iterator[None]:
 
 
 def terminal_of(stream: Any) -> Terminal:
-    """What a stream is shown on. Who sets NO_COLOR, or has a terminal called dumb, gets no colours."""
+    """What a stream is shown on. Who sets NO_COLOR, or has a terminal called dumb, gets no colours.
+
+    A pipe is read by programs, which take a line for a warning or a row: COLUMNS is of the terminal alone.
+    """
     if stream is None or not stream.isatty():
         return NO_TERMINAL
     try:
@@ -110,13 +113,22 @@ def show_text(text: str) -> None:
         out.flush()
 
 
+def clear_screen() -> None:
+    """An empty terminal, written to from its upper left corner; anything else is left as it is."""
+    out = sys.stdout
+    if isinstance(out, Guarded):
+        _about_to_write()
+        out.unguarded.write("\x1b[H\x1b[2J")
+
+
 def tell(kind: str, text: str) -> None:
     """Says something on standard error, under the name of its kind: an error, a warning or a note."""
     if sys.stderr is None:
         return
     style = {"warning": "doubtful", "note": "note", "error": "bad"}[kind]
-    named = coloured(f"{kind}:", style, terminal_of(unguarded_error()))
-    _write(sys.stderr, f"cranfield: {named} {text}\n")
+    where = terminal_of(unguarded_error())
+    said = wrapped(f"cranfield: {kind}: {text}", where).replace(f"{kind}:", coloured(f"{kind}:", style, where), 1)
+    _write(sys.stderr, f"{said}\n")
 
 
 def _write(stream: Any, text: str) -> None:

@@ -1,0 +1,1 @@
+"""Who a visitor is and what they may do: passwords, sessions, tokens, invitations, roles."""

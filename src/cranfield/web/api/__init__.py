@@ -1,0 +1,1 @@
+"""The same for programs: JSON in and out, tokens instead of cookies."""

@@ -1,0 +1,202 @@
+"""Judging for programs: leases, judgements, documents, progress."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from pydantic import BaseModel, Field
+
+from cranfield.judging.events import Kind, Origin, Reason, View
+from cranfield.web.accounts.roles import Permission
+from cranfield.web.judging.progress import topics_of
+from cranfield.web.judging.recording import NewJudgement
+from cranfield.web.judging.sitting import (
+    before_me,
+    document_before_me,
+    judged,
+    leave,
+    recent,
+    scale_of,
+    set_terms,
+    stay,
+    topic_here,
+)
+from cranfield.web.routes import Visiting, api_router, needs
+
+router = api_router()
+LARGEST = 2**53 - 1
+
+
+class SaidJudgement(BaseModel):
+    """What somebody says of a pair. `key` is chosen by the sender: sent again with it, it is the same judgement."""
+
+    pair: int = Field(ge=1, le=LARGEST)
+    kind: Kind
+    key: str = Field(min_length=1, max_length=100)
+    grade: int | None = None
+    reason: Reason | None = None
+    note: str = Field(default="", max_length=4000)
+    undoes: str | None = Field(default=None, max_length=100)
+    active_ms: int = Field(default=0, ge=0, le=LARGEST)
+    away_ms: int = Field(default=0, ge=0, le=LARGEST)
+    view: View = "passage"
+
+    def judgement(self, origin: Origin) -> NewJudgement:
+        return NewJudgement(**self.model_dump(), origin=origin)
+
+
+class Topic(BaseModel):
+    """A topic, and how far its judging has come."""
+
+    id: int
+    name: str
+    question: str
+    pairs: int
+    done: int
+    mine: int
+    relevant: int
+    owner: str | None
+
+
+class Lease(BaseModel):
+    """A pair that is yours until a time, in milliseconds of UTC."""
+
+    pair: int
+    document: str
+    until: int
+
+
+class LeaseRequest(BaseModel):
+    """How many documents are wanted."""
+
+    count: int = Field(default=1, ge=1, le=20)
+
+
+class Refused(BaseModel):
+    """A judgement that was not stored, and why."""
+
+    key: str
+    status: int
+    message: str
+
+
+class JudgedKeys(BaseModel):
+    """Keys of the judgements that are stored, now or before, and what was refused."""
+
+    saved: list[str]
+    refused: list[Refused]
+
+
+class Document(BaseModel):
+    """A document."""
+
+    id: str
+    title: str
+    text: str
+    html: bool
+
+
+class RecentJudgement(BaseModel):
+    """A judgement that can be undone, by its key."""
+
+    key: str
+    pair: int
+    document: str
+    kind: Kind
+    grade: int | None
+
+
+class Terms(BaseModel):
+    """Words that are marked."""
+
+    terms: list[str] = Field(max_length=100)
+
+
+class KeptLeases(BaseModel):
+    """How many are still yours."""
+
+    kept: int
+
+
+class ReadPairs(BaseModel):
+    """Pairs that are being read."""
+
+    pairs: list[int] = Field(max_length=20)
+
+
+@router.get("/projects/{project}/topics")
+@needs(Permission.JUDGE)
+def topics(visit: Visiting) -> list[Topic]:
+    """The topics of the project, as the owner of the token sees them."""
+    with visit.store.reading() as connection:
+        scale = scale_of(connection, visit.here.id)
+        rows = topics_of(connection, visit.here.id, visit.person.id, scale.threshold)
+    return [Topic(**vars(row)) for row in rows]
+
+
+@router.post("/projects/{project}/topics/{topic}/leases")
+@needs(Permission.JUDGE)
+def lease_documents(request: Request, visit: Visiting, topic: int, wanted: LeaseRequest) -> list[Lease]:
+    """The next documents to judge; what is yours already comes first."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+    rows = before_me(visit, here, wanted.count)
+    if len(rows) < wanted.count:
+        request.app.state.feeder.wake([topic])
+    return [Lease(pair=row.pair, document=row.document, until=row.until) for row in rows]
+
+
+@router.put("/projects/{project}/topics/{topic}/leases")
+@needs(Permission.JUDGE)
+def renew_leases(visit: Visiting, topic: int, held: ReadPairs) -> KeptLeases:
+    """Keeps documents that are being read."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    return KeptLeases(kept=stay(visit, topic, held.pairs))
+
+
+@router.delete("/projects/{project}/topics/{topic}/leases", status_code=204)
+@needs(Permission.JUDGE)
+def end_leases(visit: Visiting, topic: int) -> None:
+    """Gives all documents of the topic back."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    leave(visit, topic)
+
+
+@router.post("/projects/{project}/judgements")
+@needs(Permission.JUDGE)
+def judge(request: Request, visit: Visiting, judgements: list[SaidJudgement]) -> JudgedKeys:
+    """Stores judgements. Each is stored or refused by itself; what is refused says why."""
+    answer = judged(visit, [one.judgement("api") for one in judgements])
+    request.app.state.feeder.wake(answer.topics)
+    refused = [Refused(key=one.key, status=one.status, message=one.message) for one in answer.refused]
+    return JudgedKeys(saved=list(answer.saved), refused=refused)
+
+
+@router.get("/projects/{project}/topics/{topic}/documents/{pair}")
+@needs(Permission.JUDGE)
+def document(request: Request, visit: Visiting, topic: int, pair: int) -> Document:
+    """A document that is, or was, yours to judge."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    leased = document_before_me(visit, topic, pair)
+    stored = request.app.state.shelf.of(visit.here.collection).get(leased.document)
+    return Document(id=stored.id, title=stored.title, text=stored.text, html=stored.html)
+
+
+@router.get("/projects/{project}/topics/{topic}/judgements")
+@needs(Permission.JUDGE)
+def recent_judgements(visit: Visiting, topic: int) -> list[RecentJudgement]:
+    """The last judgements of the token's owner in the topic that can be undone, the newest first."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+        return [RecentJudgement.model_validate(vars(one)) for one in recent(connection, visit, topic)]
+
+
+@router.put("/projects/{project}/topics/{topic}/terms")
+@needs(Permission.JUDGE)
+def mark(visit: Visiting, topic: int, words: Terms) -> Terms:
+    """Sets the words that are marked in the documents of the topic."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    return Terms(terms=list(set_terms(visit, topic, words.terms)))

@@ -1,0 +1,176 @@
+"""Releases for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from cranfield.judging.releasing import ReleasePolicy
+from cranfield.web.accounts.roles import Permission
+from cranfield.web.pages.releases import download
+from cranfield.web.review.release_files import EVENTS, PROVENANCE, QRELS, SAMPLED
+from cranfield.web.review.releases import Version, file_of, make_release, preview, version_of, versions
+from cranfield.web.routes import Visiting, api_router, needs
+
+router = api_router()
+
+
+class ReleasedVersion(BaseModel):
+    """A release: what it is known by, how it was made, and the digests of its files."""
+
+    version: int
+    digest: str
+    policy: str
+    at: int
+    by: str
+    summary: dict[str, Any]
+    files: dict[str, str]
+
+
+class ReleaseRequest(BaseModel):
+    """The policy where opinions differ and nobody decided."""
+
+    policy: ReleasePolicy = "majority"
+
+
+class LeftOutSystem(BaseModel):
+    """A run, with its own documents in the pool and without those that only it had."""
+
+    run: str
+    score: float
+    score_without: float
+    rank: int
+    rank_without: int
+
+
+class SupportedMeasure(BaseModel):
+    """Whether the judgements support a measure."""
+
+    measure: str
+    fits: bool
+    why: str
+
+
+class UndecidedPair(BaseModel):
+    """A pair without a grade."""
+
+    pair: int
+    topic: str
+    document: str
+    why: str
+
+
+class ReleasePreview(BaseModel):
+    """What a release would be now; `lacking` says why it can't be made, if so."""
+
+    policy: ReleasePolicy
+    pairs: int
+    short: int
+    judgements: int
+    methods: dict[str, int]
+    undecided: dict[str, int]
+    named: list[UndecidedPair]
+    late: int
+    findings: list[str]
+    measures: list[SupportedMeasure]
+    reusable: str | None
+    reasons: list[str]
+    left_out: list[LeftOutSystem]
+    lacking: str
+
+
+@router.get("/projects/{project}/releases")
+@needs(Permission.VIEW)
+def releases(visit: Visiting) -> list[ReleasedVersion]:
+    """All versions, the newest first."""
+    with visit.store.reading() as connection:
+        return [_told(each) for each in versions(connection, visit.here.id)]
+
+
+@router.post("/projects/{project}/releases", status_code=201)
+@needs(Permission.OWN)
+def release(request: Request, response: Response, visit: Visiting, asked: ReleaseRequest) -> ReleasedVersion:
+    """Makes a release. If the last one is the same it is that one, with 200 instead of 201."""
+    made, new = make_release(visit, request.app.state.settings.folder, asked.policy)
+    response.status_code = 201 if new else 200
+    return _told(made)
+
+
+@router.get("/projects/{project}/releases/preview")
+@needs(Permission.OWN)
+def release_preview(request: Request, visit: Visiting, policy: ReleasePolicy = "majority") -> ReleasePreview:
+    """What is missing, and what a release would be good for."""
+    found = preview(visit, request.app.state.settings.folder, policy)
+    supported = found.support
+    analysis = None if supported is None else supported.analysis
+    said = () if supported is None else (*supported.findings, *supported.description.findings)
+    left_out = () if analysis is None else [run for out in analysis.left_out for run in out.runs]
+    return ReleasePreview(
+        policy=found.policy,
+        pairs=found.pairs,
+        short=found.short,
+        judgements=found.judgements,
+        methods=found.methods,
+        undecided=found.undecided,
+        named=[UndecidedPair(pair=number, **pair._asdict()) for number, pair in found.named],
+        late=len(found.late),
+        findings=[*found.notes, *map(str, said)],
+        measures=[] if supported is None else [SupportedMeasure(**a._asdict()) for a in supported.description.advice],
+        reusable=None if analysis is None else analysis.verdict.word,
+        reasons=[] if analysis is None else list(analysis.verdict.reasons),
+        left_out=[LeftOutSystem.model_validate(run._asdict()) for run in left_out],
+        lacking=found.lacking,
+    )
+
+
+@router.get("/projects/{project}/releases/{version}")
+@needs(Permission.VIEW)
+def one_release(visit: Visiting, version: int) -> ReleasedVersion:
+    """One version."""
+    return _told(version_of(visit, version))
+
+
+@router.get("/projects/{project}/releases/{version}/qrels", response_class=Response)
+@needs(Permission.VIEW)
+def qrels(request: Request, visit: Visiting, version: int) -> Response:
+    """The judgements, as text."""
+    return _file(request, visit, version, QRELS)
+
+
+@router.get("/projects/{project}/releases/{version}/qrels.gz", response_class=Response)
+@needs(Permission.VIEW)
+def qrels_packed(request: Request, visit: Visiting, version: int) -> Response:
+    """The judgements, packed."""
+    return _file(request, visit, version, QRELS, packed=True)
+
+
+@router.get("/projects/{project}/releases/{version}/sampled", response_class=Response)
+@needs(Permission.VIEW)
+def sampled(request: Request, visit: Visiting, version: int) -> Response:
+    """The judgements with the chance of each, where documents were drawn by lot."""
+    return _file(request, visit, version, SAMPLED)
+
+
+@router.get("/projects/{project}/releases/{version}/provenance", response_class=Response)
+@needs(Permission.VIEW)
+def provenance(request: Request, visit: Visiting, version: int) -> Response:
+    """How the judgements came about, pair by pair."""
+    return _file(request, visit, version, PROVENANCE)
+
+
+@router.get("/projects/{project}/releases/{version}/events", response_class=Response)
+@needs(Permission.OWN)
+def events(request: Request, visit: Visiting, version: int) -> Response:
+    """Everything that was said, under pseudonyms, a line each."""
+    return _file(request, visit, version, EVENTS)
+
+
+def _file(request: Request, visit: Visiting, version: int, name: str, *, packed: bool = False) -> Response:
+    content = file_of(visit, request.app.state.settings.folder, version, name)
+    return download(content, f"{visit.here.slug}-{version}-{name}", packed=packed)
+
+
+def _told(known: Version) -> ReleasedVersion:
+    return ReleasedVersion(**vars(known))

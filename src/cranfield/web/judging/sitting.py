@@ -1,0 +1,255 @@
+"""A sitting: somebody judges a topic. What is before them, what they say of it, and what comes next.
+
+Page and API both come here; it alone puts leases, judgements, texts and progress together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select
+from starlette.exceptions import HTTPException
+
+from cranfield.errors import CranfieldError
+from cranfield.judging.scale import Scale
+from cranfield.judging.showing import ShownDocument, scan_pattern, shown
+from cranfield.web.admission import Visit
+from cranfield.web.judging.leasing import RECENT, Asker, Leased, give_back, lease, renew
+from cranfield.web.judging.progress import TopicCounts, left_for, topics_of
+from cranfield.web.judging.recording import NewJudgement, is_verdict, record
+from cranfield.web.shelf import Shelf
+from cranfield.web.store.tables import EventRow, LeaseRow, PairRow, ScaleRow, ScanTermsRow, TopicRow
+
+AHEAD = 2  # documents that a page holds: the one that is read and the one after it
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicHere:
+    """The topic of a sitting, and the words that the assessor wants marked."""
+
+    id: int
+    name: str
+    fields: tuple[tuple[str, str], ...]
+    terms: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """All that the topic says, for marking its words."""
+        return " ".join(text for name, text in self.fields if name in ("title", "description")) or " ".join(
+            text for _, text in self.fields
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A document before an assessor."""
+
+    leased: Leased
+    shown: ShownDocument
+    html: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A judgement that was not stored, and why; sent again it would be refused again."""
+
+    key: str
+    status: int
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaidBefore:
+    """A judgement made before, that can be undone."""
+
+    key: str
+    pair: int
+    document: str
+    kind: str
+    grade: int | None
+    near: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedAnswer:
+    """What came of judgements that were sent: those that are stored, now or before, and those that never will be."""
+
+    saved: tuple[str, ...]
+    refused: tuple[Refusal, ...]
+    topics: frozenset[int]
+
+
+def scale_of(connection: Connection, project: int) -> Scale:
+    """The scale that holds now."""
+    asked = select(ScaleRow.scale).where(ScaleRow.project_id == project).order_by(ScaleRow.version.desc()).limit(1)
+    return Scale.from_json(connection.execute(asked).scalar_one())
+
+
+def topic_here(connection: Connection, visit: Visit, topic: int) -> TopicHere:
+    """A topic of the visitor's project, or 404."""
+    asked = (
+        select(TopicRow.id, TopicRow.name, TopicRow.fields, ScanTermsRow.words)
+        .outerjoin(ScanTermsRow, (ScanTermsRow.topic_id == TopicRow.id) & (ScanTermsRow.user_id == visit.person.id))
+        .where(TopicRow.id == topic, TopicRow.project_id == visit.here.id)
+    )
+    row = connection.execute(asked).first()
+    if row is None:
+        raise HTTPException(404)
+    fields = tuple((str(name), str(text)) for name, text in row.fields)
+    return TopicHere(id=row.id, name=row.name, fields=fields, terms=tuple(row.words or ()))
+
+
+def asker_of(visit: Visit, topic: int) -> Asker:
+    """How this person asks for documents, as the project's options have it."""
+    options = visit.here.settings
+    return Asker(
+        user=visit.person.id,
+        topic=topic,
+        owned=bool(options.get("owned", False)),
+        repeats=float(options.get("repeats", 0.0)),
+        lease_ms=int(60_000 * float(options.get("lease_minutes", 10))),
+    )
+
+
+def before_me(visit: Visit, topic: TopicHere, count: int = AHEAD) -> list[Leased]:
+    """The next pairs, leased."""
+    with visit.store.writing() as connection:
+        return lease(connection, visit.store.clock(), asker_of(visit, topic.id), count)
+
+
+def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
+    """Stores opinions, each in a transaction of its own: one that is refused takes no other with it. A verdict is none
+    (`web/review/adjudication.py`): who may judge may not adjudicate."""
+    saved, refused, topics = [], [], set()
+    for said in judgements:
+        try:
+            with visit.store.writing() as connection:
+                if is_verdict(connection, visit.person.id, said):
+                    raise HTTPException(403, "this is for opinions: verdicts are given in the queue of adjudication")
+                topics.add(record(connection, visit.store.clock(), visit.here.id, visit.person.id, said).topic)
+            saved.append(said.key)
+        except HTTPException as error:
+            refused.append(Refusal(key=said.key, status=error.status_code, message=str(error.detail)))
+        except CranfieldError as error:
+            refused.append(Refusal(key=said.key, status=400, message=str(error)))
+    return JudgedAnswer(saved=tuple(saved), refused=tuple(refused), topics=frozenset(topics))
+
+
+def cards(shelf: Shelf, visit: Visit, topic: TopicHere, leases: Sequence[Leased]) -> list[Card]:
+    """The documents of leases, ready to be shown."""
+    store = shelf.of(visit.here.collection)
+    made = []
+    for leased in leases:
+        document = store.get(leased.document)
+        seen = shown(document, topic.question, topic.terms)
+        made.append(Card(leased=leased, shown=seen, html=document.html))
+    return made
+
+
+def document_before_me(visit: Visit, topic: int, pair: int) -> Leased:
+    """A pair that the visitor has, or had, before them, or 404."""
+    with visit.store.reading() as connection:
+        asked = select(PairRow.id, PairRow.document).where(PairRow.id == pair, PairRow.topic_id == topic)
+        row = connection.execute(asked).first()
+        mine = [
+            select(LeaseRow.pair_id).where(LeaseRow.pair_id == pair, LeaseRow.user_id == visit.person.id),
+            select(EventRow.pair_id).where(EventRow.pair_id == pair, EventRow.user_id == visit.person.id),
+        ]
+        if row is None or not any(connection.execute(one.limit(1)).first() for one in mine):
+            raise HTTPException(404)
+    return Leased(pair=pair, topic=topic, document=row.document, repeat=False, until=0)
+
+
+def recent(connection: Connection, visit: Visit, topic: int) -> list[SaidBefore]:
+    """The last judgements of the visitor in a topic that stand, the newest first."""
+    undone = select(EventRow.undoes).where(EventRow.user_id == visit.person.id, EventRow.undoes.is_not(None))
+    asked = (
+        select(EventRow.key, EventRow.pair_id, EventRow.kind, EventRow.grade, PairRow.document, PairRow.near)
+        .join(PairRow, PairRow.id == EventRow.pair_id)
+        .where(
+            EventRow.user_id == visit.person.id,
+            PairRow.topic_id == topic,
+            EventRow.kind.in_(("grade", "cannot", "later")),
+            EventRow.key.not_in(undone),
+        )
+        .order_by(EventRow.id.desc())
+        .limit(RECENT)
+    )
+    return [
+        SaidBefore(
+            key=row.key,
+            pair=row.pair_id,
+            document=row.document,
+            kind=row.kind,
+            grade=row.grade,
+            near=row.near,
+        )
+        for row in connection.execute(asked)
+    ]
+
+
+def said_of(said: SaidBefore, scale: Scale) -> str:
+    """What was said, in words.
+
+    >>> said_of(SaidBefore(key="k", pair=1, document="d1", kind="grade", grade=2, near=None), Scale.usual())
+    'relevant'
+    >>> said_of(SaidBefore(key="k", pair=1, document="d1", kind="cannot", grade=None, near=None), Scale.usual())
+    "can't tell"
+    """
+    labels = {grade.value: grade.label for grade in scale.grades}
+    if said.grade is not None:
+        return labels.get(said.grade, str(said.grade))  # the scale may have changed since
+    return {"cannot": "can't tell"}.get(said.kind, said.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnProgress:
+    """How far one person has come in a topic: what they judged, and what they may still meet."""
+
+    mine: int
+    relevant: int
+    left: int
+
+    @property
+    def line(self) -> str:
+        """One line, the same for template and script.
+
+        >>> OwnProgress(mine=3, relevant=1, left=10).line
+        'You judged 3, 1 of them relevant; 10 are left.'
+        >>> OwnProgress(mine=3, relevant=1, left=0).line
+        'You judged 3, 1 of them relevant.'
+        """
+        left = f"; {self.left:,} {'is' if self.left == 1 else 'are'} left" if self.left else ""
+        return f"You judged {self.mine:,}, {self.relevant:,} of them relevant{left}."
+
+
+def progress_here(connection: Connection, visit: Visit, topic: int, scale: Scale) -> OwnProgress:
+    """The visitor's own progress in a topic."""
+    counts: TopicCounts = topics_of(connection, visit.here.id, visit.person.id, scale.threshold, topic=topic)[0]
+    left = left_for(connection, topic, visit.person.id, asker_of(visit, topic).repeats)
+    return OwnProgress(mine=counts.mine, relevant=counts.relevant, left=left)
+
+
+def leave(visit: Visit, topic: int) -> None:
+    """Gives back what is before somebody."""
+    with visit.store.writing() as connection:
+        give_back(connection, visit.person.id, topic)
+
+
+def stay(visit: Visit, topic: int, pairs: Sequence[int]) -> int:
+    """Keeps what somebody reads theirs; how many of the pairs still are."""
+    how = asker_of(visit, topic)
+    with visit.store.writing() as connection:
+        return renew(connection, visit.store.clock(), visit.person.id, list(pairs)[:100], how.lease_ms)
+
+
+def set_terms(visit: Visit, topic: int, words: Sequence[str]) -> tuple[str, ...]:
+    """Sets the words that an assessor wants marked in a topic."""
+    kept = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    scan_pattern(kept)  # refuses what cannot be looked for
+    with visit.store.writing() as connection:
+        mine = (ScanTermsRow.topic_id == topic) & (ScanTermsRow.user_id == visit.person.id)
+        connection.execute(delete(ScanTermsRow).where(mine))
+        connection.execute(insert(ScanTermsRow).values(topic_id=topic, user_id=visit.person.id, words=list(kept)))
+    return kept

@@ -1,0 +1,258 @@
+"""The pages on which people judge: the topics, and one document after another.
+
+Every act is a form. The script of the page (judge.js) sends the same judgements as JSON, before the next document is
+asked for, so that nobody waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import Form, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from cranfield.judging.events import LARGEST, REASONS, View
+from cranfield.judging.showing import shown
+from cranfield.web.accounts.roles import Permission
+from cranfield.web.admission import Visit
+from cranfield.web.api.judging import ReadPairs, SaidJudgement
+from cranfield.web.cleaning import FRAME_POLICY, cleaned_html
+from cranfield.web.judging.progress import topics_of
+from cranfield.web.judging.recording import LONGEST_KEY, LONGEST_NOTE, NewJudgement
+from cranfield.web.judging.sitting import (
+    Card,
+    before_me,
+    cards,
+    document_before_me,
+    judged,
+    leave,
+    progress_here,
+    recent,
+    said_of,
+    scale_of,
+    set_terms,
+    stay,
+    topic_here,
+)
+from cranfield.web.projects.guidelines import guidelines
+from cranfield.web.projects.options import ProjectOptions
+from cranfield.web.routes import Visiting, needs, page_router
+from cranfield.web.shelf import Shelf
+from cranfield.web.templating import environment, page
+
+router = page_router()
+Text = Annotated[str, Form(max_length=5000)]
+
+
+@router.get("/p/{project}/judge")
+@needs(Permission.JUDGE)
+def topics_page(request: Request, visit: Visiting) -> Response:
+    """The topics, with what is left of each."""
+    with visit.store.reading() as connection:
+        scale = scale_of(connection, visit.here.id)
+        topics = topics_of(connection, visit.here.id, visit.person.id, scale.threshold)
+    return page(request, "topics.html", topics=topics)
+
+
+@router.get("/p/{project}/judge/{topic}")
+@needs(Permission.JUDGE)
+def judging_page(
+    request: Request,
+    visit: Visiting,
+    topic: int,
+    whole: bool = False,
+    fault: Annotated[str, Field(max_length=300)] = "",
+) -> Response:
+    """The document to judge next."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+    leased = before_me(visit, here)
+    if not leased:
+        request.app.state.feeder.wake([topic])
+    made = cards(_shelf(request), visit, here, leased)
+    with visit.store.reading() as connection:
+        scale = scale_of(connection, visit.here.id)
+        progress = progress_here(connection, visit, topic, scale)
+        said = recent(connection, visit, topic)
+        told = guidelines(connection, visit.here.id)
+    before = said[0] if said else None
+    near = bool(made and before and before.near is not None and before.near == made[0].leased.near)
+    return page(
+        request,
+        "judge.html",
+        topic=here,
+        cards=[_card(card, visit, whole=whole, near=near and card is made[0]) for card in made],
+        scale=scale,
+        progress=progress.line if made else replace(progress, left=0).line,
+        said=[{**vars(one), "label": said_of(one, scale), "undo_key": uuid4().hex} for one in said],
+        reasons=REASONS,
+        key=uuid4().hex,
+        whole=whole,
+        waiting=not leased and _waits(request, visit, topic),
+        guidelines=told,
+        fault=FAULTS.get(fault, ""),
+        base=f"/p/{visit.here.slug}/judge/{topic}",
+    )
+
+
+# What a form without script is told when its judgement was not stored; addresses carry the name, never the words.
+FAULTS = {
+    "not-stored": "That was not stored: somebody changed it meanwhile, or it was no longer yours to judge.",
+}
+
+
+class JudgingForm(BaseModel):
+    """A judgement as a form sends it: `act` is what the button says, as grade:2, cannot:language, later or undo."""
+
+    pair: int = Field(ge=1, le=LARGEST)
+    act: str = Field(max_length=100)
+    key: str = Field(min_length=1, max_length=LONGEST_KEY)
+    note: str = Field(default="", max_length=LONGEST_NOTE)
+    undoes: str = Field(default="", max_length=LONGEST_KEY)
+    whole: bool = False
+
+    def judgement(self) -> NewJudgement:
+        """What the form says."""
+        kind, _, detail = self.act.partition(":")
+        said: dict[str, Any] = {"kind": kind}
+        if kind == "grade":
+            said["grade"] = _number(detail)
+        elif kind == "cannot":
+            said["reason"] = detail
+        elif kind == "undo":
+            said["undoes"] = self.undoes
+        elif kind != "later":
+            raise HTTPException(400, "a form says grade:N, cannot:REASON, later or undo")
+        view: View = "whole" if self.whole else "passage"
+        return NewJudgement(pair=self.pair, key=self.key, note=self.note, view=view, **said)
+
+
+@router.post("/p/{project}/judge/{topic}")
+@needs(Permission.JUDGE)
+def judge_by_form(request: Request, visit: Visiting, topic: int, said: Annotated[JudgingForm, Form()]) -> Response:
+    """Takes a judgement from a form and shows the next document."""
+    base = f"/p/{visit.here.slug}/judge/{topic}"
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    answer = judged(visit, [said.judgement()])
+    request.app.state.feeder.wake(answer.topics)
+    return RedirectResponse(f"{base}?fault=not-stored" if answer.refused else base, 303)
+
+
+class Sent(BaseModel):
+    """What the page sends: judgements, which documents it has, and how many more it wants."""
+
+    judgements: list[SaidJudgement] = Field(default=[], max_length=200)
+    have: list[int] = Field(default=[], max_length=20)
+    want: int = Field(default=2, ge=0, le=5)
+
+
+@router.post("/p/{project}/judge/{topic}/judgements")
+@needs(Permission.JUDGE)
+def judge_by_script(request: Request, visit: Visiting, topic: int, sent: Sent) -> Response:
+    """Takes judgements from the page's script; answers with the next documents."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+    answer = judged(visit, [one.judgement("page") for one in sent.judgements])
+    request.app.state.feeder.wake(answer.topics)
+    leased = before_me(visit, here, sent.want) if sent.want else []
+    if len(leased) < sent.want:
+        request.app.state.feeder.wake([topic])
+    fresh = [one for one in leased if one.pair not in sent.have]
+    made = cards(_shelf(request), visit, here, fresh)
+    with visit.store.reading() as connection:
+        progress = progress_here(connection, visit, topic, scale_of(connection, visit.here.id))
+    return JSONResponse(
+        {
+            "saved": answer.saved,
+            "refused": [vars(one) for one in answer.refused],
+            "cards": [_card(card, visit) for card in made],
+            "progress": progress.line if leased else replace(progress, left=0).line,
+            "waiting": not leased and _waits(request, visit, topic),
+        }
+    )
+
+
+def _waits(request: Request, visit: Visit, topic: int) -> bool:
+    """Whether more may come in a topic that has nothing for anybody just now."""
+    adaptive = ProjectOptions.from_json(visit.here.settings).adaptive
+    return adaptive and bool(request.app.state.feeder.expects(topic))
+
+
+@router.post("/p/{project}/judge/{topic}/leave")
+@needs(Permission.JUDGE)
+def leave_topic(visit: Visiting, topic: int) -> Response:
+    """Gives the documents back and goes to the topics."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    leave(visit, topic)
+    return RedirectResponse(f"/p/{visit.here.slug}/judge", 303)
+
+
+@router.post("/p/{project}/judge/{topic}/stay")
+@needs(Permission.JUDGE)
+def stay_in_topic(visit: Visiting, topic: int, held: ReadPairs) -> Response:
+    """Keeps the documents that somebody reads theirs."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    return JSONResponse({"kept": stay(visit, topic, held.pairs)})
+
+
+@router.post("/p/{project}/judge/{topic}/terms")
+@needs(Permission.JUDGE)
+def mark_terms(request: Request, visit: Visiting, topic: int, terms: Text = "") -> Response:
+    """Sets the words that are marked in every document of the topic, separated by commas or lines."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    set_terms(visit, topic, terms.replace("\n", ",").split(","))
+    return RedirectResponse(f"/p/{visit.here.slug}/judge/{topic}", 303)
+
+
+@router.get("/p/{project}/judge/{topic}/documents/{pair}")
+@needs(Permission.JUDGE)
+def document_part(request: Request, visit: Visiting, topic: int, pair: int, part: int = 1) -> Response:
+    """A part of a long document that is before somebody: a page, or for the script a piece of one."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+    leased = document_before_me(visit, topic, pair)
+    document = _shelf(request).of(visit.here.collection).get(leased.document)
+    seen = shown(document, here.question, here.terms, part=part)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"html": environment().get_template("part.html").render(shown=seen)})
+    return page(request, "document.html", shown=seen, pair=pair, document=leased.document, topic=here)
+
+
+@router.get("/p/{project}/judge/{topic}/documents/{pair}/page")
+@needs(Permission.JUDGE)
+def document_frame(request: Request, visit: Visiting, topic: int, pair: int, part: int = 1) -> Response:
+    """A document that is HTML, cleaned, for a frame in which nothing runs."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    leased = document_before_me(visit, topic, pair)
+    document = _shelf(request).of(visit.here.collection).get(leased.document)
+    if not document.html:
+        raise HTTPException(404)
+    return HTMLResponse(cleaned_html(document.text, part), headers={"content-security-policy": FRAME_POLICY})
+
+
+def _card(card: Card, visit: Visit, *, whole: bool = False, near: bool = False) -> dict[str, Any]:
+    """A card as page and script have it: the same HTML, from one template, which escapes every text of others."""
+    base = f"/p/{visit.here.slug}/judge/{card.leased.topic}/documents/{card.leased.pair}"
+    text = environment().get_template("card.html").render(card=card, whole=whole, near=near, base=base)
+    return {"pair": card.leased.pair, "document": card.leased.document, "near": card.leased.near, "html": text}
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise HTTPException(400, "a grade is a whole number") from None
+
+
+def _shelf(request: Request) -> Shelf:
+    shelf: Shelf = request.app.state.shelf
+    return shelf

@@ -1,0 +1,1 @@
+"""What is asked next while judging goes on: methods that learn put documents into the queue as they learn."""

@@ -1,0 +1,163 @@
+"""`Store`: reading and writing on SQLite or PostgreSQL.
+
+SQLite: one process (a lock file beside the database), one writing connection behind one lock, which alone checkpoints,
+and reading connections that cannot write. Versions before 3.51.3 can corrupt a database in WAL mode when two
+connections write and checkpoint at an unlucky moment; so there is only ever one that does. PostgreSQL: a small pool,
+since on few cores more connections are slower, not faster.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from cranfield.errors import UsageError
+
+POOL = 8  # connections to PostgreSQL, or that read from SQLite
+BUSY = 10.0  # seconds that a reader waits while the file is being recovered
+
+
+def milliseconds() -> int:
+    """Now, in milliseconds of UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class Store:
+    """The database of a server. `clock` is the time that everything stored goes by.
+
+    with store.writing() as connection: …   # one transaction, committed at the end, given up on an error
+    with store.reading() as connection: …
+    """
+
+    def __init__(self, reader: Engine, writer: Engine, clock: Callable[[], int] = milliseconds) -> None:
+        self._reader, self._writer, self.clock = reader, writer, clock
+        self._turn = threading.Lock()
+        self._lock_file: int | None = None
+
+    @property
+    def dialect(self) -> str:
+        return str(self._writer.dialect.name)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._reader.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        if self.dialect == "sqlite":
+            with self._turn, self._writer.begin() as connection:
+                yield connection
+        else:
+            with self._writer.begin() as connection:
+                yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Reads that all see the same moment."""
+        with self._reader.connect() as connection:
+            if self.dialect == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        self._reader.dispose()
+        self._writer.dispose()
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+    def hold(self, lock: int) -> None:
+        """Keeps the lock of the file until the store is closed."""
+        self._lock_file = lock
+
+
+def open_store(folder: Path, database: str = "", clock: Callable[[], int] = milliseconds) -> Store:
+    """The store of a data folder: SQLite in it, or PostgreSQL by its address. The tables are not looked at."""
+    if database:
+        return _postgresql(database, clock)
+    lock = _only_process(folder)
+    file = folder / "cranfield.db"
+    store = Store(_sqlite(file, writes=False), _sqlite(file, writes=True), clock)
+    store.hold(lock)
+    os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    with store._writer.connect() as connection:  # readers find a database in WAL mode
+        connection.exec_driver_sql("SELECT 1")
+    return store
+
+
+def _only_process(folder: Path) -> int:
+    lock = os.open(folder / "cranfield.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise UsageError(
+            f"another process uses '{folder}': a folder with SQLite is for one at a time; stop the other, or ask the "
+            "running server (cranfield project … --server URL)"
+        ) from None
+    return lock
+
+
+def _sqlite(file: Path, *, writes: bool) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{file}",
+        pool_size=1 if writes else POOL,
+        max_overflow=0 if writes else POOL * 4,
+        hide_parameters=True,  # what stands in an error gets into the log
+        connect_args={"check_same_thread": False, "timeout": BUSY},
+    )
+
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        pragmas = ["foreign_keys = ON", "temp_store = MEMORY"]
+        if writes:
+            pragmas += ["journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 1000"]
+        else:
+            pragmas += ["query_only = ON", "wal_autocheckpoint = 0"]
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
+    return engine
+
+
+def _postgresql(address: str, clock: Callable[[], int]) -> Store:
+    try:
+        url = make_url(address)
+    except ArgumentError:
+        raise UsageError("--db takes the address of a PostgreSQL database: postgresql://user@host/name") from None
+    if url.get_backend_name() != "postgresql":
+        raise UsageError(f"--db takes postgresql://…, not {url.get_backend_name()}://…; SQLite needs no --db")
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=POOL,
+        max_overflow=0,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"options": "-c timezone=UTC -c lock_timeout=10000 -c statement_timeout=60000"},
+    )
+    return Store(engine, engine, clock)
+
+
+def versions() -> str:
+    """What the store stands on, for `serve --check`."""
+    import sqlite3
+
+    return f"SQLite {sqlite3.sqlite_version}, SQLAlchemy {sqlalchemy.__version__}"

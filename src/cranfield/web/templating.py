@@ -1,0 +1,58 @@
+"""Pages from templates: everything put into them is escaped, and a name that is missing is an error, not a blank."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cranfield.web.accounts.roles import Permission
+from cranfield.web.admission import Visit
+
+FOLDER = Path(__file__).parent / "pages"
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(asset=asset, Permission=Permission)
+    made.filters["moment"] = moment
+    return made
+
+
+@cache
+def asset(name: str) -> str:
+    """The address of one of our own scripts or styles, with its digest: browsers keep it as long as it is the same."""
+    content = (FOLDER / "static" / name).read_bytes()
+    return f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{name}"
+
+
+def moment(milliseconds: int | None) -> str:
+    """A time as people read it.
+
+    >>> moment(0)
+    '1970-01-01 00:00 UTC'
+    """
+    if milliseconds is None:
+        return "never"
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def page(request: Request, template: str, *, status: int = 200, **content: Any) -> HTMLResponse:
+    """A page; templates have `visit`, the address, and what is given by name."""
+    visit = getattr(request.state, "visit", None) or Visit(store=request.app.state.store)
+    text = environment().get_template(template).render(visit=visit, path=request.url.path, **content)
+    return HTMLResponse(text, status)

@@ -1,0 +1,167 @@
+"""The feeder: what is asked follows from what was judged, the sample stays apart, and nothing seen is taken back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from cranfield.formats import read_qrels
+from cranfield.pooling.judging import JudgingSession
+from cranfield.web.judging.leasing import Asker, lease
+from cranfield.web.judging.rebuilding import differences
+from cranfield.web.judging.recording import NewJudgement, record
+from cranfield.web.projects.collections import DataFiles
+from cranfield.web.projects.making import NewRun, add_run
+from cranfield.web.projects.options import ProjectOptions
+from cranfield.web.queue.advice import advice
+from cranfield.web.queue.feeding import Feeder
+from cranfield.web.settings import ServerSettings
+from cranfield.web.store.tables import PairRow, ProjectRow, TopicRow
+from cranfield.web.working import worker
+from places import ROOT
+from sites import Site
+
+POND = ROOT / "examples"
+RUNS = ("pond-bm25.run", "pond-titles.run")
+GRADES = read_qrels(str(POND / "pond.qrels")).to_dict()
+
+
+@pytest.fixture
+def settings(settings: ServerSettings) -> ServerSettings:
+    return replace(settings, collections=(POND / "pond.toml",))
+
+
+@pytest.fixture
+def begun(site: Site) -> Callable[..., dict[str, int]]:
+    """Makes the pond a project; the numbers of its topics by name."""
+
+    def begin(**options: Any) -> dict[str, int]:
+        site.person("ada", admin=True)
+        ada = site.program("ada")
+        asked = {"title": "Pond", "collection": "pond", "options": options}
+        assert ada.post("/api/v1/projects", json=asked).status_code == 201
+        with site.store.writing() as connection:
+            project = connection.execute(select(ProjectRow.id)).scalar_one()
+            for file in RUNS:
+                digest = sha256((POND / file).read_bytes()).hexdigest()
+                shutil.copy(POND / file, DataFiles(site.settings.folder).kept("run", digest))
+                add_run(connection, 0, project, NewRun(name=file, digest=digest, topics=6, rows=20), user=None)
+        ada.post("/api/v1/projects/pond/prepare")
+        worker(site.settings, site.store).run_all()
+        with site.store.reading() as connection:
+            return {row.name: row.id for row in connection.execute(select(TopicRow.name, TopicRow.id))}
+
+    return begin
+
+
+def judge_all(site: Site, topic: int, name: str, most: int = 1000) -> list[tuple[str, str]]:
+    """One person judges a topic as its qrels say; the documents in order, with why each was asked."""
+    ann = site.member("ann", "pond", "assessor")
+    feeder = Feeder(site.settings, site.store, site.app.state.shelf)
+    asked: list[tuple[str, str]] = []
+    project = select(ProjectRow.id)
+    while len(asked) < most:
+        feeder.feed(topic)
+        with site.store.writing() as connection:
+            given = lease(connection, site.store.clock(), Asker(user=ann.id, topic=topic), 1)
+            if not given:
+                break
+            source = connection.execute(select(PairRow.source).where(PairRow.id == given[0].pair)).scalar_one()
+            grade = int(GRADES.get(name, {}).get(given[0].document, 0))
+            said = NewJudgement(pair=given[0].pair, kind="grade", grade=min(grade, 3), key=f"{name} {len(asked)}")
+            record(connection, site.store.clock(), connection.execute(project).scalar_one(), ann.id, said)
+        asked.append((given[0].document, source))
+    return asked
+
+
+def test_the_learner_asks_for_every_document_once_and_relevant_ones_early(
+    site: Site, begun: Callable[..., dict[str, int]]
+) -> None:
+    topics = begun(method="cal", batch=2, sample=0)
+    relevant = {document for document, grade in GRADES["1"].items() if grade >= 1}
+    asked = [document for document, _ in judge_all(site, topics["1"], "1")]
+    with site.app.state.shelf.of(_collection(site)) as documents:
+        assert sorted(asked) == sorted(documents.ids())
+    last = max(place for place, document in enumerate(asked) if document in relevant)
+    assert last < len(asked) / 2, asked
+    with site.store.reading() as connection:
+        assert differences(connection, connection.execute(select(ProjectRow.id)).scalar_one()) == []
+
+
+def _collection(site: Site) -> str:
+    with site.store.reading() as connection:
+        return connection.execute(select(ProjectRow.collection)).scalar_one()
+
+
+def test_the_sample_is_a_share_and_tells_what_is_missed(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topics = begun(method="cal", batch=2, sample=0.25)
+    asked = judge_all(site, topics["1"], "1", most=12)
+    assert len({document for document, _ in asked}) == 12
+    share = sum(source == "sample" for _, source in asked) / len(asked)
+    assert 0.1 <= share <= 0.35, asked
+    options = ProjectOptions(method="cal", sample=0.25)
+    with site.store.reading() as connection:
+        rules = {
+            rule.rule: rule for rule in advice(connection, topics["1"], threshold=1, options=options, documents=20)
+        }
+    assert set(rules) == {"consecutive", "target test", "sample", "budget"}
+    assert "relevant documents are found" in rules["sample"].says or "nothing relevant" in rules["sample"].says
+
+
+def test_a_budget_ends_it(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topics = begun(method="cal", batch=2, budget=5)
+    assert len(judge_all(site, topics["1"], "1")) == 5
+
+
+def test_an_adaptive_pool_asks_as_the_command_does(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    """After the first batch, which is in random order, each document is the one that the method wants next."""
+    topics = begun(method="move-to-front", batch=1, sample=0)
+    asked = [document for document, _ in judge_all(site, topics["1"], "1")]
+    session = JudgingSession([str(POND / file) for file in RUNS], "move-to-front", depth=100)
+    wanted = []
+    while (document := session.next("1")) is not None:
+        wanted.append(document)
+        session.judged("1", document, GRADES["1"].get(document, 0))
+    assert sorted(asked) == sorted(wanted)
+    assert asked[:6] == wanted[:6]
+
+
+def test_what_somebody_has_before_them_stays(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topics = begun(method="cal", batch=2)
+    ann = site.member("ann", "pond", "assessor")
+    feeder = Feeder(site.settings, site.store, site.app.state.shelf)
+    feeder.feed(topics["1"])
+    with site.store.writing() as connection:
+        before = lease(connection, site.store.clock(), Asker(user=ann.id, topic=topics["1"]), 5)
+    for _ in range(3):
+        feeder.feed(topics["1"])
+    with site.store.writing() as connection:
+        after = lease(connection, site.store.clock(), Asker(user=ann.id, topic=topics["1"]), 5)
+    assert [one.pair for one in before] == [one.pair for one in after]
+
+
+def test_the_feeder_wakes_when_somebody_judges(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topics = begun(method="cal", batch=1, sample=0)
+    site.member("ann", "pond", "assessor")
+    feeder = site.app.state.feeder
+    feeder.start()
+    try:
+        ann = site.program("ann")
+        seen = set()
+        for number in range(8):
+            leases = ann.post(f"/api/v1/projects/pond/topics/{topics['1']}/leases", json={"count": 1}).json()
+            while not leases:
+                feeder.settle()
+                leases = ann.post(f"/api/v1/projects/pond/topics/{topics['1']}/leases", json={"count": 1}).json()
+            said = [{"pair": leases[0]["pair"], "kind": "grade", "grade": number % 2, "key": str(number)}]
+            ann.post("/api/v1/projects/pond/judgements", json=said)
+            seen.add(leases[0]["document"])
+        assert len(seen) == 8
+    finally:
+        feeder.stop()
