@@ -1,15 +1,18 @@
-"""What several test files need and is slow to make: it is made once, for all workers."""
+"""What several test files need and is slow to make."""
 
 from __future__ import annotations
 
-import fcntl
-import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from commands import command_line
+from cranfield.report.page_pdf import BROWSERS
+from needed import needs, needs_module
+from once import made_once
 
 settings.register_profile("untimed", deadline=None)  # a test is never timed: machines are slow and busy
 settings.load_profile("untimed")
@@ -17,15 +20,23 @@ settings.load_profile("untimed")
 
 @pytest.fixture(scope="session")
 def made_demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of `cranfield demo` and what the command said. The first worker that asks makes it, others wait."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, told = shared / "demo" / "docstrings", shared / "demo.txt"
-    with (shared / "demo.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not told.exists():
-            folder.parent.mkdir()
-            done = command_line("demo", "-o", folder)
-            assert done.exit == 0, done.stderr
-            told.write_text(done.stdout, encoding="utf-8")
-    return folder, told.read_text(encoding="utf-8")
+    """The folder of `cranfield demo` and what the command said."""
+
+    def make(folder: Path) -> None:
+        done = command_line("demo", "-o", folder / "docstrings")
+        assert done.exit == 0, done.stderr
+        (folder / "told.txt").write_text(done.stdout, encoding="utf-8")
+
+    folder = made_once(tmp_path_factory, "demo", make)
+    return folder / "docstrings", (folder / "told.txt").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The system's Chromium, driven by Playwright; `visits.Visit` opens a page in it."""
+    program = needs(*BROWSERS, package="chromium")
+    sync_api = needs_module("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()

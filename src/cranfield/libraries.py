@@ -11,8 +11,11 @@ from cranfield.errors import LibraryError
 EXTRAS = {
     "Stemmer": "search",
     "bm25s": "search",
+    "fastapi": "web",
+    "psycopg": "postgres",
     "pyarrow": "frames",
     "sklearn": "search",
+    "sqlalchemy": "web",
     "tirex_tracker": "resources",
     "yaml": "search",
 }

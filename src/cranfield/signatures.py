@@ -115,7 +115,7 @@ def _is_experiment(value: object) -> bool:
 def _parts_wanted(where: str, name: str, experiment: object) -> str:
     """What to do with an experiment given where judgements or runs are wanted."""
     use = f"experiment.{where}(measures)" if hasattr(experiment, where) else "experiment.qrels or experiment.runs"
-    return f"{where}: {name} must be a part of an experiment, not an Experiment; take {use}"
+    return f"{where}: {name} is one part of an experiment, and this is all of it: write {use}"
 
 
 def _shown(value: object) -> str:

@@ -20,8 +20,8 @@ from cranfield.formats.reading import Reading
 from generate import Judgements, Rankings
 
 TIES = (
-    "a convention orders tied documents of different grades in 1 topic: --ties expected (Policy(ties='expected') in "
-    "Python) takes the mean over all orders"
+    "documents of different grades have equal scores in 1 topic, and a convention decides which comes first: --ties "
+    "expected (Policy(ties='expected') in Python) takes the mean over all orders"
 )
 
 
@@ -92,7 +92,7 @@ def test_what_is_to_be_said_of_several_runs_is_said_once(tmp_path: Path) -> None
         rows = [f"{t} Q0 {d} 1 {int(d == 'a' and t not in topics)} {name}\n" for t in "123" for d in "ab"]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     told = command_line("evaluate", qrels, *(tmp_path / f"{name}.run" for name in "xyz"), "-m", "AP").stderr
-    alike = TIES.replace(" in 1 topic:", ":")
+    alike = TIES.replace(" in 1 topic,", ",")
     assert told == f"cranfield: warning: x (in 2 topics), y (in 1 topic): {alike}\n"
     alone = command_line("evaluate", qrels, tmp_path / "y.run", "-m", "AP").stderr
     assert alone == f"cranfield: warning: y: {TIES}\n"
@@ -342,3 +342,15 @@ def test_a_topic_without_an_answer_is_said_to_score_what_it_scores() -> None:
     assert told("AP", "ScaledUtility") == "no answer to 1 judged topic, scored as an empty list: 2"
     assert told("Utility(c=-1)") == "no answer to 1 judged topic, scored as an empty list: 2"
     assert evaluate(qrels, run, "ScaledUtility").scores[0, 0].tolist() == [1.0, 1 / 3]
+
+
+@pytest.mark.parametrize("data", [b"\xb1\xbd\xff", b'{"q1": {"d1": 1.0}', b'{"q1":\n\n'])
+def test_what_ends_too_early_is_told_once(tmp_path: Path, data: bytes) -> None:
+    """Its fault is made blank, and the next one is behind the last line, where there is nothing to be made blank."""
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+    done = command_line("check", "examples/qrels.txt", path)
+    assert done.exit == 3
+    assert "a.json:" in done.stderr
+    assert "not JSON" in done.stderr
+    assert "Also:" not in done.stderr

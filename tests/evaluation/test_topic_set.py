@@ -15,8 +15,10 @@ from cranfield import DataError, Experiment, Policy, Reading, UsageError
 from cranfield.comparison import compare_collections
 from cranfield.evaluation.findings import Finding
 from cranfield.planning import read_splits, read_topic_set
+from cranfield.plot.style import caption_of
 from cranfield.policy import TopicSet
 from cranfield.report.contents import gather
+from cranfield.report.figures import figures
 from cranfield.report.report_tables import policy_grid
 from places import EXAMPLES
 
@@ -303,6 +305,38 @@ class TestTopicsOutside:
         told = f"topic {outside} is judged, but is not in halves/splits.json:test, whose topics alone count"
         assert (done.exit, told in done.stderr) == (2, True), done.stderr
         assert "alone count" not in command_line(*line.format("77").split(), *words[-2:], folder=folder).stderr
+
+
+class TestPictures:
+    TOLD = "3 of 5 judged topics count: those of the public half."
+
+    def test_a_caption_says_that_some_topics_alone_count(self) -> None:
+        part = cranfield.evaluate(QRELS, RUNS, "AP", policy=Policy(topic_set=SET)).plot
+        whole = cranfield.evaluate(QRELS, RUNS, "AP").plot
+        for kind in ("histogram", "interpolated", "means"):
+            assert caption_of(getattr(part, kind)()) == f"{caption_of(getattr(whole, kind)())} {self.TOLD}".replace(
+                "5 topics", "3 topics"
+            )
+
+    def test_a_picture_of_one_topic_is_the_same_on_any_set(self) -> None:
+        part = cranfield.evaluate(QRELS, RUNS, "AP", policy=Policy(topic_set=SET)).plot
+        assert "count" not in caption_of(part.ranks(topics="10"))
+
+    def test_every_picture_of_a_report_says_it(self) -> None:
+        three = {**RUNS, "c": RUNS["a"]}
+        report = gather(Experiment(QRELS, three, policy=Policy(topic_set=SET)), "AP")
+        captions = [figure.caption for figure in figures(report)]
+        assert len(captions) == 8
+        assert [caption for caption in captions if not caption.endswith(self.TOLD)] == []
+        forest = next(figure.draw_all for figure in figures(report) if figure.draw_all is not None)
+        assert caption_of(forest()).endswith(self.TOLD)
+
+    def test_the_command_prints_it(self, folder: Path) -> None:
+        words = "plot means qrels.txt bm25.run dense.run -m AP -o p.json --topic-set halves/splits.json:test"
+        done = command_line(*words.split(), folder=folder)
+        assert done.stdout.rstrip().endswith("count: those of halves/splits.json:test.")
+        caption = json.loads((folder / "p.json").read_text())["usermeta"]["caption"]
+        assert done.stdout == f"p.json\n{caption}\n"
 
 
 class TestCommands:

@@ -117,6 +117,7 @@ REFUSED_RUNS = {
     "three columns": Refused(b"q1 d1 1\n", 1, "3 fields", "msmarco"),
     "no tag": Refused(RUN + b"q1 Q0 d3 3 7.5\n", 3, "5 fields"),
     "last line cut short": Refused(RUN + b"q1 Q0 d3", 3, "3 fields", "incomplete"),
+    "topics of SMART": Refused(b".I 001\n.W\nducks\n", 1, "2 fields", "This does not look like a run"),
     "blank in an id": Refused(b"q1 Q0 the doc 1 9.5 t\n", 1, "", "An id may not contain a blank"),
     "blank lines count": Refused(b"\n\n" + RUN + b"\nq1 Q0 d3 3 high t\n", 6, "score 'high' is not a number"),
     "comments count": Refused(b"# x\n" + RUN + b"q1 Q0 d3 3 high t\n", 4, "'high'"),

@@ -342,7 +342,7 @@ def test_forms_of_one_test_correction_or_coefficient_are_told_apart(monkeypatch:
     )]  # fmt: skip
     assert both.panels[0].p["cautious"].tolist() == alone[0].tolist() != alone[1].tolist()
     assert both.panels[0].p["cautious(factor=2)"].tolist() == alone[1].tolist()
-    assert "p (cautious)  p (cautious(factor=2))" in render(both, "table")
+    assert "p (cautious), uncorrected  p (cautious(factor=2)), uncorrected" in render(both, "table")
     assert both.to_dict()["correction"] == "times(by=2)"
     assert [test["name"] for test in both.to_dict()["tests"]] == ["cautious", "cautious(factor=2)"]
     assert [warning.code for warning in both.warnings].count("other-null") == 2

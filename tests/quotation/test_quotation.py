@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from cranfield import DataError, libraries
+from cranfield import DataError, Experiment, libraries
+from cranfield.comparison.diagnosis import diagnose
 from cranfield.errors import ArgumentError, LibraryError
+from cranfield.explanation import explain
 from cranfield.quotation import TextSource, quote
 from cranfield.quotation import quoting as room
 from cranfield.quotation.passages import LENGTH, Vocabulary, marked, passage
+from cranfield.report.contents import gather
 from cranfield.texts import blockwise, read_documents
 from cranfield.texts.collection import Collection, read_collection
 from places import EXAMPLES
@@ -169,10 +172,50 @@ def test_what_the_collection_lacks_is_counted_and_named() -> None:
 
 def test_topics_with_other_ids_are_told_how_they_are_meant() -> None:
     source = TextSource(topics={"001": "ducks", "004": "geese"})
-    assert "but their positions: --ids position" in codes(quote(source, {"1": [], "2": []}))["topics-without-text"]
+    assert "but their positions: --ids position" in codes(quote(source, {"1": [], "2": []}))["topic-ids"]
     assert codes(quote(source, {"1": []})) == {
         "topics-without-text": "no text of the only topic: 1; there are 001, 004"
     }
+
+
+TRAP = {"001": "ducks", "2": "geese", "4": "swans"}  # as in Cranfield: the judgements' 2 is the second topic by chance
+JUDGED = ["1", "2", "3"]
+
+
+def test_no_question_is_shown_where_judgements_have_positions_for_ids() -> None:
+    source = TextSource(topics=TRAP | {"9": "teals"}, documents=[{"d1": "geese and ducks"}])
+    told = quote(source, {"2": ["d1"], "4": []}, judged=[*JUDGED, "4"])
+    assert (told.question("2"), told.questions, told.words("2", ["d1"])) == ("", {}, [])
+    finding = next(finding for finding in told.findings if finding.code == "topic-ids")
+    assert finding.doubtful
+    assert finding.message.startswith("what was asked is not shown: the judgements do not use the topics' ids (001, 2")
+    assert "their positions: --ids position" in told.no_question
+    right = quote(TextSource(topics=TRAP, ids="position"), {"2": [], "3": []}, judged=JUDGED)
+    assert (right.question("3"), right.findings, right.unasked) == ("swans", (), None)
+
+
+def test_ids_that_are_numbers_of_other_ids_are_those_of_the_same_topics() -> None:
+    told = quote(TextSource(topics=TRAP), {"1": [], "2": []}, judged=["1", "2", "4"])
+    assert (told.question("2"), told.question("1")) == ("geese", "")
+    assert "the numbers in them: --ids number" in codes(told)["topics-without-text"]
+
+
+def test_every_door_knows_all_judged_topics() -> None:
+    judged = {topic: {"d1": 1} for topic in JUDGED}
+    runs = {name: {topic: {"d1": 1.0, "d2": 2.0 * n} for topic in JUDGED} for n, name in enumerate("ab")}
+    experiment = Experiment(judged, runs)
+    source = TextSource(topics=TRAP)
+    explained = explain(experiment, "2", "RR", collection=source)
+    diagnosed = diagnose(experiment, "RR", collection=source)
+    reported = gather(experiment, "RR", collection=source)
+    for quotations in (explained.quotations, diagnosed.quotations, reported.quotations):
+        assert quotations is not None
+        assert quotations.questions == {}
+    assert "What was asked is not shown: the judgements do not use" in str(explained)
+    for told in (explained.warnings, diagnosed.warnings, reported.findings):
+        assert [finding.code for finding in told if finding.doubtful].count("topic-ids") == 1
+    kinds = [finding.doubtful for finding in reported.findings]
+    assert kinds == sorted(kinds, reverse=True)
 
 
 def test_files_by_themselves_are_named_together() -> None:

@@ -44,7 +44,8 @@ def all_faults(path: Path, read: Callable[[Path | Readable], Run | Qrels]) -> Fa
     lines = bytes(open_source(path).data).splitlines(keepends=True)
     size = sum(map(len, lines))
     faults: list[DataError] = []
-    while fault is not None and fault.line is not None:
+    # What is wrong behind the last line is that nothing follows it: no line to be made blank.
+    while fault is not None and fault.line is not None and fault.line <= len(lines):
         if len(faults) == MOST_FAULTS:
             return Faults(_by_line(faults), others=True)
         faults.append(fault)
@@ -52,6 +53,8 @@ def all_faults(path: Path, read: Callable[[Path | Readable], Run | Qrels]) -> Fa
             return Faults(_by_line(faults), others=True)
         lines[fault.line - 1] = b"\n"
         fault = _fault(_Lines(lines, os.fsdecode(path)), read)
+    if fault is not None and not faults:
+        return Faults([fault], others=False)
     return Faults(_by_line(faults), others=fault is not None and any(map(bytes.strip, lines)))
 
 

@@ -312,6 +312,8 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
             return NOT_A_RUN
         if len(fields) == 3 and is_number(fields[2]):
             return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
+        if line == 1:
+            return "This does not look like a run: its lines have topic, Q0, document, rank, score and tag."
         return "If the last line was cut short, the file is incomplete: write it again."
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return NOT_JUDGEMENTS

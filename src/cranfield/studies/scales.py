@@ -17,7 +17,6 @@ from cranfield.formats.sources import read_toml
 
 BETTER = ("more", "less")
 MISSING = ("leave-out", "mean")
-CHOICES = 15  # pairs of six scales, from each of which NASA-TLX lets a participant choose one
 
 
 def plain_name(name: str) -> str:
