@@ -119,3 +119,26 @@ def test_an_order_that_cannot_be_told_is_said() -> None:
     assert found.assessment is not None
     assert found.assessment.orderings is None
     assert "whether the order of systems changes can't be told" in found.warnings[-1].message
+
+
+def test_it_prints_as_its_tables() -> None:
+    first = {"ann": {"q1": {"d1": 3, "d2": 0, "d3": 1}}, "bob": {"q1": {"d1": 0, "d2": 0, "d3": 2}}}
+    again = {"ann": {"q1": {"d1": 3, "d3": 0}}}
+    found = consistency(state_of([*graded(first), *graded(again, repeat=True)]), USUAL, sampling=FEW)
+    shown = str(found)
+    assert "Agreement of ann, bob on 1 topic" in shown
+    assert "2 disagreements" in shown
+    rows = {tuple(line.split()) for line in shown.splitlines()}
+    assert ("q1", "d1", "ann", "3,", "bob", "0", "3", "yes") in rows
+    assert ("q1", "d3", "ann", "1,", "bob", "2", "1") in rows
+    assert ("ann", "2", "1", "1", "0.3333", "0.8571") in rows
+    assert "<table" in found._repr_html_()
+    assert str(consistency(State(), USUAL)).splitlines()[-1].endswith("nothing can be said of agreement")
+
+
+def test_of_many_disagreements_the_biggest_are_shown() -> None:
+    many = [f"d{n}" for n in range(25)]
+    apart = {"ann": {"q1": dict.fromkeys(many, 0)}, "bob": {"q1": dict.fromkeys(many, 1)}}
+    shown = str(consistency(state_of(graded(apart)), USUAL, sampling=FEW))
+    assert "25 disagreements" in shown
+    assert "… and 5 more" in shown

@@ -245,7 +245,7 @@ def test_what_was_said_meanwhile_is_seen_before_a_verdict(site: Site) -> None:
     assert told.headers["location"] == f"{url}?fault=changed"
     text = eve.get(told.headers["location"]).text
     assert "something was said of this document meanwhile" in text
-    assert f"NewVerdict of {pseudonyms(site)['oda']}" in text
+    assert f"Verdict of {pseudonyms(site)['oda']}" in text
     again = site.program("eve").post(
         "/api/v1/projects/ducks/adjudications", json={"pair": pairs["d1"], "key": "e", "grade": 3, "seen": int(seen)}
     )

@@ -44,10 +44,11 @@ def render(assessment: Assessment, format: str, *, per_topic: bool = False) -> s
             for coefficient in assessment.coefficients
         ]
         return separated(header, lines, DELIMITERS[format])
-    return written(_blocks(assessment, per_topic), format)
+    return written(blocks_of(assessment, per_topic=per_topic), format)
 
 
-def _blocks(assessment: Assessment, per_topic: bool) -> list[Block]:
+def blocks_of(assessment: Assessment, *, per_topic: bool = False) -> list[Block]:
+    """The tables, with their titles."""
     everybody = len(assessment.judges)
     rows = []
     for coefficient in assessment.coefficients:

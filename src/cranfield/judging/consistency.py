@@ -13,6 +13,7 @@ from cranfield.agreement.graded import Graded, graded_by
 from cranfield.agreement.system_orders import orderings
 from cranfield.errors import DataError
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.formats.grouped import in_order
 from cranfield.judging.scale import Scale
 from cranfield.judging.state import Pair, State
@@ -53,14 +54,19 @@ class SelfConsistency(NamedTuple):
     changed: tuple[Pair, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Consistency:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Consistency(PrintedInNotebooks):
     """How far opinions agree. `assessment` is None where no pair has the grades of two assessors."""
 
     assessment: Assessment | None
     disagreements: tuple[Disagreement, ...]
     selves: tuple[SelfConsistency, ...]
     warnings: tuple[Finding, ...]
+
+    def _rendered(self, format: str) -> str:
+        from cranfield.judging.consistency_tables import render
+
+        return render(self, format)
 
 
 def consistency(
