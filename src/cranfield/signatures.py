@@ -49,7 +49,7 @@ def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
             _check_number(function.__name__, by_place, len(values))
         missing = [name for name in needed if name not in named and name not in by_place[: len(values)]]
         if missing:
-            raise ArgumentError(f"{function.__name__} needs {' and '.join(missing)}{_suggestion(missing)}")
+            raise needs(function.__name__, missing)
         return function(*values, **named)
 
     call.__module__ = module
@@ -93,6 +93,15 @@ def check_names(where: str, names: Iterable[str], known: Iterable[str]) -> None:
     else:
         remedy = f"did you mean {near[0]}?" if near else f"it has {', '.join(arguments)}"
     raise ArgumentError(f"{where} has no argument '{shorten(unknown, 60)}'; {remedy}")
+
+
+def needs(where: str, missing: Sequence[str]) -> ArgumentError:
+    """What a call lacks.
+
+    >>> print(needs("evaluate", ["runs"]))
+    evaluate needs runs
+    """
+    return ArgumentError(f"{where} needs {' and '.join(missing)}{_suggestion(missing)}")
 
 
 def _check_number(where: str, by_place: Sequence[str], given: int) -> None:

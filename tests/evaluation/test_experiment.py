@@ -6,6 +6,7 @@ import copy
 import io
 import os
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -323,3 +324,37 @@ class TestTravel:
         assert (
             told == "/home/ada/experimen…is/summer/1/bm25.run, /home/ada/experimen…is/summer/2/bm25.run, bm25-stemmed>"
         )
+
+
+class TestEvaluateOfAnExperiment:
+    """`evaluate` takes an experiment in the place of its parts."""
+
+    def test_it_is_the_experiment_s_own(self) -> None:
+        experiment = Experiment({"1": {"a": 1, "b": 0}}, {"run": {"1": {"b": 2.0, "a": 1.0}}}, Policy(depth=1))
+        for results in (cranfield.evaluate(experiment, ["RR", "P@1"]), cranfield.evaluate(experiment, measures="RR")):
+            assert results.mean()["run"]["RR"] == 0  # a is cut off
+            assert results.experiment is experiment
+        bounded = cranfield.evaluate(Experiment({"1": {"a": 1}}, {"1": {"b": 1.0}}), "RR", bounds=True)
+        assert bounded.upper is not None
+        assert bounded.upper.tolist() == [[[1.0]]]
+
+    @pytest.mark.parametrize(
+        ("further", "told"),
+        [
+            ({}, "evaluate needs measures, such as "),
+            ({"runs": "AP", "measures": "RR"}, "the experiment has its own runs: write evaluate(experiment, measures)"),
+            ({"runs": "AP", "policy": Policy()}, "the experiment has its own policy: write"),
+            ({"runs": "AP", "known": {}}, "the experiment has its own known: write"),
+            ({"measures": "AP", "reading": Reading(format="csv")}, "the experiment has its own reading: write"),
+        ],
+    )
+    def test_what_an_experiment_has_is_not_given_again(self, further: dict[str, Any], told: str) -> None:
+        with pytest.raises(UsageError, match=re.escape(told)):
+            cranfield.evaluate(Experiment({"1": {"a": 1}}, {"1": {"a": 1.0}}), **further)
+
+    @pytest.mark.parametrize(
+        ("given", "told"), [((), "runs and measures, such"), (({"1": {"a": 1.0}},), "measures, such")]
+    )
+    def test_without_an_experiment_runs_and_measures_are_needed(self, given: tuple[Any, ...], told: str) -> None:
+        with pytest.raises(UsageError, match=f"evaluate needs {told}"):
+            cranfield.evaluate({"1": {"a": 1}}, *given)

@@ -279,3 +279,10 @@ def test_markup_is_made_in_one_place(path: Path) -> None:
         ):
             literal = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
             assert not MARKUP.search(literal), f"{name}: {ast.unparse(node)}"
+
+
+def test_what_is_rounded_to_zero_has_no_minus() -> None:
+    """`+z` writes a difference of -0.00001 as +0.0000."""
+    signed = re.compile(r"\{[^{}\n]*:\+(?!z|d)[^{}]*\}")
+    found = {path.name: signed.findall(path.read_text(encoding="utf-8")) for path in MODULES}
+    assert {name: lines for name, lines in found.items() if lines} == {}

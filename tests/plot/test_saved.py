@@ -50,7 +50,7 @@ def test_a_page_has_its_caption_and_makes_no_code_of_text() -> None:
     ("kind", "told"),
     [
         ("histogram", "Each bar is the mean of 18 neighbouring topics."),
-        ("heatmap", "Each column is the mean of 18 neighbouring topics."),
+        ("heatmap", "a column the mean of 18 neighbouring topics, hardest first"),
         ("scatter", "Topics are counted in 40 by 40 squares."),
     ],
 )

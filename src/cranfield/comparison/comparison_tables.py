@@ -152,7 +152,7 @@ def _on_topics(effects: Effects, pair: int, *, decided: bool) -> list[str | Cell
     if isnan(effects.d_z[pair]):
         return [ends, "–", "–"]
     counts = f"{effects.wins[pair]}/{effects.ties[pair]}/{effects.losses[pair]}" if decided else "–"
-    spread = f"{effects.d_z[pair] + 0.0:+.2f}".replace("inf", "∞")
+    spread = f"{effects.d_z[pair]:+z.2f}".replace("inf", "∞")
     return [ends, spread, counts]
 
 

@@ -36,12 +36,12 @@ def topics_grid(diagnosis: Diagnosis, every_topic: bool) -> Grid:
     header = ["topic", *asked, diagnosis.system, diagnosis.other, "difference", "share", "without it", "p without it"]
     rows: list[list[str | Cell]] = []
     for part in parts:
-        share = "–" if isnan(part.share) else f"{part.share:+.1%}"
+        share = "–" if isnan(part.share) else f"{part.share:+z.1%}"
         row: list[str | Cell] = [part.topic]
         row += [] if quotations is None else [quotations.short_question(part.topic)]
         row += [f"{part.score:.4f}", f"{part.other_score:.4f}"]
-        row += [Cell(f"{part.difference:+.4f}", above=DECIDES if part.topic in deciding else ""), share]
-        rows.append([*row, f"{part.difference_without:+.4f}", shown_p(part.p_without)])
+        row += [Cell(f"{part.difference:+z.4f}", above=DECIDES if part.topic in deciding else ""), share]
+        rows.append([*row, f"{part.difference_without:+z.4f}", shown_p(part.p_without)])
     return Grid(header, rows, labels=1 + len(asked))
 
 
@@ -77,7 +77,7 @@ def slices_grid(diagnosis: Diagnosis) -> Grid:
     ]
     rows: list[list[str | Cell]] = []
     for part in diagnosis.slices:
-        difference = Cell(f"{part.difference:+.4f}", above="*" if part.adjusted_p < ALPHA else "")
+        difference = Cell(f"{part.difference:+z.4f}", above="*" if part.adjusted_p < ALPHA else "")
         row: list[str | Cell] = [
             part.attribute,
             part.value,
@@ -110,7 +110,7 @@ def _blocks(diagnosis: Diagnosis, every_topic: bool) -> list[Block]:
     among = "" if topic_set is None else f" of {topic_set.name}"
     by = "paired t" if diagnosis.decided_by == "t" else "exact randomisation"
     title = (
-        f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+.4f}, "
+        f"{diagnosis.measure.label}: {diagnosis.system} − {diagnosis.other} = {diagnosis.difference:+z.4f}, "
         f"p ({by}) {shown_p(diagnosis.p)}, {plural(len(diagnosis.topics), 'topic')}{among}"
     )
     blocks = titled(title, topics_grid(diagnosis, every_topic), [_topics_legend(diagnosis, every_topic)])

@@ -138,7 +138,7 @@ def _few_changed(comparison: Comparison, panel: Panel, names: list[str]) -> Iter
     message = f"few of the {topics} topics change ({shown}): intervals from so few differences cover too little"
     if isfinite(highest - lowest):
         low, high = sure_interval(gains[few], losses[few], topics, highest - lowest, comparison.alpha)
-        ends = [f"{names[k]} [{a:+.4f}, {b:+.4f}]" for k, a, b in zip(few, low, high, strict=True)]
+        ends = [f"{names[k]} [{a:+z.4f}, {b:+z.4f}]" for k, a, b in zip(few, low, high, strict=True)]
         message += (
             f"; counting only how many change, whatever their scores, the {percent(comparison.alpha)} interval of the "
             f"mean difference is, for {listed(ends)}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
 from cranfield.efficiency.resources import check_figures
-from cranfield.errors import DataError, UsageError, some
+from cranfield.errors import ArgumentError, DataError, UsageError, some
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of, with_retrieved
 from cranfield.evaluation.opinions import Opinions, Scored, opinions, scored, shown_pool, spread
@@ -19,17 +19,42 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Judged, Mask, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
+from cranfield.signatures import needs
 from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
     from cranfield.evaluation.experiment import GivenLengths
     from cranfield.formats.given import Given, GivenRuns
 
+Wanted: TypeAlias = "str | Measure | Iterable[str | Measure]"  # measures, by name or as they are
 
+
+@overload
+def evaluate(qrels: Experiment, runs: Wanted, *, bounds: bool = False) -> Results: ...
+
+
+@overload
+def evaluate(qrels: Experiment, *, measures: Wanted, bounds: bool = False) -> Results: ...
+
+
+@overload
 def evaluate(
     qrels: Given,
     runs: GivenRuns,
-    measures: str | Measure | Iterable[str | Measure],
+    measures: Wanted,
+    *,
+    policy: Policy | None = None,
+    bounds: bool = False,
+    known: Given | None = None,
+    lengths: GivenLengths | None = None,
+    reading: Reading = DEFAULT,
+) -> Results: ...
+
+
+def evaluate(
+    qrels: Given | Experiment,
+    runs: GivenRuns | Wanted | None = None,
+    measures: Wanted | None = None,
     *,
     policy: Policy | None = None,
     bounds: bool = False,
@@ -45,7 +70,7 @@ def evaluate(
     unjudged documents retrieved are worth. `known` are documents the user knew before, as judgements; `lengths` of
     documents are a file or {document: length}. `reading` says how inputs are read where they do not tell: format,
     kind of judgements, columns. The result is always a `Results`. To do more with the same inputs than evaluate them,
-    make an `Experiment`.
+    make an `Experiment`; `evaluate(experiment, measures)` is `experiment.evaluate(measures)`.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> a = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.5}}
@@ -55,8 +80,30 @@ def evaluate(
     a     1.0000  1.0000
     b     0.6309  0.5000
     """
-    experiment = Experiment(qrels, runs, policy or Policy(), reading, known, lengths, rows=False)
+    if isinstance(qrels, Experiment):
+        given = {
+            "policy": policy,
+            "known": known,
+            "lengths": lengths,
+            "reading": None if reading is DEFAULT else reading,
+        }
+        return qrels.evaluate(_only_measures(runs, measures, given), bounds=bounds)
+    needed = {"runs": runs, "measures": measures}
+    if runs is None or measures is None:
+        raise needs("evaluate", [name for name, value in needed.items() if value is None])
+    experiment = Experiment(qrels, cast("GivenRuns", runs), policy or Policy(), reading, known, lengths, rows=False)
     return experiment.evaluate(measures, bounds=bounds)
+
+
+def _only_measures(second: object, measures: Wanted | None, given: Mapping[str, object]) -> Wanted:
+    """The measures beside an experiment, which come second or by name: it has all the rest."""
+    own = next((name for name, value in given.items() if value is not None), None)
+    own = "runs" if own is None and second is not None and measures is not None else own
+    if own is not None:
+        raise ArgumentError(f"evaluate: the experiment has its own {own}: write evaluate(experiment, measures)")
+    if second is None and measures is None:
+        raise needs("evaluate", ["measures"])
+    return cast("Wanted", second if measures is None else measures)
 
 
 def evaluated(

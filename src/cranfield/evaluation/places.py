@@ -61,7 +61,7 @@ class Places:
         if before is None:
             return lead, [UNKNOWN] * 4
         moved, change = before.rank - self.ranks[run], self.means[run] - before.mean
-        return lead, [str(before.rank), f"{moved:+d}" if moved else "0", f"{before.mean:.4f}", f"{change:+.4f}"]
+        return lead, [str(before.rank), f"{moved:+d}" if moved else "0", f"{before.mean:.4f}", f"{change:+z.4f}"]
 
     def exact(self, run: int) -> tuple[list[Field], list[Field]]:
         """The same in full precision, None for what is not known."""

@@ -180,7 +180,7 @@ def _title(account: Account, topic: str) -> str:
 
 
 def _pair_title(pair: SideBySide) -> str:
-    scores = f"{pair.value:.4f} − {pair.other_value:.4f} = {pair.difference:+.4f}"
+    scores = f"{pair.value:.4f} − {pair.other_value:.4f} = {pair.difference:+z.4f}"
     return f"{pair.measure.on_topic}: {pair.run} − {pair.other} = {scores}"
 
 
@@ -316,7 +316,7 @@ def _decimal(value: float | None, nothing: str = NOTHING) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.4f}"
+    return "" if value is None else f"{value:+z.4f}"
 
 
 def _number(value: float | None, as_whole: bool) -> str:

@@ -60,7 +60,7 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
     names = [topic for topic, known in zip(results.topics, of_both, strict=True) if known]
     flat = few and text_width(names, look) * count <= look.width * 0.8
     order = "" if not sort else ", best for the first system first" if measure.sign else ", largest difference first"
-    axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap=False)
+    axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap="parity")
     differences = _differences(chart_of(rows), measure.sign or 1, sort=sort)
     bars = differences.mark_bar().encode(
         x=alt.X(
@@ -143,13 +143,18 @@ def _summed(scores: alt.Chart, sign: int, look: Theme) -> Iterator[alt.Chart]:
         .transform_aggregate(half="min(topic_number)", mean="min(mean)", counted="min(counted)")
         .transform_filter("datum.counted > 0")
         .transform_calculate(
-            told="'mean ' + format(datum.mean, '+.4f') + '; ' + datum.half + ' of ' + datum.counted + "
-            "' topics make half of it'"
+            told=f"'mean ' + {signed('datum.mean')} + '; ' + format(datum.half, ',') + ' of ' + "
+            "format(datum.counted, ',') + ' topics make half of it'"
         )
     )
     yield differing.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=look.line / 2).encode(y="mean:Q")
     text = differing.mark_text(align="right", baseline="bottom", dy=-3, fontSize=look.font)
     yield text.encode(x=alt.value(look.width), y=alt.value(0), text="told:N")
+
+
+def signed(value: str) -> str:
+    """The expression of a chart that writes a value with its sign; what is rounded to zero has no minus."""
+    return f"format(abs({value}) < 0.00005 ? 0 : {value}, '+.4f')"
 
 
 def _reach(scores: Floats) -> list[float]:

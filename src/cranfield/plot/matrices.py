@@ -83,7 +83,7 @@ def heatmap(subject: Subject) -> Chart:
                 if few
                 else axis_title(len(results.topics), size, order, "column"),
                 sort=[column.label for column in made],
-                axis=alt.Axis(labels=few, ticks=few, domain=False),
+                axis=alt.Axis(labels=few, ticks=few, domain=False, labelOverlap="parity"),
             ),
             y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in run_order], axis=names),
             color=alt.Color(
@@ -97,8 +97,8 @@ def heatmap(subject: Subject) -> Chart:
         .properties(width=width, height=alt.Step(step))
     )
     caption = f"{measure} of {plural(count, 'system')} on {plural(len(results.topics), 'topic')}"
-    caption += f", a column a topic{order}, the best system on top." if subject.sort else ", a column a topic."
-    caption += f" Each column is the mean of {size} neighbouring topics." if size > 1 else ""
+    column = "a topic" if size == 1 else f"the mean of {size} neighbouring topics"
+    caption += f", a column {column}{order}{', the best system on top' if subject.sort else ''}."
     return styled(chart, look, caption=caption)
 
 
@@ -208,7 +208,8 @@ def stability(subject: Subject) -> Chart:
         if shares[r, place]
     ]
     room = look.width_beside(text_width(results.runs, look) + _beside(look))
-    written = count <= MOST_WRITTEN and room / count >= text_width(["100 %"], look) * (look.font - 2) / look.font
+    widest = text_width(["100 %"], look) * (look.font - 2) / look.font
+    written = count <= MOST_WRITTEN and room / count >= widest
     step, names = row_axis(count, look, wanted=look.font + (14 if written else 7))
     width = room if look.column else min(max(count, 3) * step * 1.6, room)
     most = 1.0 if written else float(np.ceil(shares.max() * 10) / 10)
@@ -218,7 +219,7 @@ def stability(subject: Subject) -> Chart:
             "rank:O",
             title=within(f"rank by {measure.label}, topics drawn anew", width, look),
             scale=ranks,
-            axis=alt.Axis(labelAngle=0, labelOverlap=False, values=rank_ticks(count, width, look)),
+            axis=alt.Axis(labelAngle=0, labelOverlap="parity", values=rank_ticks(count, width, look)),
         ),
         y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in by_mean], axis=names),
         tooltip=["system:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],
@@ -231,7 +232,9 @@ def stability(subject: Subject) -> Chart:
             legend=_shades(count * step, width, look, labelExpr="format(datum.value * 100, '.0f') + ' %'"),
         )
     )
-    layered = alt.layer(cells, base.mark_text(fontSize=look.font - 2).encode(text="shown:N")) if written else cells
+    # A page that is too narrow for the numbers has the shades alone, and the numbers in its table.
+    numbers = base.transform_filter(f"width / {count} >= {widest}").mark_text(fontSize=look.font - 2)
+    layered = alt.layer(cells, numbers.encode(text="shown:N")) if written else cells
     caption = (
         f"How often each of {plural(count, 'system')} takes each rank by {measure} when {scores.shape[1]:,} topics are "
         f"drawn anew from these, with replacement, {RESAMPLES:,} times."

@@ -179,7 +179,7 @@ def pareto(subject: Subject) -> Chart:
     title = "" if all_named else f"{len(runs)} runs; those on the front{highlighted} are named"
     caption = (
         f"Mean {measure} on {plural(len(results.topics), 'topic')} against {label} of {plural(len(runs), 'system')}, "
-        "with 95 % intervals of the means (t). Steps join the systems that no other beats on both."
+        "with 95% intervals of the means (t). Steps join the systems that no other beats on both."
     )
     caption += "" if all_named else " Of the others those not named are grey."
     made = alt.layer(*layers).properties(width=look.width, height=look.height, title=title)

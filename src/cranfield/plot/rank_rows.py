@@ -64,21 +64,24 @@ def rank_rows(systems: Sequence[Row], joined: Sequence[Row], label: str, look: T
         )
     ]
     if joined:
-        layers += _bars(chart_of(joined), width, lane, step, look)
+        layers += _bars(chart_of(joined), lane, step, look)
     layered = alt.layer(*layers)
     drawn: alt.LayerChart = layered.properties(width=width, height=alt.Step(step)).resolve_scale(x="independent")
     return drawn
 
 
-def _bars(joined: alt.Chart, width: float, lane: float, step: float, look: Theme) -> list[alt.Chart]:
-    """A bar from the first system of each group to its last, with dots on those that belong to it."""
+def _bars(joined: alt.Chart, lane: float, step: float, look: Theme) -> list[alt.Chart]:
+    """A bar from the first system of each group to its last, with dots on those that belong to it.
+
+    They stand beside the plot, also where a narrow page draws it narrower: `width` is what it has there.
+    """
     import altair as alt
 
     members = (
         joined.transform_joinaggregate(members="count()", groupby=["group"])
         .transform_filter("datum.members > 1")
         .transform_window(number="dense_rank()", sort=[alt.SortField("lane")])
-        .transform_calculate(right=f"{width + look.font / 2} + datum.number * {lane}")
+        .transform_calculate(right=f"width + {look.font / 2} + datum.number * {lane}")
         .encode(
             x=alt.X("right:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[0, 1])),
             y=alt.Y("system:N", title=None, sort=alt.EncodingSortField("rank", op="min")),

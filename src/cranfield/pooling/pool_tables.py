@@ -76,7 +76,7 @@ def _left_out_grid(noun: str, contributions: Sequence[Contribution], left_out: S
         for i, run in enumerate(omission.runs):
             first = [brought.name, f"{brought.judged:,}", f"{brought.relevant:,}", f"{brought.only_relevant:,}"]
             row: list[str | Cell] = [*(first if i == 0 else [""] * 4), *([run.run] if noun == "group" else [])]
-            row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+.1%}", str(run.rank)]
+            row += [f"{run.score:.4f}", f"{run.score_without:.4f}", f"{run.loss:+z.1%}", str(run.rank)]
             row.append(Cell(str(run.rank_without), above="↓" if run.drop > 0 else ""))
             rows.append([*row, *(number(tau, ".3f") if i == 0 else "" for tau in (omission.tau, omission.tau_ap))])
     return Grid(header, rows)

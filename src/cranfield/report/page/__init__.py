@@ -121,7 +121,11 @@ def _topics(report: Report, carried: list[Explained]) -> Markup:
         report_tables.topics_grid(report, measure), f"{measure} of {report_tables.which_topics(report)}", "topics"
     )
     left_out = [] if report.texts is None or report.texts.left_out is None else [report.texts.left_out]
-    return Markup.of(table, _paragraphs([_carried(report, carried), *left_out], "reading with-script"))
+    told = "On paper there are the first columns, as many as fit; the page on a screen has all."
+    # Print has eight columns; the script, whose table has other columns, decides for itself.
+    few = "" if len(report.systems) < 7 else None
+    cut = Markup.of(Markup.element("p", told, class_="reading on-paper", id="paper-columns", hidden=few), LINE)
+    return Markup.of(table, cut, _paragraphs([_carried(report, carried), *left_out], "reading with-script"))
 
 
 def _carried(report: Report, carried: list[Explained]) -> str:

@@ -4,6 +4,7 @@ const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
 const drawings = new Map(); // of each figure: its picture, its view, what it was drawn for
 const SMALLEST = 180; // pixels across that a plot can still be read at
 const MANY_SYSTEMS = 20; // of a matrix that takes the whole width
+const WRITTEN = 32; // pixels that a number takes in a cell
 const SHRUNK = 0.85; // to this, letters are still large enough
 
 // --- The specification of a picture for what is chosen
@@ -101,6 +102,17 @@ function squeezed(part, share) {
   }
 }
 
+// A matrix whose cells are as wide as there is room for: numbers in them need some, names that have none are left out.
+function narrowed(spec, width) {
+  const step = Math.min(spec.width.step, Math.max(spec.layer ? WRITTEN : 1, width / pickedByMean().length));
+  spec.width = spec.height = { step };
+  for (const { mark, encoding } of spec.layer ?? [spec]) {
+    for (const channel of ["x", "y"]) encoding[channel].axis.labelOverlap = "parity";
+    encoding.x.axis.labelAngle = -90; // names beside each other need their height alone
+    if (mark.type === "text") mark.fontSize = Math.min(mark.fontSize, step * 0.3);
+  }
+}
+
 function specificationOf(picture, width, dark) {
   const carried = pictures.specs[picture.specs[state.measure]];
   const spec = filled({ ...carried, config: pictures.configs[carried.config] }, dark);
@@ -114,6 +126,7 @@ function specificationOf(picture, width, dark) {
     squeezed(spec, width / spec.width);
     spec.width = width;
   }
+  if (spec.width?.step && width < Infinity) narrowed(spec, width);
   return spec;
 }
 
@@ -258,8 +271,11 @@ function drawPictures() {
 
 // --- Marks: pointed at, walked through by keys, listed
 
-// As tables have it: a p is never nothing.
-const toldValue = (name, value) => (/^adjusted[ _]p$/.test(name) && value === "0.0000" ? "<0.0001" : undrawable(value));
+// As tables have it: a p is never nothing, and nothing has no minus.
+function toldValue(name, value) {
+  if (/^adjusted[ _]p$/.test(name) && value === "0.0000") return "<0.0001";
+  return typeof value === "string" ? undrawable(value).replace(/^−(0\.0+)$/, "+$1") : value;
+}
 const toldBy = (tooltip) => Object.entries(tooltip).map(([name, value]) => `${name}: ${toldValue(name, value)}`).join("\n");
 
 function pointedAt(_, event, item, value) {

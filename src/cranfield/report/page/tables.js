@@ -93,6 +93,8 @@ function sortedTopics() {
   });
 }
 
+const PAPER_COLUMNS = 8; // that print has, as style.css says
+
 function topicsHead(table, columns) {
   const current = state.order.replace(/^-/, "");
   const turned = state.order.startsWith("-");
@@ -136,6 +138,7 @@ function drawTopics() {
   table.caption.replaceChildren(...[`${of.label} of ${counted}`, inviting].filter(Boolean));
   table.closest(".box").setAttribute("aria-label", `${of.label} of topics`);
   table.tHead.replaceChildren(topicsHead(table, columns));
+  byId("paper-columns").hidden = columns.length <= PAPER_COLUMNS;
   const none = html("tr", {}, html("td", { colspan: columns.length },
     `No topic has “${state.filter}” in its id${data.questions ? " or its question" : ""}.`));
   table.tBodies[0].replaceChildren(...(rows.length ? rows : [none]));
