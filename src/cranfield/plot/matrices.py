@@ -219,7 +219,9 @@ def stability(subject: Subject) -> Chart:
             "rank:O",
             title=within(f"rank by {measure.label}, topics drawn anew", width, look),
             scale=ranks,
-            axis=alt.Axis(labelAngle=0, labelOverlap="parity", values=rank_ticks(count, width, look)),
+            axis=alt.Axis(
+                labelAngle=0, labelOverlap="parity", labelSeparation=4, values=rank_ticks(count, width, look)
+            ),
         ),
         y=alt.Y("system:N", title=None, sort=[results.runs[r] for r in by_mean], axis=names),
         tooltip=["system:N", "rank:O", alt.Tooltip("share:Q", format=".1%")],

@@ -4,7 +4,7 @@ const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
 const drawings = new Map(); // of each figure: its picture, its view, what it was drawn for
 const SMALLEST = 180; // pixels across that a plot can still be read at
 const MANY_SYSTEMS = 20; // of a matrix that takes the whole width
-const WRITTEN = 32; // pixels that a number takes in a cell
+const WRITTEN = 30; // pixels of a cell that has room for its number
 const SHRUNK = 0.85; // to this, letters are still large enough
 
 // --- The specification of a picture for what is chosen
@@ -102,10 +102,11 @@ function squeezed(part, share) {
   }
 }
 
-// A matrix whose cells are as wide as there is room for: numbers in them need some, names that have none are left out.
+// A matrix whose cells are as wide as there is room for; numbers and names that have no room in it are left out.
 function narrowed(spec, width) {
-  const step = Math.min(spec.width.step, Math.max(spec.layer ? WRITTEN : 1, width / pickedByMean().length));
+  const step = Math.min(spec.width.step, width / pickedByMean().length);
   spec.width = spec.height = { step };
+  if (spec.layer && step < WRITTEN) spec.layer = spec.layer.filter(({ mark }) => mark.type !== "text");
   for (const { mark, encoding } of spec.layer ?? [spec]) {
     for (const channel of ["x", "y"]) encoding[channel].axis.labelOverlap = "parity";
     encoding.x.axis.labelAngle = -90; // names beside each other need their height alone
