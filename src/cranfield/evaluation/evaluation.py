@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -27,28 +27,6 @@ if TYPE_CHECKING:
     from cranfield.formats.given import Given, GivenRuns
 
 Wanted: TypeAlias = "str | Measure | Iterable[str | Measure]"  # measures, by name or as they are
-
-
-@overload
-def evaluate(qrels: Experiment, runs: Wanted, *, bounds: bool = False) -> Results: ...
-
-
-@overload
-def evaluate(qrels: Experiment, *, measures: Wanted, bounds: bool = False) -> Results: ...
-
-
-@overload
-def evaluate(
-    qrels: Given,
-    runs: GivenRuns,
-    measures: Wanted,
-    *,
-    policy: Policy | None = None,
-    bounds: bool = False,
-    known: Given | None = None,
-    lengths: GivenLengths | None = None,
-    reading: Reading = DEFAULT,
-) -> Results: ...
 
 
 def evaluate(
