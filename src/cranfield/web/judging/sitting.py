@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 from starlette.exceptions import HTTPException
@@ -125,8 +126,8 @@ def asker_of(visit: Visit, topic: int) -> Asker:
 
 def before_me(visit: Visit, topic: TopicHere, count: int = AHEAD) -> list[Leased]:
     """The next pairs, leased."""
-    with visit.store.writing() as connection:
-        return lease(connection, visit.store.clock(), asker_of(visit, topic.id), count)
+    clock, asker = visit.store.clock, asker_of(visit, topic.id)
+    return visit.store.together(lambda connection: lease(connection, clock(), asker, count))
 
 
 def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
@@ -134,8 +135,7 @@ def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
     (`web/review/adjudication.py`): who may judge may not adjudicate."""
     answer = JudgedAnswer()
     for said in judgements:
-        with visit.store.writing() as connection:
-            answer = answer.with_one(_judged(connection, visit, said))
+        answer = answer.with_one(visit.store.together(partial(_judged, visit, said)))
     return answer
 
 
@@ -144,14 +144,18 @@ def judged_and_next(
 ) -> tuple[JudgedAnswer, list[Leased]]:
     """Stores opinions and leases the next pairs. The last opinion and the leases are one transaction, since a disk
     takes as long to make sure of one as of both."""
-    answer = judged(visit, judgements[:-1])
-    with visit.store.writing() as connection:
-        for said in judgements[-1:]:
-            answer = answer.with_one(_judged(connection, visit, said))
-        return answer, lease(connection, visit.store.clock(), asker_of(visit, topic.id), count)
+    clock, asker = visit.store.clock, asker_of(visit, topic.id)
+
+    def last_and_next(connection: Connection) -> tuple[JudgedAnswer, list[Leased]]:
+        last = _judged(visit, judgements[-1], connection) if judgements else JudgedAnswer()
+        return last, lease(connection, clock(), asker, count)
+
+    earlier = judged(visit, judgements[:-1])
+    last, leases = visit.store.together(last_and_next)
+    return earlier.with_one(last), leases
 
 
-def _judged(connection: Connection, visit: Visit, said: NewJudgement) -> JudgedAnswer:
+def _judged(visit: Visit, said: NewJudgement, connection: Connection) -> JudgedAnswer:
     """What came of one judgement. One that is refused has changed nothing."""
     try:
         if is_verdict(connection, visit.person.id, said):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,10 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, unio
 from cranfield.errors import CranfieldError
 from cranfield.formats import read_run
 from cranfield.formats.reading import Reading
-from cranfield.learning import batch_after, is_sample_turn
+from cranfield.learning import TopicLearner, batch_after, is_sample_turn
 from cranfield.learning.recall import sample_draws
 from cranfield.pooling.candidates import Pooled, pooled_runs
+from cranfield.search.tokens import library
 from cranfield.web.feature_files import FeatureFiles
 from cranfield.web.judging.sitting import scale_of
 from cranfield.web.projects.collections import DataFiles
@@ -38,6 +40,7 @@ log = logging.getLogger("cranfield.web")
 MOST_METHODS = 500  # topics whose methods are kept in memory
 AHEAD = 10  # documents that wait at least, beyond those that people have before them
 LARGEST_BATCH = 100
+LONGEST_REST = 0.2  # seconds between two trainings, at most
 SAMPLE, LEARNER = "sample", "learner"
 
 
@@ -59,6 +62,7 @@ class Feeder:
         self._methods: OrderedDict[int, tuple[ProjectOptions, QueueMethod]] = OrderedDict()
         self._pooled: dict[int, tuple[object, Pooled]] = {}
         self._woken: dict[int, None] = {}
+        self._short: set[int] = set()  # of the woken, those in which nothing is left to judge
         self._exhausted: set[int] = set()
         self._change = threading.Condition()
         self._stopping = False
@@ -76,10 +80,11 @@ class Feeder:
         if self._thread is not None:
             self._thread.join()
 
-    def wake(self, topics: Iterable[int]) -> None:
-        """Something was judged in these topics, or they ran out."""
+    def wake(self, topics: Iterable[int], *, ran_out: bool = False) -> None:
+        """Something was judged in these topics; or they ran out, and then they come before others."""
         with self._change:
             self._woken.update(dict.fromkeys(topics))
+            self._short.update(topics if ran_out else ())
             self._change.notify_all()
 
     def settle(self, seconds: float = 60) -> bool:
@@ -92,14 +97,20 @@ class Feeder:
         return topic not in self._exhausted
 
     def _run(self) -> None:
+        try:
+            self._warm()
+        except Exception:  # the first judgement says it again
+            log.exception("what learning needs could not be made ready")
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._stopping or self._woken)
                 if self._stopping:
                     return
-                topic = next(iter(self._woken))
+                topic = next((topic for topic in self._woken if topic in self._short), next(iter(self._woken)))
                 del self._woken[topic]
+                self._short.discard(topic)
                 self._busy = True
+            began = time.monotonic()
             try:
                 self.feed(topic)
             except Exception:  # the queue stays as it is; the next judgement tries again
@@ -107,6 +118,19 @@ class Feeder:
             with self._change:
                 self._busy = False
                 self._change.notify_all()
+                # Half of the time is for the requests alone, unless somebody waits for a document.
+                rest = min(time.monotonic() - began, LONGEST_REST)
+                self._change.wait_for(lambda: self._stopping or self._short, rest)
+
+    def _warm(self) -> None:
+        """Loads what learners need before the first judgement does: it takes seconds in which requests would wait."""
+        with self.store.reading() as connection:
+            rows = connection.execute(select(ProjectRow.collection, ProjectRow.settings, ProjectRow.state)).all()
+        for row in rows:
+            if row.state == "ready" and ProjectOptions.from_json(row.settings).learns:
+                library("sklearn.svm")
+                features = self.features.of(row.collection, self.shelf.of(row.collection))
+                TopicLearner(features, "").best(1)
 
     def feed(self, topic: int) -> int:
         """Learns anew and changes what a topic asks next; how many pairs wait then."""
@@ -119,8 +143,7 @@ class Feeder:
             active = connection.execute(_AT_WORK, {"topic": topic, "now": now}).scalar_one()
         method = self._method(project, known)
         proposed = self._proposed(project, known, method, active)
-        with self.store.writing() as connection:
-            count = _change_queue(connection, known, proposed, project.options)
+        count = self.store.together(lambda connection: _change_queue(connection, known, proposed, project.options))
         (self._exhausted.discard if count else self._exhausted.add)(topic)
         return count
 
