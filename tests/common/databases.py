@@ -56,7 +56,8 @@ class Cluster:
         begin = ("-D", str(self.folder / "data"), "-o", options, "-l", str(self.folder / "log"), "-w", "start")
         for left in reversed(range(100)):
             try:
-                return self.run("pg_ctl", *begin)
+                self.run("pg_ctl", *begin)
+                break
             except subprocess.CalledProcessError:  # processes of one that was killed may be there for a moment more
                 if not left:
                     raise
