@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from cranfield.web.store.tables import LeaseRow, OpinionRow, PairRow, PostponedRow, TopicRow
+from cranfield.web.store.tables import LeaseRow, Number, OpinionRow, PairRow, PostponedRow, TopicRow
 
 DAY = 24 * 60 * 60_000
 REPEAT_AFTER = 30 * 60_000  # a document comes again when this time has gone by,
@@ -80,7 +80,7 @@ class _Turn:
 
 
 # The number of a pair, its document and its group of near-duplicates; and whether it comes again.
-_Found: TypeAlias = tuple[Row[int, str, "int | None"], bool]
+_Found: TypeAlias = tuple[Row[*tuple[Any, ...]], bool]
 
 
 def lease(connection: Connection, now: int, asker: Asker, count: int = 2) -> list[Leased]:
@@ -172,7 +172,7 @@ def _is_reserved(turn: _Turn) -> bool:
     return turn.asker.owned and turn.owner is not None and turn.owner != turn.asker.user
 
 
-_USER, _TOPIC, _NOW = bindparam("user"), bindparam("topic"), bindparam("now")
+_USER, _TOPIC, _NOW = (bindparam(name, type_=Number) for name in ("user", "topic", "now"))
 _PAIR = (PairRow.id, PairRow.document, PairRow.near)
 
 
@@ -209,7 +209,7 @@ def _open(*, reserved: bool) -> Select[int, str, int | None]:
     """Pairs of the topic that have a place left for this person, where one is the owner's or none is."""
     kept: ColumnElement[int] | int = 0
     if reserved:
-        other, held, owner = aliased(OpinionRow), aliased(LeaseRow), bindparam("owner")
+        other, held, owner = aliased(OpinionRow), aliased(LeaseRow), bindparam("owner", type_=Number)
         judged = exists().where(other.pair_id == PairRow.id, other.user_id == owner, other.repeat.is_(False))
         reads = exists().where(held.pair_id == PairRow.id, held.user_id == owner, held.until > _NOW)
         kept = case((or_(judged, reads), 0), else_=1)

@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass, fields
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Boolean, Connection, Row, bindparam, delete, func, insert, select, update
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import DataError
@@ -23,6 +23,7 @@ from cranfield.web.store.tables import (
     EventRow,
     GuidelineRow,
     LeaseRow,
+    Number,
     OpinionRow,
     PairRow,
     PostponedRow,
@@ -237,7 +238,8 @@ def _event(said: NewJudgement, user: int, *, repeat: bool) -> Event:
     return Event(topic=NO_TOPIC, document=str(said.pair), assessor=str(user), repeat=repeat, at=moment(0), **values)
 
 
-_USER, _PAIR, _AGAIN = bindparam("user"), bindparam("pair"), bindparam("again")
+_USER, _PAIR = bindparam("user", type_=Number), bindparam("pair", type_=Number)
+_AGAIN = bindparam("again", type_=Boolean)
 _BY_KEY = select(EventRow).where(EventRow.user_id == _USER, EventRow.key == bindparam("named"))
 _EVENTS = select(EventRow).where(EventRow.pair_id == _PAIR, EventRow.user_id == _USER).order_by(EventRow.id)
 _OPINION_EVENT = (

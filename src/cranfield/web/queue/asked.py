@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, select
 
-from cranfield.web.store.tables import EventRow, LeaseRow, OpinionRow, PairRow, TopicRow, VerdictRow
+from cranfield.web.store.tables import EventRow, LeaseRow, Number, OpinionRow, PairRow, TopicRow, VerdictRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ def asked_topic(connection: Connection, topic: int, threshold: int) -> AskedTopi
 
 
 # Built once: they are run after every judgement.
-_HERE = bindparam("topic")
+_HERE = bindparam("topic", type_=Number)
 _OF_TOPIC = select(PairRow.id).where(PairRow.topic_id == _HERE)
 _TOPIC = select(TopicRow.name, TopicRow.fields).where(TopicRow.id == _HERE)
 _OPINIONS = (

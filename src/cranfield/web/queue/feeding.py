@@ -34,7 +34,7 @@ from cranfield.web.queue.methods import ByReading, ByRuns, QueueMethod
 from cranfield.web.settings import ServerSettings
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.engine import Store
-from cranfield.web.store.tables import EventRow, LeaseRow, PairRow, ProjectRow, RunRow, TopicRow
+from cranfield.web.store.tables import EventRow, LeaseRow, Number, PairRow, ProjectRow, RunRow, TopicRow
 
 log = logging.getLogger("cranfield.web")
 MOST_METHODS = 500  # topics whose methods are kept in memory
@@ -263,7 +263,7 @@ def _row(
 
 
 # Built once: they are run after every judgement.
-_HERE, _PAIR = bindparam("topic"), bindparam("pair")
+_HERE, _PAIR = bindparam("topic", type_=Number), bindparam("pair", type_=Number)
 _PROJECT = (
     select(ProjectRow.id, ProjectRow.collection, ProjectRow.settings, ProjectRow.state)
     .join(TopicRow, TopicRow.project_id == ProjectRow.id)
