@@ -7,6 +7,7 @@ import random
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ from crowds import free_port
 from ponds import pond
 from sites import Site
 
+LONGEST_START = 180  # seconds, on a machine that does much else
 NAMES = ("ann", "bob", "cleo", "dan")
 
 
@@ -35,15 +37,17 @@ def process(
     """`cranfield serve` as a person starts it, waited for."""
     words = [sys.executable, "-m", "cranfield", "serve", str(folder), "--port", str(port), *more]
     words += ["--db", database] if database else []
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as started,
+    ):
         try:
-            for _ in range(600):
-                if answer(port, "GET", "/readyz", trusted=trusted) == (200, b"ready\n"):
-                    break
-                assert started.poll() is None, started.stdout and started.stdout.read()
+            until = time.monotonic() + LONGEST_START
+            while answer(port, "GET", "/readyz", trusted=trusted) != (200, b"ready\n"):
+                if started.poll() is not None or time.monotonic() > until:
+                    errors.seek(0)
+                    pytest.fail(f"the server does not come up: {errors.read()}")
                 time.sleep(0.05)
-            else:
-                pytest.fail("the server does not come up")
             yield started
         finally:
             started.kill()
