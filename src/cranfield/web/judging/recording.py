@@ -151,10 +151,9 @@ def _is_repeat(connection: Connection, user: int, said: NewJudgement) -> bool:
     if said.kind == "adjudicate" or said.anew:
         return False
     if said.kind == "undo":
-        row = connection.execute(_BY_KEY, {"user": user, "named": said.undoes}).first()
-    else:
-        row = connection.execute(_LEASE, {"user": user, "pair": said.pair}).first()
-    return row is not None and row.repeat
+        undone = connection.execute(_BY_KEY, {"user": user, "named": said.undoes}).first()
+        return undone is not None and undone.repeat
+    return bool(connection.execute(_LEASE, {"user": user, "pair": said.pair}).scalar())
 
 
 def _check(
