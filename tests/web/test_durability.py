@@ -119,6 +119,9 @@ def test_a_file_that_may_not_grow_loses_nothing(tmp_path: Path) -> None:
         def limit() -> None:
             resource.prlimit(started.pid, resource.RLIMIT_FSIZE, (8192, unlimited[1]))
 
+        def free() -> None:
+            resource.prlimit(started.pid, resource.RLIMIT_FSIZE, unlimited)
+
         sitting.begin()
-        judge_without_room(sitting, limit, lambda: resource.prlimit(started.pid, resource.RLIMIT_FSIZE, unlimited))
+        judge_without_room(sitting, limit, free)
     sitting.check()

@@ -229,7 +229,8 @@ def _change_queue(
     gone = idle - {document for document, _ in proposed}
     if gone:
         connection.execute(_TAKE_BACK, [{"pair": rows[document].id} for document in gone])
-    place, batch = (1 + max((row[at] for row in rows.values()), default=-1) for at in (_PLACE, _BATCH))
+    place = 1 + max((row.place for row in rows.values()), default=-1)
+    batch = 1 + max((row.batch for row in rows.values()), default=-1)
     moved, taken, fresh = [], [], []
     for offset, (document, source) in enumerate(proposed):
         if document in idle:
@@ -279,7 +280,6 @@ _LOCK_TOPIC = select(TopicRow.id).where(TopicRow.id == _HERE).with_for_update()
 _PAIRS = select(PairRow.id, PairRow.document, PairRow.source, PairRow.place, PairRow.batch).where(
     PairRow.topic_id == _HERE
 )
-_PLACE, _BATCH = 3, 4
 _OF_TOPIC = select(PairRow.id).where(PairRow.topic_id == _HERE)
 _SEEN = union_all(
     select(EventRow.pair_id).where(EventRow.pair_id.in_(_OF_TOPIC)),
