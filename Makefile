@@ -40,10 +40,10 @@ bench: .venv-bench/.installed
 bench-against: .venv-bench/.installed
 	.venv-bench/bin/python bench/against.py $(BASE)
 
-# 200 people judge for ten minutes, on SQLite and on PostgreSQL; and the server is killed 200 times. It takes an hour.
+# 200 people judge for ten minutes, on SQLite and on PostgreSQL; server and database are killed 300 times. It takes hours.
 load: $(VENV)/.test-installed
 	PYTHONPATH=tests/common $(BIN)/python tests/common/crowds.py $(LOAD)
-	CRANFIELD_KILLS=100 CRANFIELD_MACHINE=300 $(BIN)/python -m pytest tests/web/test_serving.py tests/web/test_judging_machine.py
+	CRANFIELD_KILLS=100 CRANFIELD_MACHINE=300 $(BIN)/python -m pytest -rP tests/web/test_durability.py tests/web/test_judging_machine.py
 
 # Do the tests bite? Puts 300 faults into a copy of the code, one at a time, and counts those that a test notices, by area.
 # It takes hours; MUTANTS='--resume' goes on where it ended, MUTANTS='--list-survivors' shows what no test noticed.

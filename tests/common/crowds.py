@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -60,13 +61,17 @@ class Told:
     empty: int = 0
     faults: list[str] = field(default_factory=list)
     megabytes: float = 0.0
+    processor: float = 0.0  # seconds that the server used, its learner among them
+    machine: list[float] = field(default_factory=list)  # how many processes wanted to run, by the minute
 
     def __str__(self) -> str:
         low, high, highest = np.percentile(self.milliseconds, [50, 95, 99])
+        load = f"{min(self.machine):.0f} to {max(self.machine):.0f}" if self.machine else "not known"
         return (
             f"{len(self.milliseconds):,} requests, {self.judged:,} judgements, {len(self.faults)} faults, "
             f"{self.empty} times nothing to judge; p50 {low:.1f} ms, p95 {high:.1f} ms, p99 {highest:.1f} ms, "
-            f"max {max(self.milliseconds):.1f} ms; {self.megabytes:.0f} MB"
+            f"max {max(self.milliseconds):.1f} ms; {self.megabytes:.0f} MB; "
+            f"{1000 * self.processor / len(self.milliseconds):.1f} ms of processor a request; load {load}"
         )
 
 
@@ -186,6 +191,13 @@ class Person:
         return found
 
 
+async def watch(told: Told) -> None:
+    """Notes what else the machine has to do."""
+    while True:
+        told.machine.append(os.getloadavg()[0])
+        await asyncio.sleep(60)
+
+
 def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
     """Lets the crowd judge, and looks at what was stored: nothing lost, nothing doubled, no pair judged too often."""
     people = prepared(settings, crowd)
@@ -197,12 +209,16 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
             Person(settings.port, word, topic, crowd, told, number).sit(until)
             for number, (word, topic) in enumerate(people)
         ]
+        watching = asyncio.create_task(watch(told))
         await asyncio.gather(*sitting)
+        watching.cancel()
 
     with served(settings) as process:
         asyncio.run(judge())
         status = Path(f"/proc/{process.pid}/status").read_text()
         told.megabytes = int(status.split("VmHWM:")[1].split()[0]) / 1024
+        used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        told.processor = (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
     store = open_folder(settings)
     with store.reading() as connection:
         project = connection.execute(select(ProjectRow.id)).scalar_one()
@@ -241,7 +257,7 @@ def main() -> None:
                 address = stack.enter_context(started_cluster()).new_database() if kind == "postgresql" else ""
                 settings = ServerSettings(folder=Path(folder) / "data", database=address, port=free_port())
                 told = crowded(settings, crowd)
-                print(f"{kind}: {told}")
+                print(f"{kind}: {told}", flush=True)
                 for fault in told.faults[:10]:
                     print(f"  {fault}")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -51,9 +53,20 @@ class Cluster:
     def start(self) -> None:
         # Durable, as a user's would be: what tests of faults say must hold there too.
         options = f"-k {self.folder} -c listen_addresses= -c max_connections=60 -c log_min_messages=fatal"
-        self.run(
-            "pg_ctl", "-D", str(self.folder / "data"), "-o", options, "-l", str(self.folder / "log"), "-w", "start"
-        )
+        begin = ("-D", str(self.folder / "data"), "-o", options, "-l", str(self.folder / "log"), "-w", "start")
+        for left in reversed(range(100)):
+            try:
+                self.run("pg_ctl", *begin)
+                break
+            except subprocess.CalledProcessError:  # processes of one that was killed may be there for a moment more
+                if not left:
+                    raise
+                time.sleep(0.1)
+
+    def kill(self) -> None:
+        """As the power does: the first process dies at once, and the others when they notice."""
+        number = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(number, signal.SIGKILL)
 
     def stop(self, mode: str = "fast") -> None:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")

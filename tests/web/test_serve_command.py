@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from test_serving import process
 
 from commands import command_line
 from cranfield.web.serving import open_folder
@@ -19,6 +18,7 @@ from crowds import free_port
 from databases import Cluster
 from needed import needs
 from ponds import pond
+from server_process import process
 from sites import Site, link_of
 
 

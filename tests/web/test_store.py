@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import Connection, event, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from cranfield.errors import DataError, UsageError
@@ -75,6 +77,69 @@ def test_writers_wait_for_each_other(store: Store) -> None:
         thread.join()
     with store.reading() as connection:
         assert connection.execute(select(UserRow.name)).scalar_one() == "80"
+
+
+def user_named(name: str) -> Callable[[Connection], str]:
+    """Adds a person, and gives their name; an empty one is refused."""
+
+    def act(connection: Connection) -> str:
+        connection.execute(insert(UserRow).values(name=name, folded=name, admin=False, created_at=0))
+        if not name:
+            raise DataError("nobody has no name")
+        return name
+
+    return act
+
+
+def all_at_once(store: Store, names: list[str]) -> dict[int, str]:
+    """What came of adding people who all wait while somebody else writes, by their place: a name, or an error."""
+    came: dict[int, str] = {}
+
+    def add(place: int, name: str) -> None:
+        try:
+            came[place] = store.together(user_named(name))
+        except (DataError, DBAPIError) as error:
+            came[place] = type(error).__name__
+
+    threads = [threading.Thread(target=add, args=named) for named in enumerate(names)]
+    with store.writing():
+        for thread in threads:
+            thread.start()
+            while store.dialect == "sqlite" and len(store._waiting) <= threads.index(thread):
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    return came
+
+
+def test_who_writes_at_once_shares_a_commit_and_fails_alone(store: Store) -> None:
+    commits: list[object] = []
+    event.listen(store._writer, "commit", commits.append)
+    came = all_at_once(store, ["ann", "", "bob", "ann", "cleo"])
+    assert sorted(came.values()) == ["DataError", "IntegrityError", "ann", "bob", "cleo"]
+    with store.reading() as connection:
+        assert set(connection.execute(select(UserRow.name)).scalars()) == {"ann", "bob", "cleo"}
+    if store.dialect == "sqlite":
+        assert len(commits) == 2  # of the one who wrote before them, and of all five
+
+
+def test_when_the_shared_commit_fails_nobody_is_told_that_it_was_stored(tmp_path: Path) -> None:
+    store = open_folder(ServerSettings(folder=tmp_path / "data"))
+    failing = [True]
+
+    def fail(connection: Connection) -> None:
+        if failing:
+            connection.exec_driver_sql("what no database understands")
+
+    event.listen(store._writer, "commit", fail)
+    for name in ("ann", "bob"):
+        with pytest.raises(DBAPIError):
+            store.together(user_named(name))
+    failing.clear()
+    assert store.together(user_named("cleo")) == "cleo"
+    with store.reading() as connection:
+        assert set(connection.execute(select(UserRow.name)).scalars()) == {"cleo"}
+    store.close()
 
 
 @pytest.mark.parametrize("act", ["UPDATE audit SET what = 'x'", "DELETE FROM audit"])

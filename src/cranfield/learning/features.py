@@ -62,6 +62,11 @@ class Features:
         return {id: number for number, id in enumerate(self.ids)}
 
     @cached_property
+    def numbers(self) -> Integers:
+        """The numbers of all documents."""
+        return np.arange(len(self.ids))
+
+    @cached_property
     def matrix(self) -> csr_matrix:
         """matrix[document, column], on the arrays as they are: nothing is copied."""
         from scipy.sparse import csr_matrix

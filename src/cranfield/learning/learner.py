@@ -150,7 +150,7 @@ class TopicLearner:
 
     def _score(self, weights: Weights | None) -> None:
         count = len(self.features) if self._among is None else len(self._among)
-        numbers = np.arange(len(self.features)) if self._among is None else self._among
+        numbers = self.features.numbers if self._among is None else self._among
         self._by_lot = weights is None
         if weights is None:
             rng = np.random.default_rng([self.seed, self._key])

@@ -10,7 +10,7 @@ which gives an exact interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -110,8 +110,14 @@ def sample_order(documents: Sequence[str], topic: str, seed: int = 0) -> list[st
     >>> sorted(sample_order(["d1", "d2"], "q1", seed=7))
     ['d1', 'd2']
     """
+    return list(sample_draws(documents, topic, seed))
+
+
+def sample_draws(documents: Sequence[str], topic: str, seed: int = 0) -> Iterator[str]:
+    """The documents of `sample_order` one after another, for those who need the first few of very many."""
     rng = np.random.default_rng([seed, crc32(topic.encode("utf-8", "surrogateescape")), len(documents)])
-    return [documents[number] for number in rng.permutation(len(documents)).tolist()]
+    for number in rng.permutation(len(documents)):
+        yield documents[number]
 
 
 def is_sample_turn(judged: int, share: float = SHARE) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, bindparam, select
 from starlette.exceptions import HTTPException
 
 from cranfield.web.accounts.people import UserAccount
@@ -119,19 +119,8 @@ def _by_session(request: Request, store: Store) -> Visit:
 
 def _session_row(connection: Connection, now: int, word: str, slug: str | None) -> Any:
     """Session, person, project and role in one question to the database."""
-    asked = (
-        select(SessionRow.used_at, UserRow.id.label("user_id"), UserRow.name, UserRow.admin, *_PLACE)
-        .join(UserRow, UserRow.id == SessionRow.user_id)
-        .outerjoin(ProjectRow, ProjectRow.slug == (slug or ""))
-        .outerjoin(MemberRow, and_(MemberRow.project_id == ProjectRow.id, MemberRow.user_id == UserRow.id))
-        .where(
-            SessionRow.digest == digest(word),
-            SessionRow.until > now,
-            SessionRow.used_at > now - IDLE,
-            UserRow.disabled_at.is_(None),
-        )
-    )
-    return connection.execute(asked).first()
+    known = {"word": digest(word), "slug": slug or "", "now": now, "idle": now - IDLE}
+    return connection.execute(_BY_WORD, known).first()
 
 
 _PLACE = (
@@ -144,6 +133,24 @@ _PLACE = (
     ProjectRow.reason,
     MemberRow.role,
     MemberRow.pseudonym,
+)
+# Built once: to build a statement costs more than to run it, and these are run for every request.
+_BY_WORD = (
+    select(SessionRow.used_at, UserRow.id.label("user_id"), UserRow.name, UserRow.admin, *_PLACE)
+    .join(UserRow, UserRow.id == SessionRow.user_id)
+    .outerjoin(ProjectRow, ProjectRow.slug == bindparam("slug"))
+    .outerjoin(MemberRow, and_(MemberRow.project_id == ProjectRow.id, MemberRow.user_id == UserRow.id))
+    .where(
+        SessionRow.digest == bindparam("word"),
+        SessionRow.until > bindparam("now"),
+        SessionRow.used_at > bindparam("idle"),
+        UserRow.disabled_at.is_(None),
+    )
+)
+_OF_MEMBER = (
+    select(*_PLACE)
+    .join(MemberRow, and_(MemberRow.project_id == ProjectRow.id, MemberRow.user_id == bindparam("user")))
+    .where(ProjectRow.slug == bindparam("slug"))
 )
 
 
@@ -173,12 +180,7 @@ def _by_token(request: Request, store: Store, scopes: tuple[str, ...]) -> Visit:
         known = bearer(connection, now, shown.strip())
         if known is None:
             return Visit(store=store)
-        asked = (
-            select(*_PLACE)
-            .join(MemberRow, and_(MemberRow.project_id == ProjectRow.id, MemberRow.user_id == known.account.id))
-            .where(ProjectRow.slug == (slug or ""))
-        )
-        place = _place(connection.execute(asked).first())
+        place = _place(connection.execute(_OF_MEMBER, {"user": known.account.id, "slug": slug or ""}).first())
     if known.stale:
         with store.writing() as connection:
             note_token(connection, now, known.public)

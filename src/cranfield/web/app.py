@@ -163,9 +163,16 @@ async def _faulty(request: Request, error: Exception) -> Response:
     return response
 
 
+DISK_FULL = "53100"  # as PostgreSQL calls it
+FULL = "the disk of the server is full: this was not stored, and what was stored before is safe; try again later"
+
+
 async def _unavailable(request: Request, error: Exception) -> Response:
     log.error("the database failed: %s", type(error).__name__, exc_info=error)
-    response = told(request, 503, "the database does not answer; nothing was lost: try again in a moment")
+    assert isinstance(error, DBAPIError)
+    full = "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == DISK_FULL
+    words = FULL if full else "the database does not answer; nothing was lost: try again in a moment"
+    response = told(request, 503, words)
     response.headers["retry-after"] = "2"
     return response
 

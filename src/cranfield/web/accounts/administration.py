@@ -44,7 +44,7 @@ def disable(store: Store, by: int, user: int) -> str:
     now = store.clock()
     with store.writing() as connection:
         name = _locked_name(connection, user)
-        _keep_an_admin(connection, user, f"'{name}' is the last admin: make another one first")
+        _keep_an_admin(connection, user, name)
         connection.execute(update(UserRow).where(UserRow.id == user).values(disabled_at=now))
         end_sessions(connection, user)
         ended = end_links_by(connection, user)
@@ -60,33 +60,28 @@ def disable(store: Store, by: int, user: int) -> str:
 
 def enable(store: Store, by: int, user: int) -> str:
     """Lets a person in again, by the password they had."""
-    now = store.clock()
-    with store.writing() as connection:
-        name = _locked_name(connection, user)
-        connection.execute(update(UserRow).where(UserRow.id == user).values(disabled_at=None))
-        note(connection, now, "account enabled", user=by, account=user)
-    return f"{name} can sign in again."
+    return f"{_changed(store, by, user, 'account enabled', disabled_at=None)} can sign in again."
 
 
 def make_admin(store: Store, by: int, user: int) -> str:
     """Makes somebody an admin of the server."""
-    now = store.clock()
-    with store.writing() as connection:
-        name = _locked_name(connection, user)
-        connection.execute(update(UserRow).where(UserRow.id == user).values(admin=True))
-        note(connection, now, "admin made", user=by, account=user)
-    return f"{name} is an admin now."
+    return f"{_changed(store, by, user, 'admin made', admin=True)} is an admin now."
 
 
 def unmake_admin(store: Store, by: int, user: int) -> str:
     """Takes that away again, but from the last one."""
-    now = store.clock()
+    return f"{_changed(store, by, user, 'admin unmade', admin=False)} is no admin any more."
+
+
+def _changed(store: Store, by: int, user: int, what: str, **values: bool | None) -> str:
+    """Changes an account, and notes `what` was done; its name."""
     with store.writing() as connection:
         name = _locked_name(connection, user)
-        _keep_an_admin(connection, user, f"'{name}' is the last admin: make another one first")
-        connection.execute(update(UserRow).where(UserRow.id == user).values(admin=False))
-        note(connection, now, "admin unmade", user=by, account=user)
-    return f"{name} is no admin any more."
+        if values.get("admin") is False:
+            _keep_an_admin(connection, user, name)
+        connection.execute(update(UserRow).where(UserRow.id == user).values(**values))
+        note(connection, store.clock(), what, user=by, account=user)
+    return name
 
 
 def reset_word(store: Store, by: int, user: int) -> str:
@@ -111,10 +106,10 @@ def _locked_name(connection: Connection, user: int) -> str:
     return str(name)
 
 
-def _keep_an_admin(connection: Connection, user: int, words: str) -> None:
+def _keep_an_admin(connection: Connection, user: int, name: str) -> None:
     able = set(connection.execute(select(UserRow.id).where(UserRow.admin, UserRow.disabled_at.is_(None))).scalars())
     if able == {user}:
-        raise DataError(words)
+        raise DataError(f"'{name}' is the last admin: make another one first")
 
 
 def _projects_without_owner(connection: Connection, user: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from cranfield.errors import DataError
 from cranfield.web.accounts.people import UserAccount
@@ -73,19 +73,24 @@ def bearer(connection: Connection, now: int, shown: str) -> Bearer | None:
     public, _, secret = rest.partition("_")
     if prefix != PREFIX or not secret:
         return None
-    asked = (
-        select(TokenRow.digest, TokenRow.scopes, TokenRow.used_at, UserRow.id, UserRow.name, UserRow.admin)
-        .join(UserRow, UserRow.id == TokenRow.user_id)
-        .where(
-            TokenRow.public == public, TokenRow.until > now, TokenRow.ended_at.is_(None), UserRow.disabled_at.is_(None)
-        )
-    )
-    row = connection.execute(asked).first()
+    row = connection.execute(_BY_NAME, {"public": public, "now": now}).first()
     if row is None or not hmac.compare_digest(row.digest, digest(secret)):
         return None
     account = UserAccount(id=row.id, name=row.name, admin=row.admin)
     stale = row.used_at is None or is_stale(row.used_at, now)
     return Bearer(account=account, scopes=frozenset(row.scopes), public=public, stale=stale)
+
+
+_BY_NAME = (  # built once: it is run for every request
+    select(TokenRow.digest, TokenRow.scopes, TokenRow.used_at, UserRow.id, UserRow.name, UserRow.admin)
+    .join(UserRow, UserRow.id == TokenRow.user_id)
+    .where(
+        TokenRow.public == bindparam("public"),
+        TokenRow.until > bindparam("now"),
+        TokenRow.ended_at.is_(None),
+        UserRow.disabled_at.is_(None),
+    )
+)
 
 
 def note_token(connection: Connection, now: int, public: str) -> None:

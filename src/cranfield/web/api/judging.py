@@ -141,7 +141,7 @@ def lease_documents(request: Request, visit: Visiting, topic: int, wanted: Lease
         here = topic_here(connection, visit, topic)
     rows = before_me(visit, here, wanted.count)
     if len(rows) < wanted.count:
-        request.app.state.feeder.wake([topic])
+        request.app.state.feeder.wake([topic], ran_out=True)
     return [Lease(pair=row.pair, document=row.document, until=row.until) for row in rows]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import Request, Response
 from pydantic import BaseModel
 
@@ -15,18 +13,6 @@ from cranfield.web.review.releases import Version, file_of, make_release, previe
 from cranfield.web.routes import Visiting, api_router, needs
 
 router = api_router()
-
-
-class ReleasedVersion(BaseModel):
-    """A release: what it is known by, how it was made, and the digests of its files."""
-
-    version: int
-    digest: str
-    policy: str
-    at: int
-    by: str
-    summary: dict[str, Any]
-    files: dict[str, str]
 
 
 class ReleaseRequest(BaseModel):
@@ -83,19 +69,19 @@ class ReleasePreview(BaseModel):
 
 @router.get("/projects/{project}/releases")
 @needs(Permission.VIEW)
-def releases(visit: Visiting) -> list[ReleasedVersion]:
+def releases(visit: Visiting) -> list[Version]:
     """All versions, the newest first."""
     with visit.store.reading() as connection:
-        return [_told(each) for each in versions(connection, visit.here.id)]
+        return versions(connection, visit.here.id)
 
 
 @router.post("/projects/{project}/releases", status_code=201)
 @needs(Permission.OWN)
-def release(request: Request, response: Response, visit: Visiting, asked: ReleaseRequest) -> ReleasedVersion:
+def release(request: Request, response: Response, visit: Visiting, asked: ReleaseRequest) -> Version:
     """Makes a release. If the last one is the same it is that one, with 200 instead of 201."""
     made, new = make_release(visit, request.app.state.settings.folder, asked.policy)
     response.status_code = 201 if new else 200
-    return _told(made)
+    return made
 
 
 @router.get("/projects/{project}/releases/preview")
@@ -127,9 +113,9 @@ def release_preview(request: Request, visit: Visiting, policy: ReleasePolicy = "
 
 @router.get("/projects/{project}/releases/{version}")
 @needs(Permission.VIEW)
-def one_release(visit: Visiting, version: int) -> ReleasedVersion:
+def one_release(visit: Visiting, version: int) -> Version:
     """One version."""
-    return _told(version_of(visit, version))
+    return version_of(visit, version)
 
 
 @router.get("/projects/{project}/releases/{version}/qrels", response_class=Response)
@@ -170,7 +156,3 @@ def events(request: Request, visit: Visiting, version: int) -> Response:
 def _file(request: Request, visit: Visiting, version: int, name: str, *, packed: bool = False) -> Response:
     content = file_of(visit, request.app.state.settings.folder, version, name)
     return download(content, f"{visit.here.slug}-{version}-{name}", packed=packed)
-
-
-def _told(known: Version) -> ReleasedVersion:
-    return ReleasedVersion(**vars(known))

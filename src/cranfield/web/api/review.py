@@ -1,4 +1,4 @@
-"""Agreement, adjudication and own judgements for programs."""
+"""Agreement, adjudication and own judgements for programs: the records of `web/review` as they are."""
 
 from __future__ import annotations
 
@@ -12,62 +12,30 @@ from cranfield.web.accounts.roles import Permission
 from cranfield.web.api.judging import LARGEST, Document
 from cranfield.web.judging.recording import NewJudgement
 from cranfield.web.judging.sitting import topic_here
-from cranfield.web.review.adjudication import case_of, decide, late_opinions, queue, text_of
-from cranfield.web.review.agreement import agreement_of, system_orders
-from cranfield.web.review.history import own_opinions
+from cranfield.web.review.adjudication import (
+    Contested,
+    LateOpinion,
+    NewVerdict,
+    Voice,
+    case_of,
+    decide,
+    late_opinions,
+    queue,
+    text_of,
+)
+from cranfield.web.review.agreement import (
+    SystemOrders,
+    Told,
+    ToldDisagreement,
+    ToldSelf,
+    ToldTopic,
+    agreement_of,
+    system_orders,
+)
+from cranfield.web.review.history import OwnOpinion, own_opinions
 from cranfield.web.routes import Visiting, api_router, needs
 
 router = api_router()
-
-
-class ToldCoefficient(BaseModel):
-    """An agreement between assessors and the documents it rests on; no value on too few."""
-
-    name: str
-    assessors: list[str]
-    documents: int
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class ToldTopicAgreement(BaseModel):
-    """A topic: documents that several judged, those on which all of these agree, and alpha; none on too few."""
-
-    topic: str
-    documents: int
-    agreed: int
-    alpha: float | None
-
-
-class DisagreementOnPair(BaseModel):
-    """A pair on which grades differ."""
-
-    pair: int
-    topic: str
-    document: str
-    steps: int
-    crosses: bool
-    grades: list[tuple[str, int]]
-    settled: bool
-
-
-class SelfAgreement(BaseModel):
-    """Documents that somebody judged twice without being told."""
-
-    assessor: str
-    pairs: int
-    same_grade: int
-    same_relevance: int
-    kappa: float | None
-
-
-class Orders(BaseModel):
-    """Whether another assessor would put the systems in another order."""
-
-    summary: str
-    rows: list[tuple[str, str, float | None]]
-    notes: list[str]
 
 
 class AgreementAnswer(BaseModel):
@@ -77,68 +45,20 @@ class AgreementAnswer(BaseModel):
     assessors: list[str]
     shared: int
     agreed: int
-    coefficients: list[ToldCoefficient]
-    topics: list[ToldTopicAgreement]
+    coefficients: list[Told]
+    topics: list[ToldTopic]
     table: list[list[int]]
-    disagreements: list[DisagreementOnPair]
-    selves: list[SelfAgreement]
+    disagreements: list[ToldDisagreement]
+    selves: list[ToldSelf]
     notes: list[str]
-    orders: Orders | None = None
-
-
-class ContestedPair(BaseModel):
-    """A pair that somebody must decide."""
-
-    pair: int
-    topic: str
-    document: str
-    steps: int
-    crosses: bool
-    opinions: int
-    cannot: int
-    mine: bool
-
-
-class OpinionAfterVerdict(BaseModel):
-    """An opinion that came after the verdict on its pair."""
-
-    pair: int
-    topic: str
-    document: str
-    assessor: str
-    grade: int | None
-    verdict: int | None
-    at: int
+    orders: SystemOrders | None = None
 
 
 class AdjudicationQueue(BaseModel):
     """What is to be decided, and what was said after a verdict."""
 
-    contested: list[ContestedPair]
-    late: list[OpinionAfterVerdict]
-
-
-class VoiceOnPair(BaseModel):
-    """What somebody said of a pair."""
-
-    assessor: str
-    kind: str
-    grade: int | None
-    reason: str | None
-    note: str
-    at: int
-    late: bool
-
-
-class VerdictOnPair(BaseModel):
-    """What holds for a pair."""
-
-    assessor: str
-    grade: int | None
-    reason: str | None
-    note: str
-    at: int
-    key: str | None
+    contested: list[Contested]
+    late: list[LateOpinion]
 
 
 class CaseAnswer(BaseModel):
@@ -148,8 +68,8 @@ class CaseAnswer(BaseModel):
     topic: str
     fields: list[tuple[str, str]]
     document: Document
-    opinions: list[VoiceOnPair]
-    verdict: VerdictOnPair | None
+    opinions: list[Voice]
+    verdict: NewVerdict | None
     seen: int
     why_not: str
     remark: str
@@ -174,19 +94,6 @@ class Stored(BaseModel):
     saved: str
 
 
-class OwnJudgement(BaseModel):
-    """What the token's owner thinks of a document; `key` undoes it."""
-
-    pair: int
-    document: str
-    kind: str
-    grade: int | None
-    reason: str | None
-    note: str
-    at: int
-    key: str
-
-
 @router.get("/projects/{project}/agreement")
 @needs(Permission.ADJUDICATE)
 def agreement(request: Request, visit: Visiting, systems: bool = False) -> AgreementAnswer:
@@ -194,10 +101,7 @@ def agreement(request: Request, visit: Visiting, systems: bool = False) -> Agree
     kept = request.app.state.kept
     found = agreement_of(kept, visit.store, visit.here.id)
     orders = system_orders(kept, visit.store, visit.here.id, request.app.state.settings.folder) if systems else None
-    parts: dict[str, Any] = {name: value for name, value in vars(found).items() if name != "scale"}
-    for name in ("coefficients", "topics", "disagreements", "selves"):
-        parts[name] = [vars(each) for each in parts[name]]
-    return AgreementAnswer.model_validate({**parts, "orders": None if orders is None else vars(orders)})
+    return AgreementAnswer.model_validate({**vars(found), "orders": orders})
 
 
 @router.get("/projects/{project}/adjudications")
@@ -207,10 +111,7 @@ def adjudications(visit: Visiting) -> AdjudicationQueue:
     with visit.store.reading() as connection:
         contested = queue(connection, visit.here.id, visit.person.id)
         late = late_opinions(connection, visit.here.id)
-    return AdjudicationQueue(
-        contested=[ContestedPair(**vars(each)) for each in contested],
-        late=[OpinionAfterVerdict(**vars(each)) for each in late],
-    )
+    return AdjudicationQueue(contested=contested, late=late)
 
 
 @router.get("/projects/{project}/adjudications/{pair}")
@@ -225,8 +126,8 @@ def adjudication(request: Request, visit: Visiting, pair: int) -> CaseAnswer:
         topic=here.topic.name,
         fields=list(here.topic.fields),
         document=Document(id=document.id, title=document.title, text=document.text, html=document.html),
-        opinions=[VoiceOnPair(**vars(voice)) for voice in here.opinions],
-        verdict=None if here.verdict is None else VerdictOnPair(**vars(here.verdict)),
+        opinions=list(here.opinions),
+        verdict=here.verdict,
         seen=here.seen,
         why_not=here.why_not,
         remark=here.remark,
@@ -245,9 +146,8 @@ def adjudicate(visit: Visiting, said: SaidVerdict) -> Stored:
 
 @router.get("/projects/{project}/topics/{topic}/mine")
 @needs(Permission.JUDGE)
-def mine(visit: Visiting, topic: int) -> list[OwnJudgement]:
+def mine(visit: Visiting, topic: int) -> list[OwnOpinion]:
     """What the token's owner thinks of the documents of a topic; `judgements` changes it."""
     with visit.store.reading() as connection:
         topic_here(connection, visit, topic)
-        opinions = own_opinions(connection, visit.here.id, visit.person.id, topic)
-    return [OwnJudgement(**vars(opinion)) for opinion in opinions]
+        return own_opinions(connection, visit.here.id, visit.person.id, topic)

@@ -4,18 +4,23 @@ A lease keeps one place of a pair for one person. It ends with time, and then an
 stays for a day, so that a judgement that comes late is taken all the same, as an opinion more than was wanted, and
 never lost. Order: what was before them and is still theirs, calibration documents of the topic, now and then a
 document they judged before (blind), the queue, and at last what they put off.
+
+To build a statement costs far more than to run it: all are built once, with places for who asks, of what and when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Row,
     Select,
     and_,
+    bindparam,
     case,
     delete,
     exists,
@@ -27,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from cranfield.web.store.tables import LeaseRow, OpinionRow, PairRow, PostponedRow, TopicRow
+from cranfield.web.store.tables import LeaseRow, Number, OpinionRow, PairRow, PostponedRow, TopicRow
 
 DAY = 24 * 60 * 60_000
 REPEAT_AFTER = 30 * 60_000  # a document comes again when this time has gone by,
@@ -59,26 +64,47 @@ class Leased:
     near: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """Somebody asks, at a time, for so many pairs of a topic that belongs to somebody (or to nobody)."""
+
+    asker: Asker
+    now: int
+    owner: int | None
+    count: int
+
+    @property
+    def parameters(self) -> dict[str, int | None]:
+        asker = self.asker
+        return {"user": asker.user, "topic": asker.topic, "now": self.now, "owner": self.owner, "count": self.count}
+
+
+# The number of a pair, its document and its group of near-duplicates; and whether it comes again.
+_Found: TypeAlias = tuple[Row[*tuple[Any, ...]], bool]
+
+
 def lease(connection: Connection, now: int, asker: Asker, count: int = 2) -> list[Leased]:
     """The next pairs for somebody, at most `count`; fewer where fewer are left."""
-    topic = connection.execute(
-        select(TopicRow.id, TopicRow.owner_id).where(TopicRow.id == asker.topic).with_for_update()
-    ).one()
+    owner = connection.execute(_LOCK_TOPIC, {"topic": asker.topic}).one().owner_id
     kept = _kept(connection, now, asker)[:count]
-    _renew(connection, now, asker, kept)
-    fresh: list[tuple[int, bool]] = []
-    for source in (_calibration, _repeat, _queued, _postponed):
-        if len(kept) + len(fresh) < count:
-            left = count - len(kept) - len(fresh)
-            fresh += source(connection, now, asker, topic.owner_id, left)
     until = now + asker.lease_ms
+    if kept:
+        own = {"user": asker.user, "end": until}
+        connection.execute(_RENEW, [own | {"pair": row.id, "again": repeat} for row, repeat in kept])
+    fresh: list[_Found] = []
+    for source in (_calibration, _repeat, _queued, _postponed):
+        if (left := count - len(kept) - len(fresh)) > 0:
+            fresh += source(connection, _Turn(asker=asker, now=now, owner=owner, count=left))
     if fresh:
         rows = [
-            {"pair_id": pair, "user_id": asker.user, "repeat": repeat, "until": until, "shown_at": now + place}
-            for place, (pair, repeat) in enumerate(fresh)  # when they ask again, the order is the same
+            {"pair_id": row.id, "user_id": asker.user, "repeat": repeat, "until": until, "shown_at": now + place}
+            for place, (row, repeat) in enumerate(fresh)  # when they ask again, the order is the same
         ]
-        connection.execute(insert(LeaseRow), rows)
-    return _described(connection, asker, [*kept, *fresh], until)
+        connection.execute(_GIVE, rows)
+    return [
+        Leased(pair=row.id, topic=asker.topic, document=row.document, repeat=repeat, until=until, near=row.near)
+        for row, repeat in [*kept, *fresh]
+    ]
 
 
 def give_back(connection: Connection, user: int, topic: int) -> int:
@@ -94,150 +120,160 @@ def renew(connection: Connection, now: int, user: int, pairs: Sequence[int], lea
     return connection.execute(update(LeaseRow).where(mine).values(until=now + lease_ms)).rowcount
 
 
-def _kept(connection: Connection, now: int, asker: Asker) -> list[tuple[int, bool]]:
+def _kept(connection: Connection, now: int, asker: Asker) -> list[_Found]:
     """What was given to them before and is theirs still, or again: the first given first. Old rows go."""
-    connection.execute(delete(LeaseRow).where(LeaseRow.user_id == asker.user, LeaseRow.until < now - DAY))
-    free = or_(
-        LeaseRow.until > now,
-        LeaseRow.repeat.is_(True),
-        PairRow.source == "calibration",
-        _taken(now, asker.user) < PairRow.wanted,
-    )
-    asked = (
-        select(LeaseRow.pair_id, LeaseRow.repeat)
-        .join(PairRow, PairRow.id == LeaseRow.pair_id)
-        .where(LeaseRow.user_id == asker.user, PairRow.topic_id == asker.topic, free)
-        .order_by(LeaseRow.shown_at, PairRow.place, PairRow.id)
-    )
-    return [(row.pair_id, row.repeat) for row in connection.execute(asked)]
+    connection.execute(_FORGET, {"user": asker.user, "old": now - DAY})
+    rows = connection.execute(_KEPT, {"user": asker.user, "topic": asker.topic, "now": now})
+    return [(row, row.repeat) for row in rows]
 
 
-def _renew(connection: Connection, now: int, asker: Asker, kept: Sequence[tuple[int, bool]]) -> None:
-    for pair, repeat in kept:
-        mine = (LeaseRow.user_id == asker.user) & (LeaseRow.pair_id == pair) & (LeaseRow.repeat == repeat)
-        connection.execute(update(LeaseRow).where(mine).values(until=now + asker.lease_ms))
-
-
-def _calibration(
-    connection: Connection, now: int, asker: Asker, owner: int | None, count: int
-) -> list[tuple[int, bool]]:
+def _calibration(connection: Connection, turn: _Turn) -> list[_Found]:
     """Documents that everybody judges first."""
-    asked = (
-        select(PairRow.id)
-        .where(
-            PairRow.topic_id == asker.topic,
-            PairRow.source == "calibration",
-            ~_judged_by(asker.user),
-            ~_before(asker.user),
-        )
-        .order_by(PairRow.place, PairRow.id)
-        .limit(count)
-    )
-    return [(row.id, False) for row in connection.execute(asked)]
+    return [(row, False) for row in connection.execute(_CALIBRATION, turn.parameters)]
 
 
-def _queued(connection: Connection, now: int, asker: Asker, owner: int | None, count: int) -> list[tuple[int, bool]]:
+def _queued(connection: Connection, turn: _Turn) -> list[_Found]:
     """The queue: pairs with a place left."""
-    asked = _open(now, asker, owner).where(~_put_off(asker.user))
-    asked = asked.order_by(PairRow.place, PairRow.id).limit(count)
-    return [(row.id, False) for row in connection.execute(asked)]
+    return [(row, False) for row in connection.execute(_QUEUED[_is_reserved(turn)], turn.parameters)]
 
 
-def _postponed(connection: Connection, now: int, asker: Asker, owner: int | None, count: int) -> list[tuple[int, bool]]:
+def _postponed(connection: Connection, turn: _Turn) -> list[_Found]:
     """What they put off, when nothing else is left; the first put off first. What they judged before was a repeat."""
-    put_off = and_(PostponedRow.pair_id == PairRow.id, PostponedRow.user_id == asker.user)
-    asked = _open(now, asker, owner).join(PostponedRow, put_off).add_columns(PostponedRow.at)
-    held = aliased(LeaseRow)
-    before_them = exists().where(held.pair_id == PairRow.id, held.user_id == asker.user)
-    again = select(PairRow.id, PostponedRow.at).join(PostponedRow, put_off)
-    again = again.where(PairRow.topic_id == asker.topic, _judged_by(asker.user), ~before_them)
-    rows = [(row.at, row.id, False) for row in connection.execute(asked)]
-    rows += [(row.at, row.id, True) for row in connection.execute(again)]
-    return [(pair, repeat) for _, pair, repeat in sorted(rows)[:count]]
+    first = connection.execute(_PUT_OFF[_is_reserved(turn)], turn.parameters)
+    again = connection.execute(_PUT_OFF_AGAIN, turn.parameters)
+    rows = [(row, False) for row in first] + [(row, True) for row in again]
+    return sorted(rows, key=lambda found: (found[0].at, found[0].id, found[1]))[: turn.count]
 
 
-def _repeat(connection: Connection, now: int, asker: Asker, owner: int | None, count: int) -> list[tuple[int, bool]]:
+def _repeat(connection: Connection, turn: _Turn) -> list[_Found]:
     """A document that they judged long enough ago, if one is due: one in every 1/share."""
-    if asker.repeats <= 0:
+    share = turn.asker.repeats
+    if share <= 0:
         return []
-    mine = select(OpinionRow.pair_id, OpinionRow.repeat, OpinionRow.at).join(PairRow, PairRow.id == OpinionRow.pair_id)
-    mine = mine.where(OpinionRow.user_id == asker.user, PairRow.topic_id == asker.topic, ~_put_off(asker.user))
-    rows = connection.execute(mine.order_by(OpinionRow.at, OpinionRow.pair_id)).all()
+    rows = connection.execute(_JUDGED, turn.parameters).all()
     first = [row for row in rows if not row.repeat]
-    again = {row.pair_id for row in rows if row.repeat}
-    if len(again) + 1 > asker.repeats * len(first):
+    again = {row.id for row in rows if row.repeat}
+    if len(again) + 1 > share * len(first):
         return []
-    under_way = select(LeaseRow.pair_id).where(LeaseRow.user_id == asker.user, LeaseRow.repeat.is_(True))
-    if connection.execute(under_way).first() is not None:
+    if connection.execute(_REPEATS_HELD, turn.parameters).first() is not None:
         return []
     far = len(first) - REPEAT_DOCUMENTS
     due = [
-        row.pair_id
+        row
         for place, row in enumerate(first)
-        if row.pair_id not in again and (place < far or now - row.at >= REPEAT_AFTER) and place < len(first) - RECENT
+        if row.id not in again and (place < far or turn.now - row.at >= REPEAT_AFTER) and place < len(first) - RECENT
     ]
     # Which one comes cannot be told from outside, and is the same for the same judgements.
     return [(due[len(first) * 7919 % len(due)], True)] if due else []
 
 
-def _open(now: int, asker: Asker, owner: int | None) -> Select[int]:
-    """Pairs of the topic that have a place left for this person."""
-    reserved: ColumnElement[int] | int = 0
-    if asker.owned and owner is not None and owner != asker.user:
-        other = aliased(OpinionRow)
-        held = aliased(LeaseRow)
-        judged = exists().where(other.pair_id == PairRow.id, other.user_id == owner, other.repeat.is_(False))
-        reads = exists().where(held.pair_id == PairRow.id, held.user_id == owner, held.until > now)
-        reserved = case((or_(judged, reads), 0), else_=1)  # one place is the owner's
-    return select(PairRow.id).where(
-        PairRow.topic_id == asker.topic,
-        PairRow.opinions < PairRow.wanted,
-        ~_judged_by(asker.user),
-        ~_before(asker.user),
-        _taken(now, asker.user) + reserved < PairRow.wanted,
-    )
+def _is_reserved(turn: _Turn) -> bool:
+    """Whether one place of every pair is for somebody else, whose topic it is."""
+    return turn.asker.owned and turn.owner is not None and turn.owner != turn.asker.user
 
 
-def _taken(now: int, user: int) -> ColumnElement[int]:
+_USER, _TOPIC, _NOW = (bindparam(name, type_=Number) for name in ("user", "topic", "now"))
+_PAIR = (PairRow.id, PairRow.document, PairRow.near)
+
+
+def _taken() -> ColumnElement[int]:
     """Places of a pair that are gone: opinions, and what others have before them."""
     other = aliased(LeaseRow)
     leased = (
         select(func.count())
         .select_from(other)
-        .where(other.pair_id == PairRow.id, other.user_id != user, other.until > now, other.repeat.is_(False))
+        .where(other.pair_id == PairRow.id, other.user_id != _USER, other.until > _NOW, other.repeat.is_(False))
         .correlate(PairRow)
         .scalar_subquery()
     )
     return PairRow.opinions + leased
 
 
-def _judged_by(user: int) -> ColumnElement[bool]:
+def _judged_by_them() -> ColumnElement[bool]:
     opinion = aliased(OpinionRow)
-    return exists().where(opinion.pair_id == PairRow.id, opinion.user_id == user, opinion.repeat.is_(False))
+    return exists().where(opinion.pair_id == PairRow.id, opinion.user_id == _USER, opinion.repeat.is_(False))
 
 
-def _before(user: int) -> ColumnElement[bool]:
+def _before_them(*, repeats: bool) -> ColumnElement[bool]:
     held = aliased(LeaseRow)
-    return exists().where(held.pair_id == PairRow.id, held.user_id == user, held.repeat.is_(False))
+    before = exists().where(held.pair_id == PairRow.id, held.user_id == _USER)
+    return before if repeats else before.where(held.repeat.is_(False))
 
 
-def _put_off(user: int) -> ColumnElement[bool]:
+def _put_off() -> ColumnElement[bool]:
     put_off = aliased(PostponedRow)
-    return exists().where(put_off.pair_id == PairRow.id, put_off.user_id == user)
+    return exists().where(put_off.pair_id == PairRow.id, put_off.user_id == _USER)
 
 
-def _described(connection: Connection, asker: Asker, pairs: Sequence[tuple[int, bool]], until: int) -> list[Leased]:
-    numbers = [pair for pair, _ in pairs]
-    asked = select(PairRow.id, PairRow.document, PairRow.near).where(PairRow.id.in_(numbers))
-    rows = {row.id: row for row in connection.execute(asked)}
-    return [
-        Leased(
-            pair=pair,
-            topic=asker.topic,
-            document=rows[pair].document,
-            repeat=repeat,
-            until=until,
-            near=rows[pair].near,
-        )
-        for pair, repeat in pairs
-    ]
+def _open(*, reserved: bool) -> Select[int, str, int | None]:
+    """Pairs of the topic that have a place left for this person, where one is the owner's or none is."""
+    kept: ColumnElement[int] | int = 0
+    if reserved:
+        other, held, owner = aliased(OpinionRow), aliased(LeaseRow), bindparam("owner", type_=Number)
+        judged = exists().where(other.pair_id == PairRow.id, other.user_id == owner, other.repeat.is_(False))
+        reads = exists().where(held.pair_id == PairRow.id, held.user_id == owner, held.until > _NOW)
+        kept = case((or_(judged, reads), 0), else_=1)
+    return select(*_PAIR).where(
+        PairRow.topic_id == _TOPIC,
+        PairRow.opinions < PairRow.wanted,
+        ~_judged_by_them(),
+        ~_before_them(repeats=False),
+        _taken() + kept < PairRow.wanted,
+    )
+
+
+_WAITS = and_(PostponedRow.pair_id == PairRow.id, PostponedRow.user_id == _USER)
+_LOCK_TOPIC = select(TopicRow.id, TopicRow.owner_id).where(TopicRow.id == _TOPIC).with_for_update()
+_FORGET = delete(LeaseRow).where(LeaseRow.user_id == _USER, LeaseRow.until < bindparam("old"))
+_GIVE = insert(LeaseRow)
+_RENEW = (
+    update(LeaseRow)
+    .where(LeaseRow.user_id == _USER, LeaseRow.pair_id == bindparam("pair"), LeaseRow.repeat == bindparam("again"))
+    .values(until=bindparam("end"))
+)
+_KEPT = (
+    select(*_PAIR, LeaseRow.repeat)
+    .join(LeaseRow, LeaseRow.pair_id == PairRow.id)
+    .where(
+        LeaseRow.user_id == _USER,
+        PairRow.topic_id == _TOPIC,
+        or_(
+            LeaseRow.until > _NOW,
+            LeaseRow.repeat.is_(True),
+            PairRow.source == "calibration",
+            _taken() < PairRow.wanted,
+        ),
+    )
+    .order_by(LeaseRow.shown_at, PairRow.place, PairRow.id)
+)
+_CALIBRATION = (
+    select(*_PAIR)
+    .where(
+        PairRow.topic_id == _TOPIC,
+        PairRow.source == "calibration",
+        ~_judged_by_them(),
+        ~_before_them(repeats=False),
+    )
+    .order_by(PairRow.place, PairRow.id)
+    .limit(bindparam("count"))
+)
+_QUEUED = {
+    reserved: _open(reserved=reserved).where(~_put_off()).order_by(PairRow.place, PairRow.id).limit(bindparam("count"))
+    for reserved in (False, True)
+}
+_PUT_OFF = {
+    reserved: _open(reserved=reserved).join(PostponedRow, _WAITS).add_columns(PostponedRow.at)
+    for reserved in (False, True)
+}
+_PUT_OFF_AGAIN = (
+    select(*_PAIR, PostponedRow.at)
+    .join(PostponedRow, _WAITS)
+    .where(PairRow.topic_id == _TOPIC, _judged_by_them(), ~_before_them(repeats=True))
+)
+_JUDGED = (
+    select(*_PAIR, OpinionRow.repeat, OpinionRow.at)
+    .join(OpinionRow, OpinionRow.pair_id == PairRow.id)
+    .where(OpinionRow.user_id == _USER, PairRow.topic_id == _TOPIC, ~_put_off())
+    .order_by(OpinionRow.at, OpinionRow.pair_id)
+)
+_REPEATS_HELD = select(LeaseRow.pair_id).where(LeaseRow.user_id == _USER, LeaseRow.repeat.is_(True))

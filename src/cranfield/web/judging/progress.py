@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, case, exists, func, or_, select
+from sqlalchemy import Connection, and_, bindparam, case, exists, func, or_, select
 
 from cranfield.web.store.tables import MemberRow, OpinionRow, PairRow, TopicRow
 
@@ -37,17 +37,14 @@ def question_of(fields: Sequence[Sequence[str]]) -> str:
     return next((text for text in (texts.get("title", ""), *texts.values()) if text.strip()), "")
 
 
-def topics_of(
-    connection: Connection, project: int, user: int, threshold: int, *, topic: int | None = None
-) -> list[TopicCounts]:
+def topics_of(connection: Connection, project: int, user: int, threshold: int) -> list[TopicCounts]:
     """The topics of a project in their order, as one person sees them; `threshold` is the lowest relevant grade."""
-    only = [TopicRow.project_id == project] + ([TopicRow.id == topic] if topic is not None else [])
-    counts = _counts(connection, only)
-    mine = _mine(connection, only, user, threshold)
+    counts = _counts(connection, project)
+    mine = _mine(connection, project, user, threshold)
     asked = (
         select(TopicRow.id, TopicRow.name, TopicRow.fields, MemberRow.pseudonym)
         .outerjoin(MemberRow, and_(MemberRow.project_id == TopicRow.project_id, MemberRow.user_id == TopicRow.owner_id))
-        .where(*only)
+        .where(TopicRow.project_id == project)
         .order_by(TopicRow.place, TopicRow.id)
     )
     return [
@@ -65,41 +62,82 @@ def topics_of(
     ]
 
 
-def _counts(connection: Connection, only: Sequence[object]) -> Mapping[int, tuple[int, int]]:
+def _counts(connection: Connection, project: int) -> Mapping[int, tuple[int, int]]:
     done = func.sum(case((PairRow.opinions >= PairRow.wanted, 1), else_=0))
     asked = (
         select(PairRow.topic_id, func.count().label("pairs"), done.label("done"))
         .join(TopicRow, TopicRow.id == PairRow.topic_id)
-        .where(*only, PairRow.source != "calibration")  # type: ignore[arg-type]
+        .where(TopicRow.project_id == project, PairRow.source != "calibration")
         .group_by(PairRow.topic_id)
     )
     return {row.topic_id: (row.pairs, int(row.done or 0)) for row in connection.execute(asked)}
 
 
-def _mine(connection: Connection, only: Sequence[object], user: int, threshold: int) -> Mapping[int, tuple[int, int]]:
+def _mine(connection: Connection, project: int, user: int, threshold: int) -> Mapping[int, tuple[int, int]]:
     relevant = func.sum(case((OpinionRow.grade >= threshold, 1), else_=0))
     asked = (
         select(PairRow.topic_id, func.count().label("mine"), relevant.label("relevant"))
         .join(PairRow, PairRow.id == OpinionRow.pair_id)
         .join(TopicRow, TopicRow.id == PairRow.topic_id)
-        .where(*only, OpinionRow.user_id == user)  # type: ignore[arg-type]
+        .where(TopicRow.project_id == project, OpinionRow.user_id == user)
         .group_by(PairRow.topic_id)
     )
     return {row.topic_id: (row.mine, int(row.relevant or 0)) for row in connection.execute(asked)}
 
 
-def left_for(connection: Connection, topic: int, user: int, repeats: float) -> int:
-    """How many documents of a topic one person may still meet: one less with everything they judge.
+@dataclass(frozen=True, kw_only=True)
+class OwnProgress:
+    """How far one person has come in a topic: what they judged, and what they may still meet."""
 
-    Calibration documents and what comes again blind (the share `repeats`) are among them, so that nobody can tell by
-    this number which of the documents are of what kind.
+    mine: int
+    relevant: int
+    left: int
+
+    @property
+    def line(self) -> str:
+        """One line, the same for template and script.
+
+        >>> OwnProgress(mine=3, relevant=1, left=10).line
+        'You judged 3, 1 of them relevant; 10 are left.'
+        >>> OwnProgress(mine=3, relevant=1, left=0).line
+        'You judged 3, 1 of them relevant.'
+        """
+        left = f"; {self.left:,} {'is' if self.left == 1 else 'are'} left" if self.left else ""
+        return f"You judged {self.mine:,}, {self.relevant:,} of them relevant{left}."
+
+
+def own_progress(connection: Connection, topic: int, user: int, threshold: int, repeats: float) -> OwnProgress:
+    """How far one person has come in a topic; `threshold` is the lowest relevant grade.
+
+    Calibration documents and what comes again blind (the share `repeats`) are among those left, so that nobody can tell
+    by this number which of the documents are of what kind: it is one less with everything they judge.
     """
-    mine = and_(OpinionRow.pair_id == PairRow.id, OpinionRow.user_id == user)
-    judged = exists().where(mine, OpinionRow.repeat.is_(False))
-    wanted = or_(PairRow.opinions < PairRow.wanted, PairRow.source == "calibration")
-    asked = select(func.count()).select_from(PairRow).where(PairRow.topic_id == topic, wanted, ~judged)
-    left: int = connection.execute(asked).scalar_one()
-    opinions = select(func.count()).select_from(PairRow).join(OpinionRow, mine).where(PairRow.topic_id == topic)
-    first: int = connection.execute(opinions.where(OpinionRow.repeat.is_(False))).scalar_one()
-    again: int = connection.execute(opinions.where(OpinionRow.repeat.is_(True))).scalar_one()
-    return left + max(0, int(repeats * (first + left)) - again)
+    own = {"topic": topic, "user": user}
+    judged = connection.execute(_OWN_OPINIONS, own | {"threshold": threshold}).one()
+    left: int = connection.execute(_LEFT, own).scalar_one()
+    first, again = judged.mine - (judged.again or 0), judged.again or 0
+    left += max(0, int(repeats * (first + left)) - again)
+    return OwnProgress(mine=judged.mine, relevant=judged.relevant or 0, left=left)
+
+
+# Built once: they are run for every judgement.
+_BY_THEM = and_(OpinionRow.pair_id == PairRow.id, OpinionRow.user_id == bindparam("user"))
+_OWN_OPINIONS = (
+    select(
+        func.count().label("mine"),
+        func.sum(case((OpinionRow.grade >= bindparam("threshold"), 1), else_=0)).label("relevant"),
+        func.sum(case((OpinionRow.repeat.is_(True), 1), else_=0)).label("again"),
+    )
+    .select_from(OpinionRow)
+    .join(PairRow, _BY_THEM)
+    .where(PairRow.topic_id == bindparam("topic"))
+)
+_LEFT = (
+    select(func.count())
+    .select_from(PairRow)
+    .where(
+        PairRow.topic_id == bindparam("topic"),
+        or_(PairRow.opinions < PairRow.wanted, PairRow.source == "calibration"),
+        ~exists().where(_BY_THEM, OpinionRow.repeat.is_(False)),
+    )
+)

@@ -1,7 +1,8 @@
 """Judgements into the database: an event, and what it changes, in one transaction.
 
 What one person thinks of one pair is made anew from their few events on it at each event, by the function that defines
-what events mean (`judging/state.py`). So the tables are what a rebuild would make of them, by construction.
+what events mean (`judging/state.py`). So the tables are what a rebuild would make of them, by construction. What is
+refused is refused before anything is written. Statements are built once, as in `leasing.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass, fields
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Boolean, Connection, Row, bindparam, delete, func, insert, select, update
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import DataError
@@ -22,6 +23,7 @@ from cranfield.web.store.tables import (
     EventRow,
     GuidelineRow,
     LeaseRow,
+    Number,
     OpinionRow,
     PairRow,
     PostponedRow,
@@ -77,9 +79,7 @@ def record(connection: Connection, now: int, project: int, user: int, said: NewJ
     if not 0 < len(said.key) <= LONGEST_KEY or len(said.note) > LONGEST_NOTE:
         raise DataError(f"a key has 1 to {LONGEST_KEY} characters, a note at most {LONGEST_NOTE}")
     pair = _pair(connection, project, said.pair)
-    before = connection.execute(
-        select(EventRow.id, EventRow.body).where(EventRow.user_id == user, EventRow.key == said.key)
-    ).first()
+    before = connection.execute(_BY_KEY, {"user": user, "named": said.key}).first()
     if before is not None:
         if before.body != said.digest:
             raise HTTPException(409, f"the key '{said.key}' was used for another judgement")
@@ -98,7 +98,7 @@ def record(connection: Connection, now: int, project: int, user: int, said: NewJ
         "body": said.digest,
         "at": now,
     }
-    number = connection.execute(insert(EventRow).values(**values).returning(EventRow.id)).scalar_one()
+    number = connection.execute(_NEW_EVENT, values).scalar_one()
     if is_verdict(connection, user, said):
         settle_verdict(connection, pair.id)
     else:
@@ -111,8 +111,8 @@ def is_verdict(connection: Connection, user: int, said: NewJudgement) -> bool:
     """Whether a judgement decides for all, or takes such a decision back; others say what one person thinks."""
     if said.kind != "undo":
         return said.kind == "adjudicate"
-    undone = select(EventRow.kind).where(EventRow.user_id == user, EventRow.key == said.undoes)
-    return connection.execute(undone).scalar() == "adjudicate"
+    undone = connection.execute(_BY_KEY, {"user": user, "named": said.undoes}).first()
+    return undone is not None and undone.kind == "adjudicate"
 
 
 _STORED = (
@@ -131,13 +131,7 @@ _STORED = (
 
 def _pair(connection: Connection, project: int, pair: int) -> Row[int, int, str, str]:
     """The pair, with its topic locked: judgements of one topic happen one after another."""
-    asked = (
-        select(PairRow.id, PairRow.topic_id, PairRow.document, PairRow.source)
-        .join(TopicRow, TopicRow.id == PairRow.topic_id)
-        .where(PairRow.id == pair, TopicRow.project_id == project)
-        .with_for_update(of=TopicRow)
-    )
-    row = connection.execute(asked).first()
+    row = connection.execute(_PAIR_OF_PROJECT, {"pair": pair, "project": project}).first()
     if row is None:
         raise HTTPException(404)
     return row
@@ -145,16 +139,8 @@ def _pair(connection: Connection, project: int, pair: int) -> Row[int, int, str,
 
 def _versions(connection: Connection, project: int) -> tuple[tuple[int, Scale], int]:
     """The scale and the version of the guidelines that hold now."""
-    scale = connection.execute(
-        select(ScaleRow.version, ScaleRow.scale)
-        .where(ScaleRow.project_id == project)
-        .order_by(ScaleRow.version.desc())
-        .limit(1)
-    ).one()
-    guideline = connection.execute(
-        select(func.max(GuidelineRow.version)).where(GuidelineRow.project_id == project)
-    ).scalar()
-    return (scale.version, Scale.from_json(scale.scale)), guideline or 0
+    row = connection.execute(_VERSIONS, {"project": project}).one()
+    return (row.version, Scale.from_json(row.scale)), row.guideline or 0
 
 
 def _is_repeat(connection: Connection, user: int, said: NewJudgement) -> bool:
@@ -162,11 +148,12 @@ def _is_repeat(connection: Connection, user: int, said: NewJudgement) -> bool:
 
     There is one lease of a pair at most (`_after` sees to it). Without any it is their first opinion, said anew.
     """
+    if said.kind == "adjudicate" or said.anew:
+        return False
     if said.kind == "undo":
-        asked = select(EventRow.repeat).where(EventRow.user_id == user, EventRow.key == said.undoes)
-    else:
-        asked = select(LeaseRow.repeat).where(LeaseRow.user_id == user, LeaseRow.pair_id == said.pair)
-    return said.kind != "adjudicate" and not said.anew and bool(connection.execute(asked).scalar())
+        undone = connection.execute(_BY_KEY, {"user": user, "named": said.undoes}).first()
+        return undone is not None and undone.repeat
+    return bool(connection.execute(_LEASE, {"user": user, "pair": said.pair}).scalar())
 
 
 def _check(
@@ -185,44 +172,32 @@ def _check(
     if said.kind == "adjudicate":
         return
     if said.kind == "undo":
-        asked = select(EventRow).where(EventRow.user_id == user, EventRow.key == said.undoes)
-        undone = connection.execute(asked).first()
+        undone = connection.execute(_BY_KEY, {"user": user, "named": said.undoes}).first()
         stands = {other.key for other in standing(map(stored_event, _rows(connection, pair.id, user)))}
         check_undo(event, None if undone is None else stored_event(undone), said.undoes in stands)
         return
-    given = select(LeaseRow.pair_id).where(LeaseRow.pair_id == pair.id, LeaseRow.user_id == user)
-    judged = select(EventRow.id).where(
-        EventRow.pair_id == pair.id,
-        EventRow.user_id == user,
-        EventRow.kind.in_(("grade", "cannot", "later")),  # who decided a pair has not been given it to judge
-    )
-    if connection.execute(given).first() is None and connection.execute(judged.limit(1)).first() is None:
+    own = {"pair": pair.id, "user": user}
+    if connection.execute(_LEASE, own).first() is None and connection.execute(_OPINION_EVENT, own).first() is None:
         raise HTTPException(409, f"document '{pair.document}' was not given to you to judge")
 
 
 def _after(connection: Connection, now: int, pair: int, user: int, kind: Kind, *, repeat: bool) -> None:
     """Leases and pairs put off, as the judgement leaves them."""
-    mine = (LeaseRow.pair_id == pair) & (LeaseRow.user_id == user)
-    connection.execute(delete(LeaseRow).where(mine, LeaseRow.repeat == repeat))
-    if not _opinion_of(connection, pair, user, repeat=False):
-        connection.execute(delete(LeaseRow).where(mine, LeaseRow.repeat.is_(True)))  # there is nothing to repeat
-    connection.execute(delete(PostponedRow).where(PostponedRow.pair_id == pair, PostponedRow.user_id == user))
-    if kind == "undo" and not _opinion_of(connection, pair, user, repeat=repeat):
+    mine = {"pair": pair, "user": user}
+    connection.execute(_END_LEASE, mine | {"again": repeat})
+    opinions = {row.repeat for row in connection.execute(_OPINIONS, mine)}
+    if False not in opinions:
+        connection.execute(_END_LEASE, mine | {"again": True})  # there is nothing to repeat
+    connection.execute(_NO_LONGER_LATER, mine)
+    own = {"pair_id": pair, "user_id": user}
+    if kind == "undo" and repeat not in opinions:
         # It is before them again, and nobody else gets its place.
-        own = {"pair_id": pair, "user_id": user, "repeat": repeat}
-        connection.execute(insert(LeaseRow).values(**own, until=now + UNDONE, shown_at=now))
+        connection.execute(_NEW_LEASE, own | {"repeat": repeat, "until": now + UNDONE, "shown_at": now})
     if kind == "later":
-        connection.execute(insert(PostponedRow).values(pair_id=pair, user_id=user, at=now))
+        connection.execute(_NEW_LATER, own | {"at": now})
 
 
 UNDONE = 10 * 60_000  # milliseconds for which an undone pair is kept for the one who undid it
-
-
-def _opinion_of(connection: Connection, pair: int, user: int, *, repeat: bool) -> bool:
-    asked = select(OpinionRow.pair_id).where(
-        OpinionRow.pair_id == pair, OpinionRow.user_id == user, OpinionRow.repeat == repeat
-    )
-    return connection.execute(asked).first() is not None
 
 
 def settle_opinion(connection: Connection, pair: int, user: int, *, repeat: bool) -> None:
@@ -230,14 +205,13 @@ def settle_opinion(connection: Connection, pair: int, user: int, *, repeat: bool
     rows = {row.key: row for row in _rows(connection, pair, user)}
     opinions = state_of(map(stored_event, rows.values())).opinions
     opinion = opinions.get((NO_TOPIC, str(pair), str(user), repeat))
-    mine = (OpinionRow.pair_id == pair) & (OpinionRow.user_id == user) & (OpinionRow.repeat == repeat)
-    connection.execute(delete(OpinionRow).where(mine))
+    connection.execute(_END_OPINION, {"pair": pair, "user": user, "again": repeat})
     if opinion is not None:
         row = rows[opinion.key]
         own = {"pair_id": pair, "user_id": user, "repeat": repeat}
-        connection.execute(insert(OpinionRow).values(**own, event_id=row.id, kind=row.kind, grade=row.grade, at=row.at))
-    count = select(func.count()).select_from(OpinionRow).where(OpinionRow.pair_id == pair, OpinionRow.repeat.is_(False))
-    connection.execute(update(PairRow).where(PairRow.id == pair).values(opinions=count.scalar_subquery()))
+        said = {"event_id": row.id, "kind": row.kind, "grade": row.grade, "at": row.at}
+        connection.execute(_NEW_OPINION, own | said)
+    connection.execute(_COUNT_OPINIONS, {"pair": pair})
 
 
 def settle_verdict(connection: Connection, pair: int) -> None:
@@ -254,11 +228,65 @@ def settle_verdict(connection: Connection, pair: int) -> None:
 
 
 def _rows(connection: Connection, pair: int, user: int) -> list[Row[EventRow]]:
-    asked = select(EventRow).where(EventRow.pair_id == pair, EventRow.user_id == user).order_by(EventRow.id)
-    return list(connection.execute(asked))
+    return list(connection.execute(_EVENTS, {"pair": pair, "user": user}))
 
 
 def _event(said: NewJudgement, user: int, *, repeat: bool) -> Event:
     """The judgement as the event that it will be; the pair's number stands for its document."""
     values = {name: getattr(said, name) for name in _STORED}
     return Event(topic=NO_TOPIC, document=str(said.pair), assessor=str(user), repeat=repeat, at=moment(0), **values)
+
+
+_USER, _PAIR = bindparam("user", type_=Number), bindparam("pair", type_=Number)
+_AGAIN = bindparam("again", type_=Boolean)
+_BY_KEY = select(EventRow).where(EventRow.user_id == _USER, EventRow.key == bindparam("named"))
+_EVENTS = select(EventRow).where(EventRow.pair_id == _PAIR, EventRow.user_id == _USER).order_by(EventRow.id)
+_OPINION_EVENT = (
+    select(EventRow.id)
+    .where(
+        EventRow.pair_id == _PAIR,
+        EventRow.user_id == _USER,
+        EventRow.kind.in_(("grade", "cannot", "later")),  # who decided a pair has not been given it to judge
+    )
+    .limit(1)
+)
+_NEW_EVENT = insert(EventRow).returning(EventRow.id)
+_PAIR_OF_PROJECT = (
+    select(PairRow.id, PairRow.topic_id, PairRow.document, PairRow.source)
+    .join(TopicRow, TopicRow.id == PairRow.topic_id)
+    .where(PairRow.id == _PAIR, TopicRow.project_id == bindparam("project"))
+    .with_for_update(of=TopicRow)
+)
+_VERSIONS = (
+    select(
+        ScaleRow.version,
+        ScaleRow.scale,
+        select(func.max(GuidelineRow.version))
+        .where(GuidelineRow.project_id == bindparam("project"))
+        .scalar_subquery()
+        .label("guideline"),
+    )
+    .where(ScaleRow.project_id == bindparam("project"))
+    .order_by(ScaleRow.version.desc())
+    .limit(1)
+)
+_LEASE = select(LeaseRow.repeat).where(LeaseRow.user_id == _USER, LeaseRow.pair_id == _PAIR)
+_NEW_LEASE = insert(LeaseRow)
+_END_LEASE = delete(LeaseRow).where(LeaseRow.pair_id == _PAIR, LeaseRow.user_id == _USER, LeaseRow.repeat == _AGAIN)
+_NEW_LATER = insert(PostponedRow)
+_NO_LONGER_LATER = delete(PostponedRow).where(PostponedRow.pair_id == _PAIR, PostponedRow.user_id == _USER)
+_OPINIONS = select(OpinionRow.repeat).where(OpinionRow.pair_id == _PAIR, OpinionRow.user_id == _USER)
+_NEW_OPINION = insert(OpinionRow)
+_END_OPINION = delete(OpinionRow).where(
+    OpinionRow.pair_id == _PAIR, OpinionRow.user_id == _USER, OpinionRow.repeat == _AGAIN
+)
+_COUNT_OPINIONS = (
+    update(PairRow)
+    .where(PairRow.id == _PAIR)
+    .values(
+        opinions=select(func.count())
+        .select_from(OpinionRow)
+        .where(OpinionRow.pair_id == _PAIR, OpinionRow.repeat.is_(False))
+        .scalar_subquery()
+    )
+)

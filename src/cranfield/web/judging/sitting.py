@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import CranfieldError
@@ -16,7 +17,7 @@ from cranfield.judging.scale import Scale
 from cranfield.judging.showing import ShownDocument, scan_pattern, shown
 from cranfield.web.admission import Visit
 from cranfield.web.judging.leasing import RECENT, Asker, Leased, give_back, lease, renew
-from cranfield.web.judging.progress import TopicCounts, left_for, topics_of
+from cranfield.web.judging.progress import OwnProgress, own_progress
 from cranfield.web.judging.recording import NewJudgement, is_verdict, record
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.tables import EventRow, LeaseRow, PairRow, ScaleRow, ScanTermsRow, TopicRow
@@ -75,29 +76,40 @@ class SaidBefore:
 class JudgedAnswer:
     """What came of judgements that were sent: those that are stored, now or before, and those that never will be."""
 
-    saved: tuple[str, ...]
-    refused: tuple[Refusal, ...]
-    topics: frozenset[int]
+    saved: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    topics: frozenset[int] = frozenset()
+
+    def with_one(self, other: JudgedAnswer) -> JudgedAnswer:
+        """This, and what came of another one."""
+        return JudgedAnswer(
+            saved=self.saved + other.saved, refused=self.refused + other.refused, topics=self.topics | other.topics
+        )
 
 
 def scale_of(connection: Connection, project: int) -> Scale:
     """The scale that holds now."""
-    asked = select(ScaleRow.scale).where(ScaleRow.project_id == project).order_by(ScaleRow.version.desc()).limit(1)
-    return Scale.from_json(connection.execute(asked).scalar_one())
+    return Scale.from_json(connection.execute(_SCALE, {"project": project}).scalar_one())
 
 
 def topic_here(connection: Connection, visit: Visit, topic: int) -> TopicHere:
     """A topic of the visitor's project, or 404."""
-    asked = (
-        select(TopicRow.id, TopicRow.name, TopicRow.fields, ScanTermsRow.words)
-        .outerjoin(ScanTermsRow, (ScanTermsRow.topic_id == TopicRow.id) & (ScanTermsRow.user_id == visit.person.id))
-        .where(TopicRow.id == topic, TopicRow.project_id == visit.here.id)
-    )
-    row = connection.execute(asked).first()
+    row = connection.execute(_TOPIC, {"topic": topic, "project": visit.here.id, "user": visit.person.id}).first()
     if row is None:
         raise HTTPException(404)
     fields = tuple((str(name), str(text)) for name, text in row.fields)
     return TopicHere(id=row.id, name=row.name, fields=fields, terms=tuple(row.words or ()))
+
+
+# Built once: they are run for every judgement.
+_SCALE = (
+    select(ScaleRow.scale).where(ScaleRow.project_id == bindparam("project")).order_by(ScaleRow.version.desc()).limit(1)
+)
+_TOPIC = (
+    select(TopicRow.id, TopicRow.name, TopicRow.fields, ScanTermsRow.words)
+    .outerjoin(ScanTermsRow, (ScanTermsRow.topic_id == TopicRow.id) & (ScanTermsRow.user_id == bindparam("user")))
+    .where(TopicRow.id == bindparam("topic"), TopicRow.project_id == bindparam("project"))
+)
 
 
 def asker_of(visit: Visit, topic: int) -> Asker:
@@ -114,26 +126,46 @@ def asker_of(visit: Visit, topic: int) -> Asker:
 
 def before_me(visit: Visit, topic: TopicHere, count: int = AHEAD) -> list[Leased]:
     """The next pairs, leased."""
-    with visit.store.writing() as connection:
-        return lease(connection, visit.store.clock(), asker_of(visit, topic.id), count)
+    clock, asker = visit.store.clock, asker_of(visit, topic.id)
+    return visit.store.together(lambda connection: lease(connection, clock(), asker, count))
 
 
 def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
     """Stores opinions, each in a transaction of its own: one that is refused takes no other with it. A verdict is none
     (`web/review/adjudication.py`): who may judge may not adjudicate."""
-    saved, refused, topics = [], [], set()
+    answer = JudgedAnswer()
     for said in judgements:
-        try:
-            with visit.store.writing() as connection:
-                if is_verdict(connection, visit.person.id, said):
-                    raise HTTPException(403, "this is for opinions: verdicts are given in the queue of adjudication")
-                topics.add(record(connection, visit.store.clock(), visit.here.id, visit.person.id, said).topic)
-            saved.append(said.key)
-        except HTTPException as error:
-            refused.append(Refusal(key=said.key, status=error.status_code, message=str(error.detail)))
-        except CranfieldError as error:
-            refused.append(Refusal(key=said.key, status=400, message=str(error)))
-    return JudgedAnswer(saved=tuple(saved), refused=tuple(refused), topics=frozenset(topics))
+        answer = answer.with_one(visit.store.together(partial(_judged, visit, said)))
+    return answer
+
+
+def judged_and_next(
+    visit: Visit, topic: TopicHere, judgements: Sequence[NewJudgement], count: int
+) -> tuple[JudgedAnswer, list[Leased]]:
+    """Stores opinions and leases the next pairs. The last opinion and the leases are one transaction, since a disk
+    takes as long to make sure of one as of both."""
+    clock, asker = visit.store.clock, asker_of(visit, topic.id)
+
+    def last_and_next(connection: Connection) -> tuple[JudgedAnswer, list[Leased]]:
+        last = _judged(visit, judgements[-1], connection) if judgements else JudgedAnswer()
+        return last, lease(connection, clock(), asker, count)
+
+    earlier = judged(visit, judgements[:-1])
+    last, leases = visit.store.together(last_and_next)
+    return earlier.with_one(last), leases
+
+
+def _judged(visit: Visit, said: NewJudgement, connection: Connection) -> JudgedAnswer:
+    """What came of one judgement. One that is refused has changed nothing."""
+    try:
+        if is_verdict(connection, visit.person.id, said):
+            raise HTTPException(403, "this is for opinions: verdicts are given in the queue of adjudication")
+        stored = record(connection, visit.store.clock(), visit.here.id, visit.person.id, said)
+    except HTTPException as error:
+        return JudgedAnswer(refused=(Refusal(key=said.key, status=error.status_code, message=str(error.detail)),))
+    except CranfieldError as error:
+        return JudgedAnswer(refused=(Refusal(key=said.key, status=400, message=str(error)),))
+    return JudgedAnswer(saved=(said.key,), topics=frozenset({stored.topic}))
 
 
 def cards(shelf: Shelf, visit: Visit, topic: TopicHere, leases: Sequence[Leased]) -> list[Card]:
@@ -203,32 +235,9 @@ def said_of(said: SaidBefore, scale: Scale) -> str:
     return {"cannot": "can't tell"}.get(said.kind, said.kind)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnProgress:
-    """How far one person has come in a topic: what they judged, and what they may still meet."""
-
-    mine: int
-    relevant: int
-    left: int
-
-    @property
-    def line(self) -> str:
-        """One line, the same for template and script.
-
-        >>> OwnProgress(mine=3, relevant=1, left=10).line
-        'You judged 3, 1 of them relevant; 10 are left.'
-        >>> OwnProgress(mine=3, relevant=1, left=0).line
-        'You judged 3, 1 of them relevant.'
-        """
-        left = f"; {self.left:,} {'is' if self.left == 1 else 'are'} left" if self.left else ""
-        return f"You judged {self.mine:,}, {self.relevant:,} of them relevant{left}."
-
-
 def progress_here(connection: Connection, visit: Visit, topic: int, scale: Scale) -> OwnProgress:
     """The visitor's own progress in a topic."""
-    counts: TopicCounts = topics_of(connection, visit.here.id, visit.person.id, scale.threshold, topic=topic)[0]
-    left = left_for(connection, topic, visit.person.id, asker_of(visit, topic).repeats)
-    return OwnProgress(mine=counts.mine, relevant=counts.relevant, left=left)
+    return own_progress(connection, topic, visit.person.id, scale.threshold, asker_of(visit, topic).repeats)
 
 
 def leave(visit: Visit, topic: int) -> None:

@@ -29,6 +29,7 @@ from cranfield.web.judging.sitting import (
     cards,
     document_before_me,
     judged,
+    judged_and_next,
     leave,
     progress_here,
     recent,
@@ -72,7 +73,7 @@ def judging_page(
         here = topic_here(connection, visit, topic)
     leased = before_me(visit, here)
     if not leased:
-        request.app.state.feeder.wake([topic])
+        request.app.state.feeder.wake([topic], ran_out=True)
     made = cards(_shelf(request), visit, here, leased)
     with visit.store.reading() as connection:
         scale = scale_of(connection, visit.here.id)
@@ -157,11 +158,11 @@ def judge_by_script(request: Request, visit: Visiting, topic: int, sent: Sent) -
     """Takes judgements from the page's script; answers with the next documents."""
     with visit.store.reading() as connection:
         here = topic_here(connection, visit, topic)
-    answer = judged(visit, [one.judgement("page") for one in sent.judgements])
+    said = [one.judgement("page") for one in sent.judgements]
+    answer, leased = judged_and_next(visit, here, said, sent.want) if sent.want else (judged(visit, said), [])
     request.app.state.feeder.wake(answer.topics)
-    leased = before_me(visit, here, sent.want) if sent.want else []
     if len(leased) < sent.want:
-        request.app.state.feeder.wake([topic])
+        request.app.state.feeder.wake([topic], ran_out=True)
     fresh = [one for one in leased if one.pair not in sent.have]
     made = cards(_shelf(request), visit, here, fresh)
     with visit.store.reading() as connection:

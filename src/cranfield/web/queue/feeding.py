@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, union_all, update
 
 from cranfield.errors import CranfieldError
 from cranfield.formats import read_run
 from cranfield.formats.reading import Reading
-from cranfield.learning import batch_after, is_sample_turn, sample_order
+from cranfield.learning import TopicLearner, batch_after, is_sample_turn
+from cranfield.learning.recall import sample_draws
 from cranfield.pooling.candidates import Pooled, pooled_runs
+from cranfield.search.tokens import library
 from cranfield.web.feature_files import FeatureFiles
 from cranfield.web.judging.sitting import scale_of
 from cranfield.web.projects.collections import DataFiles
@@ -31,12 +34,13 @@ from cranfield.web.queue.methods import ByReading, ByRuns, QueueMethod
 from cranfield.web.settings import ServerSettings
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.engine import Store
-from cranfield.web.store.tables import EventRow, LeaseRow, PairRow, ProjectRow, RunRow, TopicRow
+from cranfield.web.store.tables import EventRow, LeaseRow, Number, PairRow, ProjectRow, RunRow, TopicRow
 
 log = logging.getLogger("cranfield.web")
 MOST_METHODS = 500  # topics whose methods are kept in memory
 AHEAD = 10  # documents that wait at least, beyond those that people have before them
 LARGEST_BATCH = 100
+LONGEST_REST = 0.2  # seconds between two trainings, at most
 SAMPLE, LEARNER = "sample", "learner"
 
 
@@ -58,6 +62,7 @@ class Feeder:
         self._methods: OrderedDict[int, tuple[ProjectOptions, QueueMethod]] = OrderedDict()
         self._pooled: dict[int, tuple[object, Pooled]] = {}
         self._woken: dict[int, None] = {}
+        self._short: set[int] = set()  # of the woken, those in which nothing is left to judge
         self._exhausted: set[int] = set()
         self._change = threading.Condition()
         self._stopping = False
@@ -75,10 +80,11 @@ class Feeder:
         if self._thread is not None:
             self._thread.join()
 
-    def wake(self, topics: Iterable[int]) -> None:
-        """Something was judged in these topics, or they ran out."""
+    def wake(self, topics: Iterable[int], *, ran_out: bool = False) -> None:
+        """Something was judged in these topics; or they ran out, and then they come before others."""
         with self._change:
             self._woken.update(dict.fromkeys(topics))
+            self._short.update(topics if ran_out else ())
             self._change.notify_all()
 
     def settle(self, seconds: float = 60) -> bool:
@@ -91,14 +97,20 @@ class Feeder:
         return topic not in self._exhausted
 
     def _run(self) -> None:
+        try:
+            self._warm()
+        except Exception:  # the first judgement says it again
+            log.exception("what learning needs could not be made ready")
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._stopping or self._woken)
                 if self._stopping:
                     return
-                topic = next(iter(self._woken))
+                topic = next((topic for topic in self._woken if topic in self._short), next(iter(self._woken)))
                 del self._woken[topic]
+                self._short.discard(topic)
                 self._busy = True
+            began = time.monotonic()
             try:
                 self.feed(topic)
             except Exception:  # the queue stays as it is; the next judgement tries again
@@ -106,6 +118,19 @@ class Feeder:
             with self._change:
                 self._busy = False
                 self._change.notify_all()
+                # Half of the time is for the requests alone, unless somebody waits for a document.
+                rest = min(time.monotonic() - began, LONGEST_REST)
+                self._change.wait_for(lambda: self._stopping or self._short, rest)
+
+    def _warm(self) -> None:
+        """Loads what learners need before the first judgement does: it takes seconds in which requests would wait."""
+        with self.store.reading() as connection:
+            rows = connection.execute(select(ProjectRow.collection, ProjectRow.settings, ProjectRow.state)).all()
+        for row in rows:
+            if row.state == "ready" and ProjectOptions.from_json(row.settings).learns:
+                library("sklearn.svm")
+                features = self.features.of(row.collection, self.shelf.of(row.collection))
+                TopicLearner(features, "").best(1)
 
     def feed(self, topic: int) -> int:
         """Learns anew and changes what a topic asks next; how many pairs wait then."""
@@ -114,11 +139,11 @@ class Feeder:
             if project is None or not project.options.adaptive:
                 return 0
             known = asked_topic(connection, topic, project.threshold)
-            active = _active(connection, self.store.clock(), topic)
+            now = self.store.clock()
+            active = connection.execute(_AT_WORK, {"topic": topic, "now": now}).scalar_one()
         method = self._method(project, known)
         proposed = self._proposed(project, known, method, active)
-        with self.store.writing() as connection:
-            count = _change_queue(connection, known, proposed, project.options)
+        count = self.store.together(lambda connection: _change_queue(connection, known, proposed, project.options))
         (self._exhausted.discard if count else self._exhausted.add)(topic)
         return count
 
@@ -162,7 +187,7 @@ class Feeder:
         store = self.shelf.of(project.collection)
         lacking = set(store.missing(best))
         proposed: list[tuple[str, str]] = []
-        order = iter(self._sample(options, topic, method))
+        order = sample_draws(method.universe, topic.name, options.seed)
         for document in best:
             if document in lacking:
                 continue
@@ -177,36 +202,18 @@ class Feeder:
                 proposed.append((document, LEARNER))
         return proposed[:count]
 
-    def _sample(self, options: ProjectOptions, topic: AskedTopic, method: QueueMethod) -> Sequence[str]:
-        return sample_order(method.universe, topic.name, options.seed) if options.sample else ()
-
 
 def _project(connection: Connection, topic: int) -> _Project | None:
-    asked = (
-        select(ProjectRow.id, ProjectRow.collection, ProjectRow.settings, ProjectRow.state)
-        .join(TopicRow, TopicRow.project_id == ProjectRow.id)
-        .where(TopicRow.id == topic)
-    )
-    row = connection.execute(asked).first()
+    row = connection.execute(_PROJECT, {"topic": topic}).first()
     if row is None or row.state != "ready":
         return None
     try:
         options = ProjectOptions.from_json(row.settings)
     except CranfieldError:
         return None
-    runs = connection.execute(select(RunRow.digest).where(RunRow.project_id == row.id).order_by(RunRow.name)).scalars()
+    runs = tuple(connection.execute(_RUNS, {"project": row.id}).scalars())
     threshold = scale_of(connection, row.id).threshold
-    return _Project(id=row.id, collection=row.collection, options=options, threshold=threshold, runs=tuple(runs))
-
-
-def _active(connection: Connection, now: int, topic: int) -> int:
-    """How many people are at work in a topic."""
-    asked = (
-        select(func.count(LeaseRow.user_id.distinct()))
-        .join(PairRow, PairRow.id == LeaseRow.pair_id)
-        .where(PairRow.topic_id == topic, LeaseRow.until > now)
-    )
-    return connection.execute(asked).scalar_one()
+    return _Project(id=row.id, collection=row.collection, options=options, threshold=threshold, runs=runs)
 
 
 def _change_queue(
@@ -214,47 +221,29 @@ def _change_queue(
 ) -> int:
     """Puts what is proposed in the place of what nobody has seen. What was given to somebody while the method was
     thinking stays, as does what is the same; how many pairs wait afterwards."""
-    connection.execute(select(TopicRow.id).where(TopicRow.id == known.id).with_for_update())
-    spoken = select(EventRow.pair_id).where(EventRow.pair_id == PairRow.id)
-    leased = select(LeaseRow.pair_id).where(LeaseRow.pair_id == PairRow.id)
-    unseen = select(PairRow.id, PairRow.document, PairRow.source).where(
-        PairRow.topic_id == known.id,
-        PairRow.source.in_((LEARNER, SAMPLE)),
-        ~spoken.exists(),
-        ~leased.exists(),
-    )
-    idle = {row.document: row for row in connection.execute(unseen)}
-    names = {document for document, _ in proposed}
-    gone = [row.id for document, row in idle.items() if document not in names]
+    here = {"topic": known.id}
+    connection.execute(_LOCK_TOPIC, here)
+    rows = {row.document: row for row in connection.execute(_PAIRS, here)}
+    seen = {*connection.execute(_SEEN, here).scalars()}
+    idle = {document for document, row in rows.items() if row.source in (LEARNER, SAMPLE) and row.id not in seen}
+    gone = idle - {document for document, _ in proposed}
     if gone:
-        connection.execute(delete(PairRow).where(PairRow.id.in_(gone)))
-    others = {
-        row.document: row
-        for row in connection.execute(
-            select(PairRow.id, PairRow.document, PairRow.source).where(PairRow.topic_id == known.id)
-        )
-    }
-    top = connection.execute(
-        select(func.max(PairRow.place), func.max(PairRow.batch)).where(PairRow.topic_id == known.id)
-    ).one()
-    place, batch = (top[0] if top[0] is not None else -1) + 1, (top[1] if top[1] is not None else -1) + 1
-    fresh = []
+        connection.execute(_TAKE_BACK, [{"pair": rows[document].id} for document in gone])
+    place = 1 + max((row.place for row in rows.values()), default=-1)
+    batch = 1 + max((row.batch for row in rows.values()), default=-1)
+    moved, taken, fresh = [], [], []
     for offset, (document, source) in enumerate(proposed):
         if document in idle:
-            row = idle[document]
-            values = {"place": place + offset, "batch": batch, "source": source}
-            connection.execute(update(PairRow).where(PairRow.id == row.id).values(**values))
-        elif document in others:
-            if others[document].source == SAMPLE and source == LEARNER:
-                connection.execute(update(PairRow).where(PairRow.id == others[document].id).values(source=LEARNER))
-        else:
+            new = {"new_place": place + offset, "new_batch": batch, "new_source": source}
+            moved.append({"pair": rows[document].id, **new})
+        elif document not in rows:
             fresh.append(_row(known, document, source, place + offset, batch, options))
-    if fresh:
-        connection.execute(insert(PairRow), fresh)
-    waiting = (
-        select(func.count()).select_from(PairRow).where(PairRow.topic_id == known.id, PairRow.opinions < PairRow.wanted)
-    )
-    return connection.execute(waiting).scalar_one()
+        elif rows[document].source == SAMPLE and source == LEARNER:
+            taken.append({"pair": rows[document].id, "new_source": LEARNER})
+    for statement, values in ((_MOVE, moved), (_TAKE_OVER, taken), (_ASK, fresh)):
+        if values:
+            connection.execute(statement, values)
+    return connection.execute(_WAITING, here).scalar_one()
 
 
 def _row(
@@ -272,3 +261,36 @@ def _row(
         "wanted": wanted(options, known.name, document),
         "opinions": 0,
     }
+
+
+# Built once: they are run after every judgement.
+_HERE, _PAIR = bindparam("topic", type_=Number), bindparam("pair", type_=Number)
+_PROJECT = (
+    select(ProjectRow.id, ProjectRow.collection, ProjectRow.settings, ProjectRow.state)
+    .join(TopicRow, TopicRow.project_id == ProjectRow.id)
+    .where(TopicRow.id == _HERE)
+)
+_RUNS = select(RunRow.digest).where(RunRow.project_id == bindparam("project")).order_by(RunRow.name)
+_AT_WORK = (  # how many people are at work in a topic
+    select(func.count(LeaseRow.user_id.distinct()))
+    .join(PairRow, PairRow.id == LeaseRow.pair_id)
+    .where(PairRow.topic_id == _HERE, LeaseRow.until > bindparam("now"))
+)
+_LOCK_TOPIC = select(TopicRow.id).where(TopicRow.id == _HERE).with_for_update()
+_PAIRS = select(PairRow.id, PairRow.document, PairRow.source, PairRow.place, PairRow.batch).where(
+    PairRow.topic_id == _HERE
+)
+_OF_TOPIC = select(PairRow.id).where(PairRow.topic_id == _HERE)
+_SEEN = union_all(
+    select(EventRow.pair_id).where(EventRow.pair_id.in_(_OF_TOPIC)),
+    select(LeaseRow.pair_id).where(LeaseRow.pair_id.in_(_OF_TOPIC)),
+)
+_TAKE_BACK = delete(PairRow).where(PairRow.id == _PAIR)
+_MOVE = (
+    update(PairRow)
+    .where(PairRow.id == _PAIR)
+    .values(place=bindparam("new_place"), batch=bindparam("new_batch"), source=bindparam("new_source"))
+)
+_TAKE_OVER = update(PairRow).where(PairRow.id == _PAIR).values(source=bindparam("new_source"))
+_ASK = insert(PairRow)
+_WAITING = select(func.count()).select_from(PairRow).where(PairRow.topic_id == _HERE, PairRow.opinions < PairRow.wanted)

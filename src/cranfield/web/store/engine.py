@@ -2,8 +2,9 @@
 
 SQLite: one process (a lock file beside the database), one writing connection behind one lock, which alone checkpoints,
 and reading connections that cannot write. Versions before 3.51.3 can corrupt a database in WAL mode when two
-connections write and checkpoint at an unlucky moment; so there is only ever one that does. PostgreSQL: a small pool,
-since on few cores more connections are slower, not faster.
+connections write and checkpoint at an unlucky moment; so there is only ever one that does. Each commit waits for the
+disk, so those who write at once share one (`together`). PostgreSQL: a small pool, since on few cores more connections
+are slower, not faster; it lets commits share the disk itself.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ import fcntl
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from cranfield.errors import UsageError
 
 POOL = 8  # connections to PostgreSQL, or that read from SQLite
+MOST_TOGETHER = 20  # that share a transaction
 BUSY = 10.0  # seconds that a reader waits while the file is being recovered
+Given = TypeVar("Given")
 
 
 def milliseconds() -> int:
@@ -33,16 +37,50 @@ def milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
+class _Work(Generic[Given]):
+    """Something to be done in a transaction that others may share, and what came of it."""
+
+    def __init__(self, act: Callable[[Connection], Given]) -> None:
+        self._act = act
+        self._given: list[Given] = []
+        self._error: BaseException | None = None
+        self.done = False
+
+    def do(self, connection: Connection) -> None:
+        """Does it, or leaves no trace of it and keeps the error: what others do in the same transaction stays. When the
+        database itself fails (a full disk) it may have given up the whole transaction, and so does this."""
+        try:
+            with connection.begin_nested():
+                self._given.append(self._act(connection))
+        except DBAPIError as error:
+            if not isinstance(error, IntegrityError):
+                raise
+            self._error = error
+        except Exception as error:
+            self._error = error
+
+    def fail(self, error: BaseException) -> None:
+        """The transaction was given up: so was this."""
+        self._error = self._error or error
+
+    def outcome(self) -> Given:
+        if self._error is not None:
+            raise self._error
+        return self._given[0]
+
+
 class Store:
     """The database of a server. `clock` is the time that everything stored goes by.
 
     with store.writing() as connection: …   # one transaction, committed at the end, given up on an error
     with store.reading() as connection: …
+    store.together(act)                     # act(connection), in a transaction that others may share
     """
 
     def __init__(self, reader: Engine, writer: Engine, clock: Callable[[], int] = milliseconds) -> None:
         self._reader, self._writer, self.clock = reader, writer, clock
         self._turn = threading.Lock()
+        self._waiting: deque[_Work[Any]] = deque()
         self._lock_file: int | None = None
 
     @property
@@ -62,6 +100,34 @@ class Store:
         else:
             with self._writer.begin() as connection:
                 yield connection
+
+    def together(self, act: Callable[[Connection], Given]) -> Given:
+        """What `act` gives, once it is on disk. On SQLite whoever gets the turn does what all who wait want, in one
+        transaction: the disk makes sure of many as quickly as of one. What fails fails alone, unless the commit does:
+        then none of it happened, and all are told.
+        """
+        if self.dialect != "sqlite":
+            with self.writing() as connection:
+                return act(connection)
+        mine = _Work(act)
+        self._waiting.append(mine)
+        with self._turn:
+            while not mine.done:
+                self._do_waiting()
+        return mine.outcome()
+
+    def _do_waiting(self) -> None:
+        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_TOGETHER))]
+        try:
+            with self._writer.begin() as connection:
+                for work in batch:
+                    work.do(connection)
+        except BaseException as error:
+            for work in batch:
+                work.fail(error)
+        finally:
+            for work in batch:
+                work.done = True
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
