@@ -35,9 +35,18 @@ def environment() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """The address of one of our own scripts or styles, with its digest: browsers keep it as long as it is the same."""
-    content = (FOLDER / "static" / name).read_bytes()
-    return f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{name}"
+    """The address of one of our own scripts or styles, which browsers keep as long as none of them changes: they are
+    in one folder by one digest, so that a script finds the others beside it."""
+    return f"/static/{_digest_of_all()}/{name}"
+
+
+@cache
+def _digest_of_all() -> str:
+    made = hashlib.sha256()
+    for path in sorted((FOLDER / "static").iterdir()):
+        content = path.read_bytes()
+        made.update(f"{path.name} {len(content)} ".encode() + content)
+    return made.hexdigest()[:16]
 
 
 def moment(milliseconds: int | None) -> str:
