@@ -1,12 +1,12 @@
 """From nothing to a document that can be judged, beside Label Studio and ASReview: Markdown.
 
-    python bench/first_document.py [--keep FOLDER]
+    python bench/first_document.py [TOOL …]
 
 For each of the three a new environment in a temporary folder, one after another, each with everything fetched anew from
-the package index (no cache of pip, no local wheels; ours is compiled too). Then each is started as its manual says, with
-a home of its own. Ours is asked for until a page has a document to grade, with the account made first; of the others
-the first page that answers counts, which comes before an account, a project and an import. Run it by hand: it takes a
-quarter of an hour, and the network.
+the package index (no cache of pip, no local wheels). Ours is compiled from this folder, which is timed apart: others
+come as wheels. Then each is started as its manual says, with a home of its own. Ours is asked for until a page has a
+document to grade, with the account made first; of the others the first page that answers counts, which comes before an
+account, a project and an import. Run it by hand: it takes a quarter of an hour, and the network.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Tool:
 
     name: str
     wanted: str
+    source: Path | None = None
     command: Callable[[Path, int], list[str]]
     first: str
     reached: Callable[[int, Path], bool]
@@ -52,6 +53,7 @@ class Found:
 
     name: str
     version: str
+    compiling: float
     seconds: float
     packages: int
     megabytes: float
@@ -103,22 +105,23 @@ class Judge:
 TOOLS = (
     Tool(
         name="cranfield[web]",
-        wanted=f"cranfield[web] @ {HERE.as_uri()}",
-        command=lambda bin, port: [str(bin / "cranfield"), "serve", "demo", "--port", str(port)],
+        wanted="cranfield[web]",
+        source=HERE,
+        command=lambda programs, port: [str(programs / "cranfield"), "serve", "demo", "--port", str(port)],
         first="a document to grade, the account made",
         reached=Judge(),
     ),
     Tool(
         name="asreview",
         wanted="asreview",
-        command=lambda bin, port: [str(bin / "asreview"), "lab", "--no-browser", "--port", str(port)],
+        command=lambda programs, port: [str(programs / "asreview"), "lab", "--no-browser", "--port", str(port)],
         first="its first page, without a project",
         reached=answers,
     ),
     Tool(
         name="label-studio",
         wanted="label-studio",
-        command=lambda bin, port: [str(bin / "label-studio"), "start", "--no-browser", "--port", str(port)],
+        command=lambda programs, port: [str(programs / "label-studio"), "start", "--no-browser", "--port", str(port)],
         first="its first page, without an account and a project",
         reached=answers,
     ),
@@ -131,23 +134,23 @@ def alone(home: Path) -> dict[str, str]:
     return {**kept, "PIP_CONFIG_FILE": os.devnull, "HOME": str(home), "ASREVIEW_LAB_NO_BROWSER": "1"}
 
 
-def installed(tool: Tool, folder: Path) -> tuple[float, int, float, str]:
-    """Seconds of pip, packages that it brought, megabytes of the environment, and the version."""
-    venv, environment = folder / "venv", alone(folder)
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    python = str(venv / "bin/python")
-    before = size(venv)
-    begun = time.perf_counter()
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check", tool.wanted]
-    subprocess.run(pip, check=True, env=environment, cwd=folder)
-    seconds = time.perf_counter() - begun
+def installed(tool: Tool, folder: Path) -> tuple[float, float, str]:
+    """Seconds of compiling, seconds of pip, and what pip has then installed, as `name==version` lines."""
+    environment = alone(folder)
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    pip = [str(folder / "venv/bin/python"), "-m", "pip", "--disable-pip-version-check"]
+    wanted, begun = tool.wanted, time.perf_counter()
+    if tool.source is not None:
+        make = [*pip, "wheel", "--quiet", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(tool.source)]
+        subprocess.run(make, check=True, env=environment, cwd=folder)
+        wanted = f"{tool.wanted} @ {next(folder.glob('*.whl')).as_uri()}"
+    compiled = time.perf_counter()
+    subprocess.run([*pip, "install", "--quiet", "--no-cache-dir", wanted], check=True, env=environment, cwd=folder)
+    done = time.perf_counter()
     listed = subprocess.run(
-        [python, "-m", "pip", "list", "--format=freeze"], check=True, env=environment, capture_output=True, text=True
-    ).stdout.split("\n")
-    packages = [line for line in listed if line and not line.startswith(("pip==", "setuptools==", "wheel=="))]
-    own = tool.name.partition("[")[0]
-    version = next(line.partition("==")[2] for line in packages if line.lower().startswith(f"{own}=="))
-    return seconds, len(packages), size(venv) - before, version
+        [*pip, "list", "--format=freeze"], check=True, env=environment, capture_output=True, text=True
+    )
+    return compiled - begun, done - compiled, listed.stdout
 
 
 def size(folder: Path) -> float:
@@ -199,13 +202,16 @@ def started(tool: Tool, folder: Path) -> str:
 def measured(tool: Tool, folder: Path) -> Found:
     """Installs a tool and starts it twice: the first time makes its data."""
     folder.mkdir(parents=True)
-    seconds, packages, megabytes, version = installed(tool, folder)
+    compiling, seconds, listed = installed(tool, folder)
+    packages = [line for line in listed.split() if not line.startswith(("pip==", "setuptools==", "wheel=="))]
+    own = f"{tool.name.partition('[')[0]}=="
     return Found(
         name=tool.name,
-        version=version,
+        version=next((line.removeprefix(own) for line in packages if line.startswith(own)), "from this folder"),
+        compiling=compiling,
         seconds=seconds,
-        packages=packages,
-        megabytes=megabytes,
+        packages=len(packages),
+        megabytes=size(folder / "venv"),
         start=started(tool, folder),
         again=started(tool, folder),
         first=tool.first,
@@ -213,28 +219,29 @@ def measured(tool: Tool, folder: Path) -> Found:
 
 
 def main() -> None:
-    """Measures all three, one after another, and prints a table."""
+    """Measures the tools, one after another, and prints a table."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    asked.add_argument("--keep", metavar="FOLDER", type=Path, help="install here, and leave it")
-    keep: Path | None = asked.parse_args().keep
-    print("| tool | version | pip install | packages | size | first start | later start | until |")
-    print("|---|---|--:|--:|--:|--:|--:|---|", flush=True)
+    asked.add_argument("tools", metavar="TOOL", nargs="*", help=f"of {', '.join(tool.name for tool in TOOLS)}; or all")
+    chosen = asked.parse_args().tools or [tool.name for tool in TOOLS]
+    print("| tool | version | compile | pip install | packages | size | first start | later start | until |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|---|", flush=True)
     loads = [os.getloadavg()[0]]
     with tempfile.TemporaryDirectory() as temporary:
-        for tool in TOOLS:
+        for tool in [tool for tool in TOOLS if tool.name in chosen]:
             try:
-                found = measured(tool, (keep or Path(temporary)).resolve() / tool.name)
+                found = measured(tool, Path(temporary).resolve() / tool.name)
             except subprocess.CalledProcessError as error:
-                print(f"| {tool.name} | | did not install: {error.returncode} | | | | | |", flush=True)
+                print(f"| {tool.name} | | | pip ended with {error.returncode} | | | | | |", flush=True)
                 continue
             finally:
                 loads.append(os.getloadavg()[0])
+            compiling = f"{found.compiling:.0f} s" if tool.source is not None else "–"
             print(
-                f"| {found.name} | {found.version} | {found.seconds:.0f} s | {found.packages} | "
+                f"| {found.name} | {found.version} | {compiling} | {found.seconds:.0f} s | {found.packages} | "
                 f"{found.megabytes:,.0f} MB | {found.start} | {found.again} | {found.first} |",
                 flush=True,
             )
-    print(f"\nLoad average (1 minute) before, between and after: {', '.join(f'{load:.1f}' for load in loads)}.")
+    print(f"\nLoad average (1 minute) before and after each: {', '.join(f'{load:.1f}' for load in loads)}.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pages from templates: everything put into them is escaped, and a name that is missing is an error, not a blank."""
+"""Pages from templates: everything put into them is escaped and readable, and a name that is missing is an error."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from cranfield.render.escaping import readable
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.admission import Visit
 
@@ -24,6 +25,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_without_tricks,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -31,6 +33,11 @@ def environment() -> Environment:
     made.globals.update(asset=asset, Permission=Permission)
     made.filters["moment"] = moment
     return made
+
+
+def _without_tricks(value: object) -> object:
+    """Every text of others as it can be read: no name or note has control characters, or turns what stands after it."""
+    return readable(value) if type(value) is str and not value.isprintable() else value
 
 
 @cache
