@@ -172,9 +172,10 @@ def a_release(whose: Whose) -> str:
     numbered(written(folder_of(whose.site.settings.folder, whose.project), files), version)
     told = {"policy": "majority", "judgements": 1, "topics": 1, "relevant": 1, "undecided": 0, "findings": []}
     told["files"] = {name: digest_of(content) for name, content in files.items()}
+    known = {"version": version, "digest": "sha256:0", "provenance": told, "at": 0}
+    known |= {"user_id": whose.site.person(f"{whose.project} owner").id}
     with store.writing() as connection:
         project = project_number(store, whose.project, connection)
-        known = {"version": version, "digest": "sha256:0", "provenance": told, "at": 0, "user_id": None}
         connection.execute(insert(ReleaseRow).values(project_id=project, **known))
     return str(version)
 
