@@ -96,7 +96,8 @@ class Screen:
             yield from self._lines(parts[0].title)
             yield ""
         if self.sitting.view == "passage" and parts[0].best is not None:
-            paragraphs = [parts[0].paragraphs[parts[0].best]]
+            best = parts[0].paragraphs[parts[0].best]  # read in one go: its own lines are for the whole document
+            paragraphs = [tuple(stretch._replace(text=stretch.text.replace("\n", " ")) for stretch in best)]
         else:
             paragraphs = [paragraph for part in parts for paragraph in part.paragraphs]
         if not paragraphs:
