@@ -28,9 +28,10 @@ check: $(VENV)/.test-installed
 docs: $(VENV)/.installed
 	$(BIN)/cranfield measures --markdown > docs/measures.md
 
-# The picture that README.md opens with. It needs a browser.
+# The pictures of README.md. They need a browser.
 picture: $(VENV)/.test-installed
 	$(BIN)/python docs/pictures/report.py
+	$(BIN)/python docs/pictures/judging.py
 
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed

@@ -383,3 +383,16 @@ def test_hostile_text_steers_no_terminal(hostile: Path) -> None:
     bare = re.sub(own, "", typist.seen.replace("\x1b[H\x1b[2J", ""))
     assert not re.search("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", bare)
     assert typist.seen.count("\x1b[2J") == typist.seen.count("\x1b[H\x1b[2J")
+
+
+def test_the_paragraph_is_that_of_the_pages(folder: Path) -> None:
+    """The best paragraph first, its lines in one; then all of them, line by line, with blank lines between."""
+    (folder / "pond.pool").write_text("1 0 long\n")
+    text = "Some birds fly.\n\nDucks swim\nwell\nand dive.\n\nNothing else."
+    (folder / "documents.jsonl").write_text(json.dumps({"id": "long", "title": "Birds", "text": text}) + "\n")
+    words = ("--questions", "pond-topics.tsv", "--documents", "documents.jsonl")
+    out, _, code = command_line("judge", "pond.pool", *words, stdin=b"space\nq\n", folder=folder)
+    assert code == 0
+    first, whole = out.split("Document long\n\n")[1:]
+    assert first.startswith("Birds\n\nDucks swim well and dive.\n\n0 not relevant")
+    assert whole.startswith(f"Birds\n\n{text}\n\n0 not relevant")

@@ -20,7 +20,27 @@ from cranfield.web.accounts.sessions import begin_session
 from cranfield.web.accounts.tokens import new_token
 from cranfield.web.judging.recording import NewJudgement, record
 from cranfield.web.projects.members import new_link
-from cranfield.web.store.tables import EventRow, JobRow, LeaseRow, MemberRow, PairRow, ProjectRow, RunRow, TopicRow
+from cranfield.web.review.release_files import (
+    EVENTS,
+    PROVENANCE,
+    QRELS,
+    SAMPLED,
+    digest_of,
+    folder_of,
+    numbered,
+    written,
+)
+from cranfield.web.store.tables import (
+    EventRow,
+    JobRow,
+    LeaseRow,
+    MemberRow,
+    PairRow,
+    ProjectRow,
+    ReleaseRow,
+    RunRow,
+    TopicRow,
+)
 from cranfield.web.templating import asset
 from ponds import asked_for
 from sites import Site, project_number
@@ -145,6 +165,21 @@ def a_case(whose: Whose) -> str:
     return str(pair)
 
 
+def a_release(whose: Whose) -> str:
+    """Number of a new version, one that no other project has."""
+    store, version = whose.site.store, 1000 + next(_numbers)
+    files = {name: f"{whose.project}\n".encode() for name in (QRELS, SAMPLED, PROVENANCE, EVENTS)}
+    numbered(written(folder_of(whose.site.settings.folder, whose.project), files), version)
+    told = {"policy": "majority", "judgements": 1, "topics": 1, "relevant": 1, "undecided": 0, "findings": []}
+    told["files"] = {name: digest_of(content) for name, content in files.items()}
+    known = {"version": version, "digest": "sha256:0", "provenance": told, "at": 0}
+    known |= {"user_id": whose.site.person(f"{whose.project} owner").id}
+    with store.writing() as connection:
+        project = project_number(store, whose.project, connection)
+        connection.execute(insert(ReleaseRow).values(project_id=project, **known))
+    return str(version)
+
+
 # Objects that are named in paths, by the name of the parameter. A fresh one is made for each request.
 OBJECTS: dict[str, Maker] = {
     "project": lambda whose: whose.project,
@@ -154,6 +189,7 @@ OBJECTS: dict[str, Maker] = {
     "user": an_account,
     "public": a_token,
     "topic": a_topic,
+    "version": a_release,
     "pair": a_pair,
     "run": a_run,
 }
@@ -178,7 +214,6 @@ STATIC = {"digest": lambda _: asset("style.css").split("/")[2], "name": lambda _
 ROLE = {"role": "viewer"}
 DOCUMENTS = {"kind": lambda _: "documents"}
 CASE = {"pair": a_case}
-NO_VERSION = {"version": lambda _: "none"}
 FILES = ("/qrels", "/qrels.gz", "/sampled", "/provenance", "/events")
 
 SAMPLES: dict[tuple[str, str], Sample] = {
@@ -208,6 +243,10 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/p/{project}/members/{member}/role"): Sample(form=ROLE),
     ("POST", "/p/{project}/members/{member}/remove"): Sample(),
     ("GET", "/api/v1/me"): Sample(),
+    ("GET", "/api/v1/me/sessions"): Sample(),
+    ("DELETE", "/api/v1/me/sessions/{name}"): Sample(204, path={"name": a_session}),
+    ("GET", "/api/v1/me/tokens"): Sample(),
+    ("DELETE", "/api/v1/me/tokens/{public}"): Sample(204),
     ("GET", "/api/v1/people"): Sample(),
     ("PATCH", "/api/v1/people/{user}"): Sample(json={"disabled": True}, foreign=200),
     ("POST", "/api/v1/people/{user}/reset"): Sample(201, foreign=201),
@@ -225,9 +264,12 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/p/{project}/judge/{topic}/leave"): Sample(303),
     ("POST", "/p/{project}/judge/{topic}/stay"): Sample(json={"pairs": []}),
     ("POST", "/p/{project}/judge/{topic}/terms"): Sample(303, form={"terms": "duck"}),
+    ("GET", "/p/{project}/judge/{topic}/advice"): Sample(),
     ("GET", "/p/{project}/judge/{topic}/documents/{pair}"): Sample(),
     ("GET", "/p/{project}/judge/{topic}/documents/{pair}/page"): Sample(),
     ("GET", "/api/v1/projects/{project}/topics"): Sample(),
+    ("GET", "/api/v1/projects/{project}/topics/{topic}"): Sample(),
+    ("GET", "/api/v1/projects/{project}/topics/{topic}/advice"): Sample(),
     ("POST", "/api/v1/projects/{project}/topics/{topic}/leases"): Sample(json={"count": 1}),
     ("PUT", "/api/v1/projects/{project}/topics/{topic}/leases"): Sample(json={"pairs": []}),
     ("DELETE", "/api/v1/projects/{project}/topics/{topic}/leases"): Sample(204),
@@ -283,9 +325,8 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/api/v1/projects/{project}/releases"): Sample(),
     ("POST", "/api/v1/projects/{project}/releases"): Sample(422, json={"policy": "by lot"}),
     ("GET", "/api/v1/projects/{project}/releases/preview"): Sample(),
-    # Versions are counted in each project; whose files are whose is in test_review.
     **{
-        ("GET", f"{surface}/{{project}}/releases/{{version}}{file}"): Sample(422, path=NO_VERSION, foreign=422)
+        ("GET", f"{surface}/{{project}}/releases/{{version}}{file}"): Sample()
         for surface, files in (("/p", FILES), ("/api/v1/projects", ("", *FILES)))
         for file in files
     },

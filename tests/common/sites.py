@@ -84,9 +84,9 @@ class Site:
 
 
 @contextmanager
-def live_site(settings: ServerSettings, store: Store) -> Iterator[str]:
-    """A real server on a free port of loopback, in a thread: its address. The store stays open afterwards."""
-    listening = listening_socket(replace(settings, port=0))
+def live_site(settings: ServerSettings, store: Store, port: int = 0) -> Iterator[str]:
+    """A real server on a port of loopback (0: a free one), in a thread: its address. The store stays open."""
+    listening = listening_socket(replace(settings, port=port))
     here = replace(settings, port=listening.getsockname()[1])
     config = configuration(here, store)
     config.lifespan = "off"  # it would close the store

@@ -8,7 +8,6 @@ from itertools import combinations
 import pytest
 
 from cranfield.evaluation.experiment import Experiment
-from cranfield.evaluation.results import Results
 from cranfield.plot.saving import drawn
 from cranfield.plot.style import caption_of, find_theme
 from cranfield.plot.subject import Picture, Subject, all_pictures
@@ -25,15 +24,8 @@ def systems(count: int) -> Experiment:
     return Experiment(QRELS, {f"system {number}": system(0.02 * number, number) for number in range(count)})
 
 
-@cache
-def scores(count: int, measures: tuple[str, ...]) -> Results:
-    """Both themes, and pictures of the same measures, draw the same scores."""
-    return systems(count).evaluate(measures)
-
-
 def subject(picture: Picture, count: int, theme: str) -> Subject:
-    number = 2 if picture.name in TWO else count
-    experiment = systems(number)
+    experiment = systems(2 if picture.name in TWO else count)
     return Subject(
         experiment=experiment,
         measures=picture.measures,
@@ -41,7 +33,6 @@ def subject(picture: Picture, count: int, theme: str) -> Subject:
         costs={name: float((place * 37) % 101) for place, name in enumerate(experiment.names)},
         parameters={name: {"k1": place // 10, "b": place % 10} for place, name in enumerate(experiment.names)},
         theme=theme,
-        evaluated=None if picture.without_runs else scores(number, picture.measures),
     )
 
 

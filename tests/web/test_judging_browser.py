@@ -17,10 +17,19 @@ from cranfield.web.accounts.sessions import begin_session
 from cranfield.web.judging.rebuilding import differences
 from cranfield.web.serving import open_folder
 from cranfield.web.settings import ServerSettings
-from cranfield.web.store.tables import EventRow, GuidelineRow, OpinionRow, PairRow, ProjectRow, SessionRow, UserRow
+from cranfield.web.store.tables import (
+    EventRow,
+    GuidelineRow,
+    OpinionRow,
+    PairRow,
+    ProjectRow,
+    SessionRow,
+    TopicRow,
+    UserRow,
+)
 from needed import needs_module
 from ponds import pond
-from sites import Site, live_site
+from sites import Site, live_site, pseudonym_of
 
 SHOTS: Path | None = None  # a folder, to look at the pages
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -504,4 +513,154 @@ def test_the_next_document_is_on_its_way(live: Live, sits: Sits) -> None:
     with live.site.store.writing() as connection:
         connection.execute(update(PairRow).where(PairRow.id == pairs["d3"]).values(wanted=1))
     ann.sees("d3")
+    ann.done()
+
+
+def test_a_double_click_grades_one_document(live: Live, sits: Sits) -> None:
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs)
+    ann.sees("d1")
+    ann.page.get_by_role("button", name="highly relevant").dblclick()
+    ann.sees("d2")
+    ann.reads("#progress", "You judged 1, 1 of them relevant")
+    ann.page.get_by_role("button", name="not relevant", exact=False).first.click(delay=50)
+    ann.sees("d3")
+    ann.reads("#progress", "You judged 2, 1 of them relevant")
+    assert [(row.document, row.grade) for row in live.events(slug)] == [("d1", 3), ("d2", 0)]
+    ann.done()
+
+
+def test_without_script_a_form_sent_twice_is_one_judgement(live: Live, sits: Sits) -> None:
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs, java_script_enabled=False)
+    ann.page.get_by_role("button", name="highly relevant").click()
+    ann.sees("d2")
+    ann.page.go_back()  # whatever the browser shows, nothing is judged twice and nothing is refused
+    ann.page.get_by_role("button", name="highly relevant").click()
+    ann.hidden("#refused")
+    grades = [(row.document, row.grade) for row in live.events(slug)]
+    assert grades in ([("d1", 3)], [("d1", 3), ("d2", 3)])
+    ann.done()
+
+
+def test_back_into_a_topic_that_was_left(live: Live, sits: Sits) -> None:
+    """The documents were given back: the page has new ones, and what is judged is stored."""
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs)
+    ann.sees("d1")
+    ann.keys("q")
+    ann.page.wait_for_url(f"**/p/{slug}/judge")
+    ann.page.go_back()
+    ann.page.locator("article.card").wait_for()
+    before = ann.document()
+    ann.keys("2")
+    ann.reads("#progress", "You judged 1, 1 of them relevant")
+    ann.hidden("#refused")
+    assert [(row.document, row.grade) for row in live.events(slug)] == [(before, 2)]
+    ann.done()
+
+
+def test_somebody_who_was_removed_is_told(live: Live, sits: Sits) -> None:
+    """The judgement waits in the tab. If they come back, it is told that the document went to others meanwhile."""
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs)
+    ann.sees("d1")
+    live.site.member("owner", slug, "owner")
+    name = pseudonym_of(live.site.store, slug, "ann")
+    assert live.site.visitor("owner").post(f"/p/{slug}/members/{name}/remove").status_code == 200
+    ann.keys("2")
+    ann.reads("#unsent", '1 unsent: the server says "there is nothing here, or nothing that you may see".')
+    live.site.member("ann", slug, "assessor")
+    ann.hidden("#unsent")
+    ann.reads("#refused", "Not stored: document 'd1' was not given to you to judge")
+    assert live.events(slug) == []
+    ann.done(but=FAILED)
+
+
+def test_a_server_that_is_started_anew_goes_on(browser: Any, tmp_path: Path) -> None:
+    """Meanwhile the page goes on too; what was said comes when the server is there, once."""
+    settings = ServerSettings(folder=tmp_path)
+    store = open_folder(settings)
+    with live_site(settings, store) as address:
+        live = Live(Site(settings, store), address)
+        slug, pairs = live.pond()
+        ann = Assessor(browser, live, slug, pairs["topic"]).sits()
+        ann.sees("d1")
+    ann.keys("2")
+    ann.reads("#unsent", "1 unsent: the server does not answer.")
+    ann.sees("d2")
+    with live_site(settings, store, int(address.rpartition(":")[2])):
+        ann.hidden("#unsent")
+        ann.keys("1")
+        ann.sees("d3")
+        ann.reads("#progress", "You judged 2, 2 of them relevant")
+        assert [(row.document, row.grade) for row in live.events(slug)] == [("d1", 2), ("d2", 1)]
+        ann.done(but=f"{FAILED}|net::ERR")
+    store.close()
+
+
+def test_a_phone_shows_the_document(live: Live, sits: Sits) -> None:
+    """The question takes a line there, and opens on demand."""
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs, viewport={"width": 360, "height": 640})
+    ann.sees("d1")
+    assert bottom(ann, ".best") < ann.page.locator("#judge").bounding_box()["y"]
+    ann.reads("#question summary", "swimming ducks")
+    ann.hidden("#question p")
+    ann.page.locator("#question summary").click()
+    ann.reads("#question p", "Do ducks <b>swim</b> & dive?")
+    ann.done()
+
+
+def test_the_list_of_keys_is_seen_whole(live: Live, sits: Sits) -> None:
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs)
+    ann.keys("?")
+    assert bottom(ann, "#keys dl") < ann.page.locator("#judge").bounding_box()["y"]
+    ann.keys("Escape")
+    ann.hidden("#keys dl")
+    ann.keys("2")
+    ann.sees("d2")
+    ann.done()
+
+
+def bottom(who: Assessor, selector: str) -> float:
+    box = who.page.locator(selector).bounding_box()
+    return float(box["y"] + box["height"])
+
+
+TRICK = "\u202egpj.exe\u2066\x1b[2J<b>"
+
+
+def test_names_turn_nothing_and_hide_nothing(live: Live, sits: Sits) -> None:
+    """Overrides and control characters in titles, texts, ids, questions, notes, guidelines: drawn, not done."""
+    documents = [StoredDocument(f"d{TRICK}", TRICK, f"{TRICK}\n\nducks {TRICK}"), StoredDocument("d2", "", TRICK)]
+    slug, pairs = live.pond(collection="tricks", documents=documents)
+    with live.site.store.writing() as connection:
+        own = update(TopicRow).where(TopicRow.id == pairs["topic"])
+        fields = [["title", f"ducks {TRICK}"], ["description", TRICK]]
+        connection.execute(own.values(fields=fields, name=TRICK.replace("\x1b", "")))
+        number = connection.execute(select(ProjectRow.id).where(ProjectRow.slug == slug)).scalar_one()
+        told = {"project_id": number, "version": 1, "text": TRICK, "at": 0}
+        connection.execute(insert(GuidelineRow).values(**told))
+    ann = sits(slug, pairs)
+    ann.keys("n")
+    ann.page.keyboard.insert_text(TRICK.replace("\x1b", ""))
+    ann.keys("Enter", "2")
+    ann.sees("d2")
+    addresses = ("judge", f"judge/{pairs['topic']}", f"judge/{pairs['topic']}/advice", f"mine/{pairs['topic']}", "mine")
+    for address in (*addresses, "", "agreement", "adjudicate", "releases/new"):
+        live.site.member("ann", slug, "owner")
+        text = live.site.visitor("ann").get(f"/p/{slug}/{address}".rstrip("/")).text
+        shown = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.DOTALL)
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", shown), address
+        assert "gpj.exe\u2066[2J<b>" not in text, address
+    ann.page.goto(f"{live.address}/p/{slug}/mine/{pairs['topic']}")
+    order = (
+        ann.page.locator("tbody tr")
+        .first.locator("td")
+        .evaluate_all("cells => cells.map(cell => cell.getBoundingClientRect().left)")
+    )
+    assert order == sorted(order)
+    assert not ann.dialogs
     ann.done()

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from html import unescape
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from cranfield.formats import read_qrels
+from cranfield.learning import stop_rules
+from cranfield.pooling.candidates import pooled_runs
 from cranfield.pooling.judging import JudgingSession
 from cranfield.web.judging.leasing import Asker, lease
 from cranfield.web.judging.rebuilding import differences
 from cranfield.web.judging.recording import NewJudgement, record
 from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.making import NewRun, add_run
-from cranfield.web.projects.options import ProjectOptions
-from cranfield.web.queue.advice import advice
 from cranfield.web.queue.feeding import Feeder
 from cranfield.web.settings import ServerSettings
 from cranfield.web.store.tables import PairRow, ProjectRow, TopicRow
@@ -105,13 +107,57 @@ def test_the_sample_is_a_share_and_tells_what_is_missed(site: Site, begun: Calla
     assert len({document for document, _ in asked}) == 12
     share = sum(source == "sample" for _, source in asked) / len(asked)
     assert 0.1 <= share <= 0.35, asked
-    options = ProjectOptions(method="cal", sample=0.25)
-    with site.store.reading() as connection:
-        rules = {
-            rule.rule: rule for rule in advice(connection, topics["1"], threshold=1, options=options, documents=20)
-        }
-    assert set(rules) == {"consecutive", "target test", "sample", "budget"}
-    assert "relevant documents are found" in rules["sample"].says or "nothing relevant" in rules["sample"].says
+    rules = told_rules(site, topics["1"])
+    assert "relevant documents are found" in rules["sample"][1] or "nothing relevant" in rules["sample"][1]
+
+
+def told_rules(site: Site, topic: int) -> dict[str, tuple[bool | None, str]]:
+    """What the rules say, in the API; the page says the same."""
+    told = site.program("ann").get(f"/api/v1/projects/pond/topics/{topic}/advice").json()
+    page = site.visitor("ann").get(f"/p/pond/judge/{topic}/advice").text
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</th><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    words = {None: "can't tell", True: "yes", False: "no"}
+    assert [(unescape(met), unescape(says)) for met, says in rows] == [
+        (words[rule["met"]], rule["says"]) for rule in told["rules"]
+    ]
+    judged, relevant, documents = (f"{told[name]:,}" for name in ("judged", "relevant", "documents"))
+    assert f"{judged} documents are judged by anybody, {relevant} of them relevant. {documents} documents" in page
+    assert [rule["rule"] for rule in told["rules"]] == ["consecutive", "target test", "sample", "budget"]
+    return {rule["rule"]: (rule["met"], rule["says"]) for rule in told["rules"]}
+
+
+def test_rules_are_about_all_that_could_be_asked(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    """The whole collection for a learner: the numbers are those of the library for what was judged, in that order."""
+    topics = begun(method="cal", batch=2, sample=0, budget=8)
+    asked = judge_all(site, topics["1"], "1")
+    relevant = [GRADES["1"].get(document, 0) >= 1 for document, _ in asked]
+    wanted = stop_rules(relevant, len(site.app.state.shelf.of(_collection(site))), budget=8)
+    assert told_rules(site, topics["1"]) == {rule.rule: (rule.met, rule.says) for rule in wanted}
+    assert wanted[-1].met is True  # the budget is spent, and the page still asks nobody to stop
+    with site.store.writing() as connection:
+        connection.execute(update(ProjectRow).values(settings={"method": "cal", "batch": 2, "sample": 0.0}))
+    assert len(judge_all(site, topics["1"], "1 more", most=1)) == 1
+
+
+def test_rules_of_a_pool_are_about_what_the_runs_have(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topics = begun(method="move-to-front", batch=1, sample=0, depth=3)
+    judge_all(site, topics["1"], "1", most=2)
+    pooled = pooled_runs([str(POND / file) for file in RUNS], 3)
+    told = site.program("ann").get(f"/api/v1/projects/pond/topics/{topics['1']}/advice").json()
+    assert (told["judged"], told["documents"]) == (2, len(pooled.of("1").documents))
+    assert told["among"] == "that the runs have down to rank 3"
+    assert told_rules(site, topics["1"])["sample"][0] is None
+
+
+def test_rules_of_a_depth_pool_are_about_the_pool(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    """With everything judged, the test knows that nothing is missed."""
+    topics = begun(method="depth", depth=3, calibration=1)
+    site.member("ann", "pond", "assessor")
+    assert told_rules(site, topics["1"])["target test"][0] is False
+    asked = judge_all(site, topics["1"], "1")
+    told = site.program("ann").get(f"/api/v1/projects/pond/topics/{topics['1']}/advice").json()
+    assert told["judged"] == told["documents"] == len(asked)
+    assert told_rules(site, topics["1"])["target test"][0] is True
 
 
 def test_a_budget_ends_it(site: Site, begun: Callable[..., dict[str, int]]) -> None:

@@ -77,10 +77,10 @@ def command(
 ) -> None:
     """Judge the documents of POOL, which `cranfield pool` wrote, one key each.
 
-    Shows the question and the part of the document with most of its words; space shows all of it. A grade's key grades
-    and goes on to the next document, x says that you can't tell, l puts it off, u takes back, ? lists all keys. Every
-    answer is in the log at once: leave with q or Ctrl-C, and the next time it goes on where you were. Ranks and systems
-    are not shown; the order is random, with near-duplicates one after another.
+    Shows the question and the paragraph of the document with most of its words; space shows all of it. A grade's key
+    grades and goes on to the next document, x says that you can't tell, l puts it off, u takes back, ? lists all keys.
+    Every answer is in the log at once: leave with q or Ctrl-C, and the next time it goes on where you were. Ranks and
+    systems are not shown; the order is random, with near-duplicates one after another.
 
     Where standard input is no terminal, each of its lines is a key.
 
@@ -138,7 +138,6 @@ def _judged(
     from cranfield.judging.event_log import EventLog
     from cranfield.judging.sheets import read_sheets
     from cranfield.judging.sitting import Sitting, queue_of
-    from cranfield.quotation.passages import Vocabulary
 
     if texts is None:
         raise UsageError("nobody can judge without texts: give --collection, or --questions and --documents")
@@ -147,7 +146,7 @@ def _judged(
         options.warn([*log.findings, *sheets.findings])
         sitting = Sitting(log, assessor, scale, queue_of(pool, sheets.texts, assessor, seed))
         with opened_keys() as keys:
-            _sit(Screen(sitting, sheets, Vocabulary()), keys)
+            _sit(Screen(sitting, sheets), keys)
         clear_screen()
         show_text(summary(sitting))
         return list(log.events)

@@ -16,19 +16,19 @@ from cranfield.render.terminal import coloured, terminal
 
 if TYPE_CHECKING:
     from cranfield.judging.sheets import Sheets
+    from cranfield.judging.showing import Paragraph, ShownDocument
     from cranfield.judging.sitting import Sitting
-    from cranfield.quotation.passages import Stretch, Vocabulary
 
 WIDEST = 100  # characters of a line that can be read with ease
-PARAGRAPH = 600  # characters that are shown of a document at first
 LEAST_ROOM = 5  # lines of a document, however small the terminal is
 
 
 class Screen:
     """The pair to judge as text: the question, the best part of the document or all of it, and the keys."""
 
-    def __init__(self, sitting: Sitting, sheets: Sheets, vocabulary: Vocabulary) -> None:
-        self.sitting, self.sheets, self.vocabulary = sitting, sheets, vocabulary
+    def __init__(self, sitting: Sitting, sheets: Sheets) -> None:
+        self.sitting, self.sheets = sitting, sheets
+        self._seen: tuple[str, str, list[ShownDocument]] = ("", "", [])  # a long document is looked at once
         self.marks, self.page = True, 0
         self.message = ""
 
@@ -88,25 +88,37 @@ class Screen:
     def _body(self) -> Iterator[str]:
         assert self.sitting.pair is not None
         topic, id = self.sitting.pair
-        document = self.sheets.documents.get(id)
-        if document is None:
+        if id not in self.sheets.documents:
             yield "(no text of this document)"
             return
-        from cranfield.quotation.passages import passage
-
-        terms = self.vocabulary.terms(self.sheets.queries.get(topic, ""))
-        title = " ".join(visible_lines(document.title).split())
-        if title:
-            yield from self._lines(title, terms)
+        parts = self._parts(topic, id)
+        if parts[0].title:
+            yield from self._lines(parts[0].title)
             yield ""
-        text = visible_lines(document.text)
-        if self.sitting.view == "passage":
-            text = " ".join(text.split())
-            hits = [word for word in self.vocabulary.words(text) if word.term in terms]
-            yield from self._lines(passage(text, hits, PARAGRAPH), terms)
+        if self.sitting.view == "passage" and parts[0].best is not None:
+            best = parts[0].paragraphs[parts[0].best]  # read in one go: its own lines are for the whole document
+            paragraphs = [tuple(stretch._replace(text=stretch.text.replace("\n", " ")) for stretch in best)]
         else:
-            for line in text.strip().splitlines() or [""]:
-                yield from self._lines(line.replace("\t", "    ").rstrip(), terms) if line.strip() else [""]
+            paragraphs = [paragraph for part in parts for paragraph in part.paragraphs]
+        if not paragraphs:
+            yield parts[0].note
+        for number, paragraph in enumerate(paragraphs):
+            if number:
+                yield ""
+            yield from self._lines(paragraph)
+
+    def _parts(self, topic: str, id: str) -> list[ShownDocument]:
+        """The document as the pages of the server show it: its first part, and where all is to be seen the others."""
+        from cranfield.judging.showing import shown
+        from cranfield.texts.document_store import StoredDocument
+
+        if self._seen[:2] != (topic, id):
+            self._seen = (topic, id, [])
+        known = self._seen[2]
+        text, query = self.sheets.documents[id], self.sheets.queries.get(topic, "")
+        while not known or (self.sitting.view == "whole" and len(known) < known[0].parts):
+            known.append(shown(StoredDocument(id, text.title, text.text), query, part=len(known) + 1))
+        return known
 
     def _foot(self) -> Iterator[str]:
         if self.message:
@@ -118,16 +130,16 @@ class Screen:
         turn = "whole document" if self.sitting.view == "passage" else "on"
         yield coloured(f"space {turn}  x can't tell  l later  u undo  n note  h marks  ? help  q leave", "quiet")
 
-    def _lines(self, text: str, terms: frozenset[str]) -> Iterator[str]:
-        """A text that is harmless already, wrapped, with words of the question marked."""
-        return _wrapped(self._stretches(text, terms), self._width())
-
-    def _stretches(self, text: str, terms: frozenset[str]) -> Sequence[Stretch | tuple[str, bool]]:
-        from cranfield.quotation.passages import marked
-
-        if not self.marks:
-            return [(text, False)]
-        return marked(text, {word.form for word in self.vocabulary.words(text) if word.term in terms})
+    def _lines(self, paragraph: Paragraph) -> Iterator[str]:
+        """A paragraph line by line, wrapped, with words of the question marked."""
+        line: list[tuple[str, bool]] = []
+        for stretch in paragraph:
+            first, *others = stretch.text.replace("\t", "    ").split("\n")
+            line.append((visible(first), bool(stretch.mark) and self.marks))
+            for text in others:
+                yield from _wrapped(line, self._width())
+                line = [(visible(text), bool(stretch.mark) and self.marks)]
+        yield from _wrapped(line, self._width())
 
     def _width(self) -> int:
         return min(terminal().width or WIDEST, WIDEST)
@@ -160,7 +172,7 @@ def summary(sitting: Sitting) -> str:
     return f"{told}, {done.cannot} can't be told, {left} left: {visible(sitting.log.path)}\n"
 
 
-def _wrapped(stretches: Sequence[Stretch | tuple[str, bool]], width: int) -> Iterator[str]:
+def _wrapped(stretches: Sequence[tuple[str, bool]], width: int) -> Iterator[str]:
     """Lines no wider than a terminal, broken at blanks where there are any; marked stretches in colour."""
     line, used = "", 0
     for text, is_marked in stretches:

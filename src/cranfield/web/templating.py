@@ -1,4 +1,4 @@
-"""Pages from templates: everything put into them is escaped, and a name that is missing is an error, not a blank."""
+"""Pages from templates: everything put into them is escaped and readable, and a name that is missing is an error."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from cranfield.render.escaping import readable
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.admission import Visit
 
@@ -24,6 +25,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_without_tricks,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -33,11 +35,25 @@ def environment() -> Environment:
     return made
 
 
+def _without_tricks(value: object) -> object:
+    """Every text of others as it can be read: no name or note has control characters, or turns what stands after it."""
+    return readable(value) if type(value) is str and not value.isprintable() else value
+
+
 @cache
 def asset(name: str) -> str:
-    """The address of one of our own scripts or styles, with its digest: browsers keep it as long as it is the same."""
-    content = (FOLDER / "static" / name).read_bytes()
-    return f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{name}"
+    """The address of one of our own scripts or styles, which browsers keep as long as none of them changes: they are
+    in one folder by one digest, so that a script finds the others beside it."""
+    return f"/static/{_digest_of_all()}/{name}"
+
+
+@cache
+def _digest_of_all() -> str:
+    made = hashlib.sha256()
+    for path in sorted((FOLDER / "static").iterdir()):
+        content = path.read_bytes()
+        made.update(f"{path.name} {len(content)} ".encode() + content)
+    return made.hexdigest()[:16]
 
 
 def moment(milliseconds: int | None) -> str:

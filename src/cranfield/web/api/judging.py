@@ -14,12 +14,14 @@ from cranfield.web.judging.sitting import (
     document_before_me,
     judged,
     leave,
+    progress_here,
     recent,
     scale_of,
     set_terms,
     stay,
     topic_here,
 )
+from cranfield.web.queue.advice import topic_advice
 from cranfield.web.routes import Visiting, api_router, needs
 
 router = api_router()
@@ -55,6 +57,33 @@ class Topic(BaseModel):
     mine: int
     relevant: int
     owner: str | None
+
+
+class TopicInFull(Topic):
+    """A topic with every field of its question in order, the words that are marked, and one's own progress in words."""
+
+    fields: list[tuple[str, str]]
+    terms: list[str]
+    progress: str
+
+
+class RuleAnswer(BaseModel):
+    """A rule as it stands: `met` is null where it cannot tell, `value` is the number that it looks at."""
+
+    rule: str
+    met: bool | None
+    value: float | None
+    says: str
+
+
+class AdviceAnswer(BaseModel):
+    """The rules for a topic. `documents` are all that could be asked for, `among` says which these are."""
+
+    judged: int
+    relevant: int
+    documents: int
+    among: str
+    rules: list[RuleAnswer]
 
 
 class Lease(BaseModel):
@@ -131,6 +160,28 @@ def topics(visit: Visiting) -> list[Topic]:
         scale = scale_of(connection, visit.here.id)
         rows = topics_of(connection, visit.here.id, visit.person.id, scale.threshold)
     return [Topic(**vars(row)) for row in rows]
+
+
+@router.get("/projects/{project}/topics/{topic}")
+@needs(Permission.JUDGE)
+def topic_with_fields(visit: Visiting, topic: int) -> TopicInFull:
+    """A topic with all that it says, and the words that the token's owner has marked in its documents."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+        scale = scale_of(connection, visit.here.id)
+        row = topics_of(connection, visit.here.id, visit.person.id, scale.threshold, topic=topic)[0]
+        progress = progress_here(connection, visit, topic, scale)
+    return TopicInFull(**vars(row), fields=list(here.fields), terms=list(here.terms), progress=progress.line)
+
+
+@router.get("/projects/{project}/topics/{topic}/advice")
+@needs(Permission.JUDGE)
+def advice(request: Request, visit: Visiting, topic: int) -> AdviceAnswer:
+    """Whether the topic could stop: what each rule says, by all that anybody judged. None of them decides."""
+    with visit.store.reading() as connection:
+        topic_here(connection, visit, topic)
+    found = topic_advice(visit, request.app.state.shelf, request.app.state.settings.folder, topic)
+    return AdviceAnswer(**{**vars(found), "rules": [RuleAnswer(**vars(rule)) for rule in found.rules]})
 
 
 @router.post("/projects/{project}/topics/{topic}/leases")

@@ -41,6 +41,7 @@ from cranfield.web.judging.sitting import (
 )
 from cranfield.web.projects.guidelines import guidelines
 from cranfield.web.projects.options import ProjectOptions
+from cranfield.web.queue.advice import topic_advice
 from cranfield.web.routes import Visiting, needs, page_router
 from cranfield.web.shelf import Shelf
 from cranfield.web.templating import environment, page
@@ -56,7 +57,8 @@ def topics_page(request: Request, visit: Visiting) -> Response:
     with visit.store.reading() as connection:
         scale = scale_of(connection, visit.here.id)
         topics = topics_of(connection, visit.here.id, visit.person.id, scale.threshold)
-    return page(request, "topics.html", topics=topics)
+    owned = ProjectOptions.from_json(visit.here.settings).owned
+    return page(request, "topics.html", topics=topics, owned=owned)
 
 
 @router.get("/p/{project}/judge/{topic}")
@@ -211,6 +213,25 @@ def mark_terms(request: Request, visit: Visiting, topic: int, terms: Text = "") 
         topic_here(connection, visit, topic)
     set_terms(visit, topic, terms.replace("\n", ",").split(","))
     return RedirectResponse(f"/p/{visit.here.slug}/judge/{topic}", 303)
+
+
+@router.get("/p/{project}/judge/{topic}/advice")
+@needs(Permission.JUDGE)
+def advice_page(request: Request, visit: Visiting, topic: int) -> Response:
+    """Whether the topic could stop: rules side by side."""
+    with visit.store.reading() as connection:
+        here = topic_here(connection, visit, topic)
+    advice = topic_advice(visit, _shelf(request), request.app.state.settings.folder, topic)
+    return page(request, "advice.html", topic=here, advice=advice, words=RULES)
+
+
+# What a rule of `cranfield.learning` is called on a page.
+RULES = {
+    "consecutive": "Documents in a row that are not relevant",
+    "target test": "Test of a recall that is too low",
+    "sample": "Estimate by the sample",
+    "budget": "Budget",
+}
 
 
 @router.get("/p/{project}/judge/{topic}/documents/{pair}")

@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, union_all, update
 
 from cranfield.errors import CranfieldError
-from cranfield.formats import read_run
-from cranfield.formats.reading import Reading
 from cranfield.learning import TopicLearner, batch_after, is_sample_turn
 from cranfield.learning.recall import sample_draws
-from cranfield.pooling.candidates import Pooled, pooled_runs
+from cranfield.pooling.candidates import Pooled
 from cranfield.search.tokens import library
 from cranfield.web.feature_files import FeatureFiles
 from cranfield.web.judging.sitting import scale_of
@@ -30,7 +28,7 @@ from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.projects.pairs import wanted
 from cranfield.web.queue.asked import AskedTopic, asked_topic
-from cranfield.web.queue.methods import ByReading, ByRuns, QueueMethod
+from cranfield.web.queue.methods import ByReading, ByRuns, QueueMethod, pooled_files
 from cranfield.web.settings import ServerSettings
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.engine import Store
@@ -162,9 +160,7 @@ class Feeder:
             return ByReading(features, topic, project.options.seed)
         key = (project.runs, project.options.depth)
         if self._pooled.get(project.id, (None,))[0] != key:
-            paths = [str(self.files.kept("run", digest)) for digest in project.runs]
-            runs = [read_run(path, name=str(place), reading=Reading(threads=1)) for place, path in enumerate(paths)]
-            self._pooled[project.id] = key, pooled_runs(runs, project.options.depth)
+            self._pooled[project.id] = key, pooled_files(self.files, project.runs, project.options.depth)
         return ByRuns(self._pooled[project.id][1], topic, project.options)
 
     def _proposed(

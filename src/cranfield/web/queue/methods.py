@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from cranfield.formats import read_run
+from cranfield.formats.reading import Reading
 from cranfield.learning import Features, TopicLearner
-from cranfield.pooling.candidates import Pooled
+from cranfield.pooling.candidates import Pooled, pooled_runs
 from cranfield.pooling.judging import JudgingSession
+from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.queue.asked import AskedTopic
 
@@ -55,3 +58,10 @@ class ByRuns:
             session.take({topic.name: {document: float(relevant) for document, relevant in grades.items()}})
         ahead = session.ahead(topic.name, count + len(without))
         return [document for document in ahead if document not in without][:count]
+
+
+def pooled_files(files: DataFiles, digests: Sequence[str], depth: int) -> Pooled:
+    """What the runs of a project have down to a depth, from the digests of their files."""
+    paths = [str(files.kept("run", digest)) for digest in digests]
+    runs = [read_run(path, name=str(place), reading=Reading(threads=1)) for place, path in enumerate(paths)]
+    return pooled_runs(runs, depth)

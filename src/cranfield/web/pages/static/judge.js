@@ -1,6 +1,7 @@
 // One key grades and goes on. Judgements wait in a list until the server has them, so that a dropped connection loses none.
+import { listen, one, toDocument, turnFold } from "./keys.js";
+
 const { base, who } = document.body.dataset;
-const one = (selector, within = document) => within.querySelector(selector);
 const place = one("#document"), form = one("#judge"), undo = one("#undo"), lastOnes = one("#last");
 const begun = JSON.parse(one("#sitting").textContent);
 // In this tab alone, and gone with it: machines are shared. What one person said is never sent for another.
@@ -177,7 +178,7 @@ function judge(kind, label, details) {
   showSaid();
   show(queue.shift());
   tell(current ? `${label}. Next document.` : `${label}.`);
-  place.focus({ preventScroll: true });
+  toDocument();
 }
 
 function takeBack(judgement) {
@@ -189,7 +190,7 @@ function takeBack(judgement) {
   say({ pair: judgement.pair, kind: "undo", undoes: judgement.key, ...spent() });
   tell(`Undone: ${judgement.label}. The document comes back.`);
   if (judgement.html) returned(judgement);
-  place.focus({ preventScroll: true });
+  toDocument();
 }
 
 // A document that was undone is shown before what was to be judged.
@@ -304,54 +305,18 @@ function press(button) {
   else judge("cannot", "can't tell", { reason: value });
 }
 
-function openFold(fold, within) {
-  fold.open = !fold.open;
-  if (fold.open) one(within, fold)?.focus();
-  else place.focus({ preventScroll: true });
-}
-
-const KEYS = {
+listen(press, tell, {
   u: () => takeBack(said[0]),
-  U: () => { if (!lastOnes.hidden) openFold(lastOnes, "ol button"); },
-  x: () => { if (current) { openFold(one("#cannot"), "button"); tell("Choose why you can't tell by arrows and Enter."); } },
-  l: () => judge("later", "later", {}),
-  n: () => { if (current) { one("#note").open = true; form.elements.note.focus(); } },
-  h: () => tell(document.body.classList.toggle("unmarked") ? "Marks off." : "Marks on."),
+  U: () => { if (!lastOnes.hidden) turnFold(lastOnes, "ol button"); },
+  x: () => { if (current) { turnFold(one("#cannot"), "button"); tell("Choose why you can't tell by arrows and Enter."); } },
   q: () => one("#leave").requestSubmit(),
-  "?": () => openFold(one("#keys"), "summary"),
   " ": () => { if (current) turn(); },
-};
-
-addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  const target = event.target;
-  if (target.closest("input, select, textarea")) return;
-  if (target.closest("button, summary, a") && [" ", "Enter"].includes(event.key)) return;
-  if (event.key === "Escape" && target.closest("#cannot, #last, #keys")) {
-    target.closest("details").open = false;
-    place.focus({ preventScroll: true });
-    return;
-  }
-  const group = target.closest("#cannot [role=group], #last ol");
-  if (group && ["ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"].includes(event.key)) {
-    const buttons = [...group.querySelectorAll("button")];
-    const step = event.key === "ArrowDown" || event.key === "ArrowRight" ? 1 : -1;
-    event.preventDefault();
-    buttons[(buttons.indexOf(target) + step + buttons.length) % buttons.length].focus();
-    return;
-  }
-  const grade = [...form.querySelectorAll("[data-key]")].find((button) => button.dataset.key.toLowerCase() === event.key.toLowerCase() && button.value.startsWith("grade"));
-  const act = grade ? () => press(grade) : KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
-  if (!act) return;
-  event.preventDefault();
-  if (!event.repeat) act();
 });
+// The second click of a double one would grade a document that nobody has read.
+form.addEventListener("click", (event) => { if (event.detail > 1 && event.target.closest("button")) event.preventDefault(); });
 form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) press(event.submitter); });
 undo.addEventListener("submit", (event) => { event.preventDefault(); takeBack(said[0]); });
 form.elements.note.addEventListener("input", noted);
-form.elements.note.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" || event.key === "Escape") { event.preventDefault(); place.focus({ preventScroll: true }); }
-});
 one("#whole").addEventListener("click", (event) => { event.preventDefault(); turn(); });
 place.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-part]");
@@ -366,6 +331,7 @@ setInterval(() => {
 }, STAY);
 addEventListener("beforeunload", (event) => { if (unsent.length > 0 && !signedOut) event.preventDefault(); });
 addEventListener("online", () => { pause = 1000; send(); });
+if (matchMedia("(max-width: 40rem)").matches) one("#question").open = false; // a phone has no room for both
 showSaid();
 suggestRest();
 if (unsent.length > 0) { // the tab was loaded again before the server had them
