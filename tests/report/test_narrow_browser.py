@@ -74,6 +74,7 @@ def test_bars_of_systems_that_cannot_be_told_apart_stand_beside_their_plot_howev
         svg = phone.page.locator('figure[data-chart="critical-difference"] .drawing svg')
         for _ in range(100):  # the page draws anew a moment after it was resized
             drawn(phone.page)
+            svg.scroll_into_view_if_needed()
             if 2 < svg.evaluate(BESIDE) < 20:
                 break
             phone.page.wait_for_timeout(100)

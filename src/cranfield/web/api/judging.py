@@ -169,8 +169,9 @@ def topic_with_fields(visit: Visiting, topic: int) -> TopicInFull:
     with visit.store.reading() as connection:
         here = topic_here(connection, visit, topic)
         scale = scale_of(connection, visit.here.id)
-        row = topics_of(connection, visit.here.id, visit.person.id, scale.threshold, topic=topic)[0]
+        rows = topics_of(connection, visit.here.id, visit.person.id, scale.threshold)
         progress = progress_here(connection, visit, topic, scale)
+    row = next(row for row in rows if row.id == topic)
     return TopicInFull(**vars(row), fields=list(here.fields), terms=list(here.terms), progress=progress.line)
 
 
