@@ -214,6 +214,7 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
         watching.cancel()
 
     with served(settings) as process:
+        time.sleep(crowd.thinking)  # a server that has just begun fills its queues first
         asyncio.run(judge())
         status = Path(f"/proc/{process.pid}/status").read_text()
         told.megabytes = int(status.split("VmHWM:")[1].split()[0]) / 1024

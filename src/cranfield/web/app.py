@@ -96,8 +96,8 @@ def application(settings: ServerSettings, store: Store) -> FastAPI:
     )
     app.state.settings, app.state.store, app.state.shelf = settings, store, Shelf(settings.folder)
     app.state.kept = KeptSnapshots()
-    app.state.worker = worker(settings, store)
     app.state.feeder = Feeder(settings, store, app.state.shelf)
+    app.state.worker = worker(settings, store, app.state.feeder.make_ready)
     app.state.services = [app.state.worker, app.state.feeder]
     app.state.attempts = Attempts()
     for part in PARTS:

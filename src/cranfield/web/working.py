@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cranfield.web.projects.jobs import Task, Worker
 from cranfield.web.projects.making import PREPARE
@@ -16,6 +16,6 @@ def tasks(settings: ServerSettings) -> Mapping[str, Task]:
     return {PREPARE: Preparation(settings)}
 
 
-def worker(settings: ServerSettings, store: Store) -> Worker:
-    """A worker that knows every kind of job."""
-    return Worker(store, tasks(settings))
+def worker(settings: ServerSettings, store: Store, ended: Callable[[], None] = lambda: None) -> Worker:
+    """A worker that knows every kind of job, and calls `ended` after each."""
+    return Worker(store, tasks(settings), ended)

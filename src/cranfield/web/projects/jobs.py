@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -145,10 +145,11 @@ def orphan_all(store: Store) -> None:
 
 
 class Worker:
-    """A thread that does jobs, one after another. `wake` lets it look at once; by itself it looks every second."""
+    """A thread that does jobs, one after another. `wake` lets it look at once; by itself it looks every second. After
+    each job it calls `ended`."""
 
-    def __init__(self, store: Store, tasks: Mapping[str, Task]) -> None:
-        self.store, self.tasks = store, tasks
+    def __init__(self, store: Store, tasks: Mapping[str, Task], ended: Callable[[], None] = lambda: None) -> None:
+        self.store, self.tasks, self.ended = store, tasks, ended
         self.name = secrets.token_hex(8)
         self._wanted, self._stopping = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -174,6 +175,7 @@ class Worker:
         count = 0
         while not self._stopping.is_set() and (work := claim(self.store, self.name, self.tasks)) is not None:
             self._do(work)
+            self.ended()
             count += 1
         return count
 

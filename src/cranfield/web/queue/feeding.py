@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, union_all, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, union_all, update
 
 from cranfield.errors import CranfieldError
 from cranfield.learning import TopicLearner, batch_after, is_sample_turn
@@ -36,7 +36,7 @@ from cranfield.web.store.tables import EventRow, LeaseRow, Number, PairRow, Proj
 
 log = logging.getLogger("cranfield.web")
 MOST_METHODS = 500  # topics whose methods are kept in memory
-AHEAD = 10  # documents that wait at least, beyond those that people have before them
+AHEAD = 20  # documents that wait at least, beyond those that people have before them
 LARGEST_BATCH = 100
 LONGEST_REST = 0.2  # seconds between two trainings, at most
 SAMPLE, LEARNER = "sample", "learner"
@@ -65,9 +65,11 @@ class Feeder:
         self._change = threading.Condition()
         self._stopping = False
         self._busy = False
+        self._unready = False  # there may be projects in which nothing was asked yet
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
+        self._unready = True
         self._thread = threading.Thread(target=self._run, name="feeder", daemon=True)
         self._thread.start()
 
@@ -85,34 +87,34 @@ class Feeder:
             self._short.update(topics if ran_out else ())
             self._change.notify_all()
 
+    def make_ready(self) -> None:
+        """A project may have become ready: its first documents should wait before somebody comes."""
+        with self._change:
+            self._unready = True
+            self._change.notify_all()
+
     def settle(self, seconds: float = 60) -> bool:
         """Waits until nothing is left to do; for tests and for simulations."""
         with self._change:
-            return self._change.wait_for(lambda: not self._woken and not self._busy, seconds)
+            return self._change.wait_for(lambda: not (self._woken or self._busy or self._unready), seconds)
 
     def expects(self, topic: int) -> bool:
         """Whether more may come in a topic that has nothing to ask just now."""
         return topic not in self._exhausted
 
     def _run(self) -> None:
-        try:
-            self._warm()
-        except Exception:  # the first judgement says it again
-            log.exception("what learning needs could not be made ready")
         while True:
             with self._change:
-                self._change.wait_for(lambda: self._stopping or self._woken)
+                self._change.wait_for(lambda: self._stopping or self._woken or self._unready)
                 if self._stopping:
                     return
-                topic = next((topic for topic in self._woken if topic in self._short), next(iter(self._woken)))
-                del self._woken[topic]
-                self._short.discard(topic)
-                self._busy = True
+                topic = None if self._unready else self._first()
+                self._unready, self._busy = False, True
             began = time.monotonic()
             try:
-                self.feed(topic)
+                self._warm() if topic is None else self.feed(topic)
             except Exception:  # the queue stays as it is; the next judgement tries again
-                log.exception("the queue of topic %d was not changed", topic)
+                log.exception("the queue of topic %s was not changed", topic or "any project")
             with self._change:
                 self._busy = False
                 self._change.notify_all()
@@ -120,12 +122,23 @@ class Feeder:
                 rest = min(time.monotonic() - began, LONGEST_REST)
                 self._change.wait_for(lambda: self._stopping or self._short, rest)
 
+    def _first(self) -> int:
+        """The topic that is fed next; it is no longer among those woken."""
+        topic = next((topic for topic in self._woken if topic in self._short), next(iter(self._woken)))
+        del self._woken[topic]
+        self._short.discard(topic)
+        return topic
+
     def _warm(self) -> None:
-        """Loads what learners need before the first judgement does: it takes seconds in which requests would wait."""
+        """Fills the queues of topics in which nothing was asked yet, and loads what learners need before the first
+        judgement does: it takes seconds in which requests would wait."""
         with self.store.reading() as connection:
-            rows = connection.execute(select(ProjectRow.collection, ProjectRow.settings, ProjectRow.state)).all()
-        for row in rows:
-            if row.state == "ready" and ProjectOptions.from_json(row.settings).learns:
+            projects = connection.execute(_READY).all()
+            empty = connection.execute(_EMPTY).all()
+        options = {row.id: ProjectOptions.from_json(row.settings) for row in projects}
+        self.wake([row.id for row in empty if row.project_id in options and options[row.project_id].adaptive])
+        for row in projects:
+            if options[row.id].learns:
                 library("sklearn.svm")
                 features = self.features.of(row.collection, self.shelf.of(row.collection))
                 TopicLearner(features, "").best(1)
@@ -266,6 +279,8 @@ _PROJECT = (
     .join(TopicRow, TopicRow.project_id == ProjectRow.id)
     .where(TopicRow.id == _HERE)
 )
+_READY = select(ProjectRow.id, ProjectRow.collection, ProjectRow.settings).where(ProjectRow.state == "ready")
+_EMPTY = select(TopicRow.id, TopicRow.project_id).where(~exists().where(PairRow.topic_id == TopicRow.id))
 _RUNS = select(RunRow.digest).where(RunRow.project_id == bindparam("project")).order_by(RunRow.name)
 _AT_WORK = (  # how many people are at work in a topic
     select(func.count(LeaseRow.user_id.distinct()))
