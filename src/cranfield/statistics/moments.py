@@ -258,9 +258,10 @@ class Moments:
         scale = np.sqrt(np.maximum(np.diagonal(self.products), 0.0))
         limit = np.outer(scale, scale)
         if (np.diagonal(self.products) < 0).any() or (np.abs(self.products) > limit * (1 + _ASYMMETRY)).any():
-            remedy = "products[i][j] is Σ (x_i - mean_i)(x_j - mean_j): give `sums` in place of `means` if they are Σ x_i x_j"
             raise DataError(
-                "the products of these moments are no sums of centred products", source=source, remedy=remedy
+                "the products of these moments are no sums of centred products",
+                source=source,
+                remedy="products[i][j] is Σ (x_i - mean_i)(x_j - mean_j); if it is Σ x_i x_j, give sums, not means",
             )
         if (np.abs(self.products - self.products.T) > _ASYMMETRY * limit).any():
             raise DataError("products[i][j] and products[j][i] of these moments differ", source=source)
