@@ -82,8 +82,10 @@ class TwoArms:
         >>> TwoArms(1.0, 1.0, 0.09, 0.16).spread()
         0.5
         """
-        variance = self.treatment_variance + factor**2 * self.control_variance - 2 * factor * self.covariance
-        return sqrt(max(variance, 0.0)) if not isnan(variance) else nan
+        apart = self.treatment_variance + factor**2 * self.control_variance
+        together = 2 * factor * self.covariance
+        # Where adjusted values leave nothing to vary, the parts cancel up to rounding, which is no variance.
+        return sqrt(apart - together) if apart - together > 1e-13 * (apart + abs(together)) else 0.0 * apart
 
     def difference(self, *, confidence: float = 0.95, reference: Reference = "t") -> ArmEffect:
         """Treatment minus control: Welch's t test by default, and its interval.
