@@ -71,8 +71,8 @@ def sequential_sample_ratio(
 
     The evidence is how much likelier the counts are if the shares are drawn from a Dirichlet distribution around the
     weights than if they are the weights. If the weights are right its mean is 1 at any time, and it exceeds 1 / alpha
-    at some time with a chance of alpha at most (Ville). A larger concentration looks for smaller mismatches: it takes more
-    units to be heard, and hears more. Between looks nothing is lost: it depends on the counts alone.
+    at some time with a chance of alpha at most (Ville). A larger concentration looks for smaller mismatches: it takes
+    more units to be heard, and hears more. Between looks nothing is lost: it depends on the counts alone.
 
     Formula: B(α + n) / B(α) / Π w^n, α = concentration × w, B the multivariate beta function
     Reference: Lindon and Malek, "Anytime-valid inference for multinomial count data", 2022.
