@@ -10,7 +10,7 @@ interval can contain 0 beside a difference that is significant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 from typing import Literal, NamedTuple
 
@@ -75,6 +75,14 @@ class TwoArms:
             if isnan(variance):
                 return f"{name} has {plural(units, 'unit')}: its variance is unknown below 2"
         return None
+
+    def mirrored(self) -> TwoArms:
+        """The same of a metric with the sign turned: what was a loss is a gain.
+
+        >>> TwoArms(1.0, 3.0, 0.1, 0.1).mirrored().difference().value
+        -2.0
+        """
+        return replace(self, control=-self.control, treatment=-self.treatment)
 
     def spread(self, factor: float = 1.0) -> float:
         """The standard error of treatment - factor × control.

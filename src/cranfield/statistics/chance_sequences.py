@@ -69,8 +69,8 @@ def share_interval(successes: int, trials: int, *, alpha: float = 0.05, tuned_fo
 
     tiny = 1e-12
     inside = min(max(seen, tiny), 1 - tiny)
-    low = 0.0 if successes == 0 else root(lambda share: -excess(share), tiny, inside)
-    high = 1.0 if successes == trials else root(excess, inside, 1 - tiny)
+    low = 0.0 if successes == 0 or excess(tiny) <= 0 else root(lambda share: -excess(share), tiny, inside)
+    high = 1.0 if successes == trials or excess(1 - tiny) <= 0 else root(excess, inside, 1 - tiny)
     return ShareInterval(low, high)
 
 

@@ -43,8 +43,8 @@ class ConfidenceSequence:
     """Asymptotic confidence sequence of means, ratios and differences of them.
 
     `tuned_for` is the number of units, of both arms together, about which one hopes to decide. There it is 1.55 times
-    as wide as an interval for one look (at 95 %); 2.0 times at a tenth of it, 1.65 at ten and 1.8 at a hundred times. Fix
-    it before looking. `burn_in` is the number of units before which nothing is said.
+    as wide as an interval for one look (at 95 %); 2.0 times at a tenth of it, 1.65 at ten and 1.8 at a hundred times.
+    Fix it before looking. `burn_in` is the number of units before which nothing is said.
 
     Reference: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic
     confidence sequences", 2024.
