@@ -83,7 +83,7 @@ def after_stopping(
     reach = (abs(z) + 12) / sqrt(float(boundary.information[0]))
 
     def solved(share: float) -> float:
-        return per_drift * root(lambda drift: _at_least(boundary, look, z, drift) - share, -reach, reach)
+        return per_drift * root(lambda drift: _at_least(boundary, look, z, drift) - share, -reach, reach, 1e-10)
 
     above = _at_least(boundary, look, z, 0.0)
     tail = level / boundary.sides

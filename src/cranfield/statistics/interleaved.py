@@ -60,8 +60,8 @@ def preference(wins: ArrayLike, ties: ArrayLike, losses: ArrayLike, *, confidenc
     users = Moments.of({"ahead": (won - lost) / 2, "impressions": total})
     effect = Ratio("ahead", "impressions").against(users).difference(confidence=confidence)
     above, below = int(np.count_nonzero(won > lost)), int(np.count_nonzero(won < lost))
-    sums = (int(counts.sum()) for counts in (won, tied, lost))
-    return Preference(*sums, effect, above, below, sign_test(above, below))
+    sums = [int(counts.sum()) for counts in (won, tied, lost)]
+    return Preference(sums[0], sums[1], sums[2], effect, above, below, sign_test(above, below))
 
 
 def delta(wins: int, ties: int, losses: int) -> float:

@@ -80,6 +80,8 @@ class Ratio:
         if self.denominator is None:
             return {self.numerator: 1.0}
         below = moments.mean(self.denominator)
+        if isnan(below) or below == 0:
+            raise UsageError(f"{'/'.join(self.columns)} has no value: its denominators add up to 0")
         if self.numerator == self.denominator:
             return {self.numerator: 0.0}
         return {self.numerator: 1 / below, self.denominator: -self.value(moments) / below}
@@ -96,8 +98,6 @@ class Ratio:
         array([-0.18, -0.24,  0.42])
         """
         value, slope = self.value(reference), self.slope(reference)
-        if isnan(value):
-            raise UsageError(f"the reference of {self} has no value: its denominators add up to 0")
         numerator = np.asarray(columns[self.numerator], dtype=np.float64)
         if self.denominator is None:
             return numerator - value

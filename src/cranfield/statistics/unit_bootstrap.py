@@ -38,7 +38,7 @@ def poisson_weights(hashes: Hashes, resample: int, seed: int = 0) -> NDArray[np.
     """How often each unit is in a resample: Poisson with mean 1, by its hash.
 
     >>> weights = poisson_weights(unit_hashes(map(str, range(10_000))), 3)
-    >>> 0.97 < weights.mean() < 1.03, 0.95 < weights.var() < 1.05
+    >>> bool(0.97 < weights.mean() < 1.03), bool(0.95 < weights.var() < 1.05)
     (True, True)
     """
     if resample < 0 or seed < 0:
