@@ -231,7 +231,7 @@ def test_p_is_the_least_so_far() -> None:
 
 def test_bad_requests_are_refused() -> None:
     for tuned_for in (0, -1, inf, nan):
-        with pytest.raises(UsageError, match="tuned_for"):
+        with pytest.raises(UsageError, match="must be tuned for a number of units above 0"):
             ConfidenceSequence(tuned_for)
     with pytest.raises(UsageError, match="alpha"):
         ConfidenceSequence(1000, alpha=1)

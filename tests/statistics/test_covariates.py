@@ -1,4 +1,4 @@
-"""Adjustment by covariates: frozen values of others, statsmodels, coverage by simulation, and what cannot be adjusted."""
+"""Adjustment by covariates: frozen values of others, statsmodels, coverage by simulation, what cannot be adjusted."""
 
 from __future__ import annotations
 

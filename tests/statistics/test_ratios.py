@@ -92,9 +92,7 @@ def test_gbstats_says_the_same_of_means() -> None:
 def test_gbstats_says_the_same_of_proportions() -> None:
     """Its variance of a share is p (1 - p) / n."""
     variances = (0.5 * 0.5 / 28, (16 / 30) * (14 / 30) / 30)
-    arms = TwoArms(
-        14 / 28, 16 / 30, *variances, freedom=welch_freedom(variances, (27, 29)), units=(28, 30)
-    )
+    arms = TwoArms(14 / 28, 16 / 30, *variances, freedom=welch_freedom(variances, (27, 29)), units=(28, 30))
     relative = arms.relative(method="delta")
     assert (relative.value, relative.low, relative.high, relative.p) == pytest.approx(
         (0.06667, -0.47767, 0.61101, 0.80707), abs=6e-6
@@ -143,7 +141,9 @@ def test_equal_arms_are_found_to_differ_in_five_per_cent() -> None:
     for _ in range(sets):
         queries = random.geometric(0.2, 600)
         clicks = random.binomial(queries, random.beta(2, 3, 600))
-        arms = [Moments.of({"clicks": clicks[half], "queries": queries[half]}) for half in (slice(300), slice(300, 600))]
+        arms = [
+            Moments.of({"clicks": clicks[half], "queries": queries[half]}) for half in (slice(300), slice(300, 600))
+        ]
         by_user += CTR.compared(arms[0], arms[1]).difference().p < 0.05
         shown = [arm.mean("queries") * arm.count for arm in arms]
         pooled = clicks.sum() / queries.sum()
@@ -200,7 +200,9 @@ def test_gains_and_losses_mirror(control: float, treatment: float, first: float,
     swapped = TwoArms(treatment, control, second, first, freedom=40).difference()
     assert swapped.value == -arms.difference().value
     assert swapped.p == arms.difference().p
-    assert arms.p_above(1.5) == pytest.approx(1 - TwoArms(-control, -treatment, first, second, freedom=40).p_above(-1.5))
+    assert arms.p_above(1.5) == pytest.approx(
+        1 - TwoArms(-control, -treatment, first, second, freedom=40).p_above(-1.5)
+    )
 
 
 NOTHING: Mapping[str, list[float]] = {"clicks": [], "queries": []}

@@ -71,7 +71,7 @@ def test_p_never_rises_again() -> None:
 
 
 def test_rates_of_false_alarm_and_of_alarm() -> None:
-    """500 looks at a right assignment cry wolf in alpha of all cases at most; chi-square at each look far more often."""
+    """500 looks at a right assignment cry wolf in alpha of all cases at most; chi-square at each look far more."""
     random, sets = np.random.default_rng(6), 1000
     steps = random.binomial(100, 0.5, (sets, 500))
     first = steps.cumsum(axis=1)

@@ -7,7 +7,7 @@ treatments, each needs its own. Size is planned for the effect that matters, not
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import asin, inf, isfinite, sqrt
+from math import asin, inf, sqrt
 from typing import Literal
 
 from cranfield.errors import UsageError
@@ -55,13 +55,18 @@ class Sizing:
         """
         effect = self._effect(difference, sd) / sqrt(1 - self.covariate_correlation**2)
         shape = 1 + 1 / self.allocation
-        units = (self._reach(inf) / effect) ** 2 * shape
-        for _ in range(100):
-            freedom = max(units * (1 + self.allocation) - 2, 1.0)
-            before, units = units, max((self._reach(freedom) / effect) ** 2 * shape, 2 / min(self.allocation, 1.0))
-            if abs(units - before) < 1e-9 * units:
-                break
-        return units * self.inflation
+        least = max((self._shift() / effect) ** 2 * shape, 2 / min(self.allocation, 1.0))  # t needs more than z
+
+        def excess(units: float) -> float:
+            reach = detectable_shift(
+                units * (1 + self.allocation) - 2, power=self.power, alpha=self.alpha * 2 / self.sides
+            )
+            return effect * sqrt(units / shape) - reach
+
+        most = least + 10
+        while excess(most) < 0:
+            most *= 2
+        return root(excess, least, most, 1e-10) * self.inflation
 
     def ratio(self, ratio: Ratio, before: Moments, difference: float) -> float:
         """Units of the control for a difference of a ratio metric, from moments of units of an earlier period.
@@ -124,13 +129,8 @@ class Sizing:
         if not freedom >= 1:
             raise UsageError(f"{units:g} units are too few to find anything")
         shape = (1 + 1 / self.allocation) * (1 - self.covariate_correlation**2)
-        return self._reach(freedom) * sd * sqrt(shape / effective)
-
-    def _reach(self, freedom: float) -> float:
-        """How many standard errors an effect must have, to be found with that chance."""
-        if isfinite(freedom):
-            return detectable_shift(freedom, power=self.power, alpha=self.alpha * 2 / self.sides)
-        return self._shift()
+        reach = detectable_shift(freedom, power=self.power, alpha=self.alpha * 2 / self.sides)
+        return reach * sd * sqrt(shape / effective)
 
     def _shift(self) -> float:
         """What z must be on average; a test of two sides may also find the effect on the wrong one."""
