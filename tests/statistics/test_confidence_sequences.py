@@ -28,6 +28,7 @@ from cranfield.statistics.confidence_sequences import (
     tuned_rho,
 )
 from cranfield.statistics.crossing import root
+from cranfield.statistics.significance import Floats
 from simulate import band
 
 
@@ -91,11 +92,12 @@ def test_errors_over_many_looks(kind: str) -> None:
     """50 looks at two arms of 2,000 units each from the hundredth on: naive intervals fail a third of the time."""
     random, sets, units = np.random.default_rng(31), 1000, 2000
     looks = np.arange(200, units + 1, 36)
-    draws = {
-        "normal": lambda: random.normal(3, 1, (2, units)),
-        "clicks": lambda: random.binomial(1, 0.1, (2, units)).astype(float),
-        "revenue": lambda: random.lognormal(0, 1, (2, units)),
-    }[kind]
+
+    def draws() -> Floats:
+        if kind == "normal":
+            return random.normal(3, 1, (2, units))
+        return random.lognormal(0, 1, (2, units)) if kind == "revenue" else 1.0 * random.binomial(1, 0.1, (2, units))
+
     sequence = ConfidenceSequence(tuned_for=2000, burn_in=400)
     failed, naive = 0, 0
     for _ in range(sets):

@@ -14,20 +14,22 @@ from cranfield.statistics.group_sequential import LIMITS, Boundary, Limits, Sequ
 from cranfield.statistics.significance import Floats
 from simulate import band
 
-OBF, POCOCK = "obrien-fleming", "pocock"
-SPENT_OBF, SPENT_POCOCK = "lan-demets-obrien-fleming", "lan-demets-pocock"
+OBF: Limits = "obrien-fleming"
+POCOCK: Limits = "pocock"
+SPENT_OBF: Limits = "lan-demets-obrien-fleming"
+SPENT_POCOCK: Limits = "lan-demets-pocock"
 
 
 def equal(looks: int) -> Floats:
     return np.arange(1, looks + 1) / looks
 
 
-def one_sided(limits: str, looks: int) -> Boundary:
-    return SequentialDesign(limits, alpha=0.025, sides=1).boundary(equal(looks))  # type: ignore[arg-type]
+def one_sided(limits: Limits, looks: int) -> Boundary:
+    return SequentialDesign(limits, alpha=0.025, sides=1).boundary(equal(looks))
 
 
-def two_sided(limits: str, looks: int) -> Boundary:
-    return SequentialDesign(limits).boundary(equal(looks))  # type: ignore[arg-type]
+def two_sided(limits: Limits, looks: int) -> Boundary:
+    return SequentialDesign(limits).boundary(equal(looks))
 
 
 RPACT = [
@@ -47,7 +49,7 @@ RPACT = [
 
 
 @pytest.mark.parametrize(("limits", "expected"), RPACT, ids=lambda value: str(value)[:30])
-def test_limits_are_rpacts(limits: str, expected: list[float]) -> None:
+def test_limits_are_rpacts(limits: Limits, expected: list[float]) -> None:
     assert one_sided(limits, len(expected)).upper == pytest.approx(expected, abs=2e-7)
     assert two_sided(limits, len(expected)).upper == pytest.approx(expected, abs=2e-5)
 
@@ -71,7 +73,7 @@ def test_spent_is_rpacts() -> None:
     ],
 )
 def test_inflation_and_expected_size_are_rpacts(
-    limits: str, power: float, inflation: list[float], expected: list[float] | None
+    limits: Limits, power: float, inflation: list[float], expected: list[float] | None
 ) -> None:
     boundaries = [one_sided(limits, looks) for looks in (2, 3, 4, 5)]
     assert [each.inflation(power) for each in boundaries] == pytest.approx(inflation, abs=1e-6)
@@ -137,7 +139,7 @@ def test_peeking_costs_what_it_is_known_to_cost() -> None:
     sums = random.standard_normal((sets, 20)).cumsum(axis=1) / np.sqrt(np.arange(1, 21))
     for looks in (2, 5, 20):
         at = np.linspace(20 / looks, 20, looks).astype(int) - 1
-        rate = np.mean((np.abs(sums[:, at]) > 1.959964).any(axis=1))
+        rate = float(np.mean((np.abs(sums[:, at]) > 1.959964).any(axis=1)))
         assert rate == pytest.approx(error_of_peeking(looks), abs=band(0.25, sets))
 
 

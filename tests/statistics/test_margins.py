@@ -111,7 +111,7 @@ def test_bad_margins_are_refused() -> None:
     for margin in (0.0, -0.1, inf, nan):
         for call in (non_inferior, equivalent):
             with pytest.raises(UsageError, match="a margin must be above 0"):
-                call(arms, margin)  # type: ignore[operator]
+                call(arms, margin)
     with pytest.raises(UsageError, match="alpha must be between"):
         non_inferior(arms, 0.1, alpha=0.6)
 
