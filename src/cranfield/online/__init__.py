@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from cranfield.online.aggregation import aggregate as aggregate
     from cranfield.online.assignment import assigned_arm as assigned_arm
     from cranfield.online.assignment import place_of as place_of
+    from cranfield.online.imports import import_logs as import_logs
+    from cranfield.online.log_checks import check_logs as check_logs
+    from cranfield.online.log_report import LogReport as LogReport
     from cranfield.online.logs import Logs as Logs
     from cranfield.online.logs import read_logs as read_logs
     from cranfield.online.metrics import Metric as Metric
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 PUBLIC = {
     "aggregation": "aggregate",
     "assignment": "assigned_arm place_of",
+    "imports": "import_logs",
+    "log_checks": "check_logs",
+    "log_report": "LogReport",
     "logs": "Logs read_logs",
     "metrics": "Metric all_metrics defined_metric metric",
     "moments_files": "Aggregate added read_moments",

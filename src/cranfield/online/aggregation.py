@@ -79,7 +79,10 @@ class _Aggregation:
         missing = [name for name in own if name not in impressions]
         if missing:
             known = ", ".join(dict.fromkeys([*impressions, *self.logs.columns("assignments")]))
-            raise DataError(f"the segment {missing[0]} is a column neither of impressions nor of assignments", remedy=f"They have: {known}.")
+            raise DataError(
+                f"the segment {missing[0]} is a column neither of impressions nor of assignments",
+                remedy=f"They have: {known}.",
+            )
         rows = self.collected([], with_excluded=True)
         used, excluded = self.split(rows)
         units = self.prepared(used, excluded)
@@ -127,7 +130,11 @@ class _Aggregation:
             name: expression.cast(nw.Float64).fill_null(0.0).alias(name) for name, expression in self.columns().items()
         }
         trigger = self.has_trigger
-        counted = [nw.lit(1).alias("@queries"), nw.col("@events").fill_null(0).alias("@events"), nw.col("ts").alias("@first")]
+        counted = [
+            nw.lit(1).alias("@queries"),
+            nw.col("@events").fill_null(0).alias("@events"),
+            nw.col("ts").alias("@first"),
+        ]
         if trigger:
             counted.append(nw.col("trigger").fill_null(False).cast(nw.Int64).alias("@triggered"))
         frame = frame.select(*groups, *columns.values(), *counted)
@@ -153,7 +160,9 @@ class _Aggregation:
         ratio: Ratio = self.ratios[name]
         below = None if ratio.per_unit else QUERIES if ratio.denominator is self.facts.one else f"{name}: denominator"
         censored = None if ratio.censored is None else f"{name}: censored"
-        return MetricColumns(name, metric.better, metric.per, f"{name}: numerator", below, censored, self.caps.get(name))
+        return MetricColumns(
+            name, metric.better, metric.per, f"{name}: numerator", below, censored, self.caps.get(name)
+        )
 
     # -- here --
 
@@ -251,7 +260,10 @@ class _Aggregation:
             places = _places(units.ids, table.column("unit_id").filter(of))
             values = table.column("value").filter(of).to_numpy()
             if not len(values):
-                raise DataError(f"the covariate {name} is not in the table of covariates", source=self.logs.sources.get("covariates"))
+                raise DataError(
+                    f"the covariate {name} is not in the table of covariates",
+                    source=self.logs.sources.get("covariates"),
+                )
             known = places >= 0
             units.sums[f"{PRE}{name}"] = np.where(known, values[np.maximum(places, 0)], 0.0)
             self.unknown[name] = int((~known).sum())
@@ -267,7 +279,7 @@ class _Aggregation:
         return found
 
     def by_unit(self, units: Units) -> list[Slice]:
-        """Parts that the units themselves tell: the day on which they were first seen, and whether they were exposed."""
+        """Parts that units themselves tell: the day on which they were first seen, and whether they were exposed."""
         days = np.array([None if first < 0 else _day(first // DAY) for first in units.first.tolist()], dtype=object)
         slices = self.sliced("first day", units, days)
         if units.triggered is not None and units.triggered.any():
@@ -287,7 +299,7 @@ class _Aggregation:
         return self.sliced(f"{SEGMENT}{segment}", units, np.where(places >= 0, values[np.maximum(places, 0)], None))
 
     def by_query(self, key: str, units: Units) -> list[Slice]:
-        """A part that queries tell: a unit may be in several, with its queries there; caps and covariates hold as ever."""
+        """A part that queries tell: a unit may be in several, with its queries there; caps and covariates stay."""
         rows = self.collected([key])
         rows = rows.filter(_mask(_isin(rows.column("@unit"), units.ids)))
         sums = {name: rows.column(name).to_numpy().astype(np.float64) for name in self.columns()}

@@ -1,4 +1,4 @@
-"""DuckDB, in the process: where files of logs, Arrow tables and pandas frames are read. Polars frames need none of it."""
+"""DuckDB, in the process: it reads files of logs, Arrow tables and pandas frames. Polars frames need none of it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,10 @@ def _read_json(connection: Any, paths: list[str]) -> Any:
     """JSON objects, a line each. Times stay texts: whether they have a zone is seen in these alone."""
     relation = connection.read_json(paths, format="auto", union_by_name=True)
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    texts = {name: "VARCHAR" if kind.startswith(("TIMESTAMP", "DATE", "TIME", "UUID")) else kind for name, kind in kinds.items()}
+    texts = {
+        name: "VARCHAR" if kind.startswith(("TIMESTAMP", "DATE", "TIME", "UUID")) else kind
+        for name, kind in kinds.items()
+    }
     return connection.read_json(paths, format="auto", columns=texts)
 
 

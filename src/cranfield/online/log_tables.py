@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Literal, NamedTuple, TypeAlias
 
-from cranfield.errors import DataError
+from cranfield.errors import DataError, either
 
 Kind: TypeAlias = Literal["id", "text", "time", "whole", "number", "flag", "texts", "numbers"]
 
@@ -90,6 +90,6 @@ def renamed(table: str, columns: list[str], source: str) -> dict[str, str]:
             raise DataError(
                 f"the {table} have no column {name} ({column.meaning}){meant}",
                 source=source,
-                remedy=f"They have: {', '.join(columns) or 'none'}. Others may be called {', '.join(column.others) or name}.",
+                remedy=f"They have: {', '.join(columns) or 'none'}. It may be called {either((name, *column.others))}.",
             )
     return found

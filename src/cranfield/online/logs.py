@@ -23,8 +23,8 @@ class Logs:
     Times are whole microseconds since 1970 in UTC.
 
     Those of files, Arrow and pandas are relations of DuckDB, `connection`; those of Polars stay what they are. `raw`
-    are the relations or frames before their columns were made what they have to be, for `check`. `sources` says where each table
-    came from.
+    are the relations or frames before their columns were made what they have to be, for `check`. `sources` says where
+    each table came from.
     """
 
     impressions: Frame
@@ -88,7 +88,9 @@ def read_logs(source: Any, *, threads: int | None = None) -> Logs:
 def _in_folder(folder: str) -> dict[str, Any]:
     """The files of each table in a folder."""
     if not os.path.isdir(folder):
-        raise DataError("is no folder with the tables of a log", source=folder, remedy=f"It has {', '.join(TABLES)}, a file each.")
+        raise DataError(
+            "is no folder with the tables of a log", source=folder, remedy=f"It has {', '.join(TABLES)}, a file each."
+        )
     found: dict[str, Any] = {}
     names = sorted(os.listdir(folder))
     for table in TABLES:
@@ -100,7 +102,9 @@ def _in_folder(folder: str) -> dict[str, Any]:
             files = [os.path.join(folder, name) for name in mine if engine.form_of(name)]
             forms = sorted({str(engine.form_of(name)) for name in files})
             if len(forms) > 1:
-                raise DataError(f"has the {table} in several forms, {' and '.join(forms)}: which are meant?", source=folder)
+                raise DataError(
+                    f"has the {table} in several forms, {' and '.join(forms)}: which are meant?", source=folder
+                )
         if files:
             found[table] = files
     return found

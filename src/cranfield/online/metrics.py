@@ -248,7 +248,10 @@ def defined_metric(name: str, numerator: str, denominator: str = "queries", bett
     """
     from cranfield.online.terms import Term
 
-    above, below = Term.parse(numerator, f"metric {name}: numerator"), Term.parse(denominator, f"metric {name}: denominator")
+    above, below = (
+        Term.parse(numerator, f"metric {name}: numerator"),
+        Term.parse(denominator, f"metric {name}: denominator"),
+    )
     if above.kind == "units":
         raise UsageError(f"metric {name}: units can be the denominator alone")
 

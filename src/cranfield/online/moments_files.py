@@ -1,4 +1,4 @@
-"""What is kept of a log: moments of the units of each arm, as a whole and by part; written as JSON, read again, added up.
+"""What is kept of a log: moments of the units of each arm, as a whole and by part; as JSON, read again, added up.
 
 A warehouse or a cluster that computes the same numbers writes the same file, and nothing else need leave it.
 """
@@ -27,8 +27,8 @@ SEGMENT = "segment:"
 class MetricColumns(NamedTuple):
     """Where the sums of a metric stand in the moments: the metric is mean(numerator) / mean(denominator).
 
-    Without a denominator it is the mean of the numerator over units. `censored` are the queries of which only a bound is
-    known. `cap` is the value at which the numerator of a unit was cut, if it was.
+    Without a denominator it is the mean of the numerator over units. `censored` are the queries of which only a bound
+    is known. `cap` is the value at which the numerator of a unit was cut, if it was.
     """
 
     name: str
@@ -106,7 +106,9 @@ class Aggregate:
         for columns in self.metrics:
             if columns.name == name:
                 return columns
-        raise UsageError(f"there are no moments of the metric '{name}'; there is {either(m.name for m in self.metrics)}")
+        raise UsageError(
+            f"there are no moments of the metric '{name}'; there is {either(m.name for m in self.metrics)}"
+        )
 
     def to_plain(self) -> dict[str, object]:
         """The form in JSON."""

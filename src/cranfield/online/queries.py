@@ -23,7 +23,7 @@ _INVARIANT = ("any", "least", "greatest")  # what a duplicate does not change
 
 
 def queries_of(logs: Logs, trial: Trial, facts: Facts, segments: Iterable[str] = ()) -> Frame:
-    """A row for each query: `@unit`, `@arm`, `@reason` why it does not count or nothing, `ts`, and all facts asked for."""
+    """A row for each query: `@unit`, `@arm`, `@reason` why it does not count or nothing, `ts`, the facts asked for."""
     import narwhals as nw
 
     known = logs.columns("impressions")
@@ -147,7 +147,10 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: Facts) -> Frame:
         events = _without_duplicates(events, keys, [name for name in columns if name in {*wanted, *alike}])
     if needs_time:
         if "ts" not in columns:
-            raise DataError("the events have no column ts, which is needed to tell when they were", source=logs.sources.get("events"))
+            raise DataError(
+                "the events have no column ts, which is needed to tell when they were",
+                source=logs.sources.get("events"),
+            )
         asked = frame.select("query_id", nw.col("ts").alias("@asked"))
         events = events.join(asked, on="query_id", how="inner")
         events = events.with_columns(((nw.col("ts") - nw.col("@asked")) / 1_000_000).alias("@after"))

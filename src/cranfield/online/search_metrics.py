@@ -60,7 +60,7 @@ def abandonment(facts: Facts) -> Ratio:
 
 @metric(better="more")
 def good_abandonment(facts: Facts, *, within: float = 120) -> Ratio:
-    """Share of queries with results that were answered on the page: an answer shown, no click, no other query soon after.
+    """Share of queries with results answered on the page: an answer shown, no click, no other query soon after.
 
     It needs the signal, a column `answer` of the impressions: that nobody clicked is no sign of success.
 

@@ -72,6 +72,9 @@ class OwnMetric(NamedTuple):
     better: Better = "more"
 
 
+ONE_LOOK, USUAL = Looks(), Exclusions()
+
+
 @dataclass(frozen=True)
 class Trial:
     """An online experiment as it was planned.
@@ -92,10 +95,10 @@ class Trial:
     guardrails: tuple[Guardrail, ...] = ()
     segments: tuple[str, ...] = ()
     covariates: tuple[str, ...] = ()
-    looks: Looks = Looks()
+    looks: Looks = ONE_LOOK
     maximum: int | None = None
     alpha: float = ALPHA
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = USUAL
     winsorise: Mapping[str, Cap] = field(default_factory=dict)
     metrics: Mapping[str, OwnMetric] = field(default_factory=dict)
     salt: str = ""

@@ -1,4 +1,4 @@
-"""Trials in files, `experiment.toml`: what is wrong with one is told with its line, its key and the nearest key known."""
+"""Trials in files, `experiment.toml`: what is wrong with one is told with its line, its key and the nearest key."""
 
 from __future__ import annotations
 
