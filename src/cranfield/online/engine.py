@@ -47,6 +47,7 @@ def connected(threads: int | None = None) -> Any:
         config["threads"] = threads
     connection = duckdb().connect(":memory:", config=config)
     connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET TimeZone = 'UTC'")  # a time without a zone is taken for UTC, wherever this runs
     return connection
 
 
@@ -107,11 +108,15 @@ def _read_json(connection: Any, paths: list[str]) -> Any:
     """JSON objects, a line each. Times stay texts: whether they have a zone is seen in these alone."""
     relation = connection.read_json(paths, format="auto", union_by_name=True)
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    texts = {
-        name: "VARCHAR" if kind.startswith(("TIMESTAMP", "DATE", "TIME", "UUID")) else kind
-        for name, kind in kinds.items()
-    }
+    texts = {name: _as_text(kind) for name, kind in kinds.items()}
     return connection.read_json(paths, format="auto", columns=texts)
+
+
+def _as_text(kind: str) -> str:
+    """The type to read JSON as: texts that look like times or are beside numbers stay what they are."""
+    if kind.endswith("[]"):
+        return f"{_as_text(kind[:-2])}[]"
+    return "VARCHAR" if kind.startswith(("TIMESTAMP", "DATE", "TIME", "UUID", "JSON")) else kind
 
 
 def _first_line(error: Exception) -> str:
@@ -156,7 +161,7 @@ def _time(name: str, kind: str) -> str:
         return f"epoch_us({name})"
     if kind == "VARCHAR":  # one with a zone is turned into UTC, one without is taken for UTC
         number = f"TRY_CAST({name} AS DOUBLE)"
-        time = f"epoch_us(TRY_CAST({name} AS TIMESTAMP))"
+        time = f"epoch_us(TRY_CAST({name} AS TIMESTAMPTZ))"
         return f"CASE WHEN {number} IS NULL THEN {time} ELSE CAST({_EPOCH.format(number)} AS BIGINT) END"
     number = f"CAST({name} AS DOUBLE)" if kind in ("DOUBLE", "FLOAT") else f"CAST({name} AS HUGEINT)"
     return f"CAST({_EPOCH.format(number)} AS BIGINT)"

@@ -22,7 +22,7 @@ HEAVY = 200  # queries of a unit on a day that few people send, unless the trial
 LATE_HOURS = 24.0  # after its query, unless the trial says another number
 LEAST_JOINED = 0.99  # share of events that must belong to a query
 SAMPLE_RATIO = 0.001  # p below which arms do not have the units that their weights say
-_ZONE = r"(?i)(z|utc|[+-][0-9]{2}:?([0-9]{2})?)\s*$"
+_ZONE = r"(?i)(z|utc|[+-][0-9]{2}:?([0-9]{2})?|[a-z]+/[a-z_/]+)\s*$"
 
 
 def check_logs(logs: Logs, trial: Trial | None = None) -> LogReport:
@@ -137,7 +137,7 @@ class _Check(Asking):
 
     def zone(self, table: str, ours: str, name: str, kind: str) -> Iterator[LogProblem]:
         if kind == "VARCHAR":
-            text = f"TRY_CAST({name} AS DOUBLE) IS NULL AND TRY_CAST({name} AS TIMESTAMP) IS NOT NULL"
+            text = f"TRY_CAST({name} AS DOUBLE) IS NULL AND TRY_CAST({name} AS TIMESTAMPTZ) IS NOT NULL"
             rows = f"SELECT {name} AS x FROM raw_{table} WHERE {text} AND NOT regexp_matches({name}, '{_ZONE}')"
             yield from self.found("no-time-zone", table, rows, f"{ours} has no time zone", "taken for UTC")
         elif (kind.startswith("TIMESTAMP") and "ZONE" not in kind) or kind == "DATE":
