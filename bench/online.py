@@ -41,8 +41,9 @@ def make(folder: str, millions: int, seed: int) -> None:
     connection.execute(
         f"""COPY (SELECT (hash(i * 5, {seed}) % {queries})::BIGINT AS query_id,
         to_timestamp(1793577600 + (hash(i * 3) % {week})) AS ts,
-        CASE WHEN hash(i * 19) % 10 < 9 THEN 'click' ELSE 'purchase' END AS action, 'd' || (hash(i * 23) % 100000) AS doc_id,
-        (1 + hash(i * 29) % 10)::INT AS rank, (hash(i * 31) % 120)::DOUBLE AS dwell_s, (hash(i * 37) % 50)::DOUBLE AS value
+        CASE WHEN hash(i * 19) % 10 < 9 THEN 'click' ELSE 'purchase' END AS action,
+        'd' || (hash(i * 23) % 100000) AS doc_id, (1 + hash(i * 29) % 10)::INT AS rank,
+        (hash(i * 31) % 120)::DOUBLE AS dwell_s, (hash(i * 37) % 50)::DOUBLE AS value
         FROM range({millions * 600_000}) t(i)) TO '{folder}/events.parquet' (COMPRESSION zstd)"""
     )
 

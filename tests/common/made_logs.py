@@ -101,7 +101,7 @@ class Seen(NamedTuple):
     def reformulated(self, within: float = 120) -> bool:
         if self.following is None or self.following["query_text"] == self.query["query_text"]:
             return False
-        return (self.following["ts"] - self.query["ts"]).total_seconds() <= within
+        return bool((self.following["ts"] - self.query["ts"]).total_seconds() <= within)
 
     def seconds(self, clicks: list[Row], limit: float = 300) -> float:
         times = [(click["ts"] - self.query["ts"]).total_seconds() for click in clicks]

@@ -24,8 +24,7 @@ ALL = tuple(name for name in SLOW if name != "ctr")
 def polars_frames(log: MadeLog) -> dict[str, Any]:
     import polars as pl
 
-    frames = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in log._asdict().items()}
-    return frames
+    return {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in log._asdict().items()}
 
 
 def arrow_tables(log: MadeLog) -> dict[str, Any]:

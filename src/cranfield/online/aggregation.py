@@ -41,7 +41,7 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = ("segments", "
     on which units were first seen costs nothing more, and so does `triggered`, if the log says which queries are.
 
     >>> from cranfield.online import read_logs, read_trial
-    >>> found = aggregate(read_logs("examples/online"), read_trial("examples/experiment.toml"), parts=())
+    >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"), parts=())
     >>> found.digest, sorted(found.of("triggered"))
     ('009d6b7aeb941636', ['complement', 'exposed'])
     """

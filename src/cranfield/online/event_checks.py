@@ -11,7 +11,10 @@ from cranfield.online.log_report import LogProblem
 if TYPE_CHECKING:
     from cranfield.online.log_checks import Asking
 
-_JOINED = "FROM events e JOIN impressions i USING (query_id)"
+
+def _of_queries(holds: str) -> str:
+    """Events of queries for which something holds; each once, even where a query stands in several rows."""
+    return f"FROM events e SEMI JOIN impressions i ON e.query_id = i.query_id AND {holds}"
 
 
 def event_problems(asking: Asking) -> Iterator[LogProblem]:
@@ -22,10 +25,8 @@ def event_problems(asking: Asking) -> Iterator[LogProblem]:
     if asking.has("events", "ts"):
         yield from _times(asking)
     if asking.has("events", "doc_id") and asking.has("impressions", "docs"):
-        rows = (
-            f"SELECT e.query_id || ' ' || e.doc_id AS x {_JOINED} WHERE e.doc_id IS NOT NULL AND e.action = 'click' "
-            "AND i.docs IS NOT NULL AND NOT list_contains(i.docs, e.doc_id)"
-        )
+        shown = "e.action = 'click' AND i.docs IS NOT NULL AND NOT list_contains(i.docs, e.doc_id)"
+        rows = f"SELECT e.query_id || ' ' || e.doc_id AS x {_of_queries(shown)}"
         done = "counted: look whether docs has all that was shown, under the same ids"
         yield from asking.found("not-shown", "events", rows, "clicks are on documents that were not shown", done)
     if asking.has("events", "rank"):
@@ -90,12 +91,13 @@ def _actions(asking: Asking) -> Iterator[LogProblem]:
 def _times(asking: Asking) -> Iterator[LogProblem]:
     from cranfield.online.log_checks import LATE_HOURS
 
-    rows = f"SELECT e.query_id AS x {_JOINED} WHERE e.ts < i.ts"
+    rows = f"SELECT e.query_id AS x {_of_queries('e.ts < i.ts')}"
     done = "counted: seconds to a click are taken as 0"
     yield from asking.found("events-before-query", "events", rows, "events are earlier than their query", done)
     planned = None if asking.trial is None else asking.trial.exclusions.late_hours
     hours = LATE_HOURS if planned is None else planned
-    rows = f"SELECT e.query_id AS x {_JOINED} WHERE e.ts - i.ts > {round(hours * 3_600_000_000)}"
+    late = f"e.ts - i.ts > {round(hours * 3_600_000_000)}"
+    rows = f"SELECT e.query_id AS x {_of_queries(late)}"
     done = "counted, unless the trial has late_hours" if planned is None else "left out"
     message = f"events come more than {hours:g} hours after their query"
     yield from asking.found("late-events", "events", rows, message, done, doubtful=False)
@@ -105,15 +107,15 @@ def _ranks(asking: Asking) -> Iterator[LogProblem]:
     """Do ranks begin at 1? Where lists are known, the documents tell."""
     zero = asking.number("SELECT count(*) FROM events WHERE rank = 0")
     if asking.has("events", "doc_id") and asking.has("impressions", "docs"):
-        shown = f"{_JOINED} WHERE e.rank IS NOT NULL AND e.doc_id IS NOT NULL AND list_contains(i.docs, e.doc_id)"
-        from_1 = asking.number(f"SELECT count(*) {shown} AND i.docs[e.rank] = e.doc_id")
-        from_0 = asking.number(f"SELECT count(*) {shown} AND i.docs[e.rank + 1] = e.doc_id")
+        from_1 = asking.number(f"SELECT count(*) {_of_queries('i.docs[e.rank] = e.doc_id')}")
+        from_0 = asking.number(f"SELECT count(*) {_of_queries('i.docs[e.rank + 1] = e.doc_id')}")
         if from_0 > from_1:
             rows = "SELECT query_id || ' ' || rank AS x FROM events WHERE rank IS NOT NULL"
             message = f"ranks count from 0: {from_0:,} fit the lists so, {from_1:,} if they counted from 1"
             yield from asking.found("rank-base", "events", rows, message, "taken as they are: add 1 to each")
             return
-        rows = f"SELECT e.query_id || ' ' || e.rank AS x {shown} AND i.docs[e.rank] IS DISTINCT FROM e.doc_id"
+        other = "list_contains(i.docs, e.doc_id) AND e.rank IS NOT NULL AND i.docs[e.rank] IS DISTINCT FROM e.doc_id"
+        rows = f"SELECT e.query_id || ' ' || e.rank AS x {_of_queries(other)}"
         yield from asking.found(
             "rank-disagrees",
             "events",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from cranfield.errors import DataError, plural
+from cranfield.errors import DataError, UsageError, either, plural
 from cranfield.formats.output import whole_file
 from cranfield.libraries import library
 from cranfield.online.log_tables import TABLES
 from cranfield.registry import Entry, Registry
 
+WRITTEN = ("parquet", "jsonl")
 AT_ONCE = 50_000  # rows that are written together
 
 
@@ -62,27 +65,28 @@ class Imported(NamedTuple):
     notes: tuple[str, ...]
 
 
-def import_logs(format: str, files: Sequence[str], folder: str) -> Imported:
-    """Reads logs in a format of others and writes `impressions.parquet` and `events.parquet` into a folder.
+def import_logs(format: str, files: Sequence[str], folder: str, *, to: str = "parquet") -> Imported:
+    """Reads logs in a format of others and writes `impressions` and `events` into a folder, as Parquet or JSON lines.
 
     >>> import tempfile
     >>> import_logs("yandex", ["examples/yandex.tsv"], tempfile.mkdtemp()).notes
     ('2 sessions: their times are taken for seconds, their users for sessions',)
     """
     if not files:
-        raise DataError("there is no file to read", source=format)
+        raise UsageError("there is no file to read")
+    if to not in WRITTEN:
+        raise UsageError(f"a log is written to {either(WRITTEN)}, not '{to}'")
     read = LOG_FORMATS.find(format).function
     notes = Notes()
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror or error}", source=folder) from None
+    places = {name: os.path.join(folder, f"{name}.{to}") for name in ("impressions", "events")}
     counts: Counter[str] = Counter()
     with ExitStack() as open_files:
-        writers = {
-            name: _Writer(open_files, os.path.join(folder, f"{name}.parquet"), name)
-            for name in ("impressions", "events")
-        }
+        kind = _ParquetWriter if to == "parquet" else _LineWriter
+        writers = {name: kind(open_files, place, name) for name, place in places.items()}
         for row in read(files, notes):
             writers[row.table].add(row.values)
             counts[row.table] += 1
@@ -90,13 +94,31 @@ def import_logs(format: str, files: Sequence[str], folder: str) -> Imported:
             raise DataError(f"has no query that can be read as {format}", source=files[0])
         for writer in writers.values():
             writer.flush()
-    told = tuple(
-        f"{plural(count, what.partition(': ')[0])}: {what.partition(': ')[2]}" for what, count in notes.items()
-    )
-    return Imported({os.path.join(folder, f"{name}.parquet"): counts[name] for name in writers}, told)
+    told = tuple(_told(what, count) for what, count in notes.items())
+    return Imported({place: counts[name] for name, place in places.items()}, told)
 
 
-class _Writer:
+def _told(what: str, count: int) -> str:
+    noun, _, said = what.partition(": ")
+    return f"{plural(count, noun)}: {said}"
+
+
+class _LineWriter:
+    """A file of JSON objects, a line each."""
+
+    def __init__(self, open_files: ExitStack, path: str, table: str) -> None:
+        self.temporary = open_files.enter_context(whole_file(path))
+        self.file = open_files.enter_context(Path(self.temporary).open("x", encoding="utf-8"))
+
+    def add(self, row: dict[str, Any]) -> None:
+        plain = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
+        self.file.write(json.dumps(plain) + "\n")
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+class _ParquetWriter:
     """A Parquet file that is written a part at a time; it has the columns that the format gives."""
 
     def __init__(self, open_files: ExitStack, path: str, table: str) -> None:

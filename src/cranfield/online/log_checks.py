@@ -29,7 +29,7 @@ def check_logs(logs: Logs, trial: Trial | None = None) -> LogReport:
     """Counts and names everything odd about a log; with a trial also whether they go together.
 
     >>> from cranfield.online import read_logs, read_trial
-    >>> report = check_logs(read_logs("examples/online"), read_trial("examples/experiment.toml"))
+    >>> report = check_logs(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> report.doubtful, [problem.code for problem in report.problems]
     (0, ['no-results', 'bots', 'units-without-queries'])
     """

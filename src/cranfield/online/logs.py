@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from cranfield.errors import DataError, UsageError, plural
+from cranfield.errors import DataError, UsageError, either, plural
 from cranfield.libraries import library
 from cranfield.online import engine
 from cranfield.online.log_tables import NEEDED, TABLES, renamed
@@ -60,7 +61,7 @@ def read_logs(source: Any, *, threads: int | None = None) -> Logs:
     A table in a folder is a file such as `events.parquet`, `events.jsonl.gz` or `events.csv`, several that begin with
     its name and a hyphen (`events-1.parquet`), or a folder of such files (`events/`).
 
-    >>> logs = read_logs("examples/online")
+    >>> logs = read_logs("examples")
     >>> logs.columns("assignments")
     ['unit_id', 'variant', 'ts_first', 'device']
     """
@@ -107,6 +108,23 @@ def _in_folder(folder: str) -> dict[str, Any]:
                 )
         if files:
             found[table] = files
+    return found
+
+
+def tables_of(files: Sequence[str]) -> dict[str, list[str]]:
+    """Files by the table that each is of, which their names begin with.
+
+    >>> tables_of(["logs/events-1.parquet", "logs/events-2.parquet", "impressions.csv"])
+    {'events': ['logs/events-1.parquet', 'logs/events-2.parquet'], 'impressions': ['impressions.csv']}
+    """
+    found: dict[str, list[str]] = {}
+    for path in files:
+        table = re.split(r"[.-]", os.path.basename(path))[0]
+        if table not in TABLES:
+            raise UsageError(
+                f"{path}: of which table is it? Call it {either(TABLES)}, with .parquet, .jsonl or .csv after it"
+            )
+        found.setdefault(table, []).append(path)
     return found
 
 

@@ -67,7 +67,7 @@ class Aggregate:
     covariate and count as 0.
 
     >>> from cranfield.online import aggregate, read_logs, read_trial
-    >>> found = aggregate(read_logs("examples/online"), read_trial("examples/experiment.toml"))
+    >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> {arm: moments.count for arm, moments in found.whole.items()}
     {'bm25': 30, 'dense': 30}
     """
@@ -139,7 +139,7 @@ def read_moments(path: str) -> Aggregate:
     >>> import tempfile, pathlib
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "moments.json"
-    >>> aggregate(read_logs("examples/online"), read_trial("examples/experiment.toml")).save(str(file))
+    >>> aggregate(read_logs("examples"), read_trial("examples/experiment.toml")).save(str(file))
     >>> read_moments(str(file)).arms
     ('bm25', 'dense')
     """
@@ -205,7 +205,7 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
     They must be of one trial, and caps must be values, the same in all: a quantile of each part is none of the whole.
 
     >>> from cranfield.online import aggregate, read_logs, read_trial
-    >>> half = aggregate(read_logs("examples/online"), read_trial("examples/experiment.toml"))
+    >>> half = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> added([half]).units
     60
     """
