@@ -106,6 +106,7 @@ PROBE = f"probe {ENGINE} --topics pond-topics.tsv --rate 5000 --warm-up 0 --repe
 FOUND = PROBE.replace("/pond ", "/find?q={query} --engine json ")
 GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
+ONLINE = "online check impressions.jsonl events.jsonl assignments.csv"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 
 JUDGE = "judge pond.pool --events out/log"
@@ -328,6 +329,17 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--lengths", "gate qrels.txt b.run c.run -m TBG", "--lengths lengths.txt"),
     ],
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
+    "online check": [
+        Entry("--trial", ONLINE, "--trial experiment.toml", expected="digest"),
+        Entry(
+            "--expect-digest", f"{ONLINE} --trial experiment.toml", "--expect-digest abc", expected="not abc", exit=2
+        ),
+        Entry("--output-format", ONLINE, "-f csv", "-f tsv"),
+    ],
+    "online import": [
+        Entry("--to", "online import yandex yandex.tsv -o out", "--to jsonl", expected="^out/events.jsonl: 2 rows"),
+        Entry("--output", "online import yandex yandex.tsv", "-o out/a", "-o out/b", expected="^out/a/"),
+    ],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
         labels("plan qrels.txt a.run b.run"),
@@ -994,6 +1006,14 @@ search pond.toml --parameters no.toml
 search pond.toml --grid k1=1,2 --save-best - -o -
 search pond.toml --grid k1=1,2 --save-best out/best.toml --header
 split qrels.txt --folds 50
+online check missing
+online check impressions.jsonl
+online check impressions.jsonl events.jsonl qrels.txt
+online check impressions.jsonl events.jsonl --expect-digest abc
+online check impressions.jsonl events.jsonl --trial missing.toml
+online import ubi missing.jsonl -o out
+online import ubis yandex.tsv -o out
+online import yandex qrels.txt -o out/x
 study
 study help
 study plan --systems A --participants 2
@@ -1144,6 +1164,10 @@ def small_collection(home: Path) -> Path:
         write(f"named-{name}.run.csv", ["topic,mydoc,score", *(f"{f[0]},{f[2]},{f[4]}" for f in fields)])
     for path in EXAMPLES.glob("pond*"):
         shutil.copy(path, home)
+    for name in ("impressions.jsonl", "events.jsonl", "assignments.csv", "experiment.toml", "yandex.tsv"):
+        shutil.copy(EXAMPLES / name, home)
+    experiment = (home / "experiment.toml").read_text()
+    write("experiment.toml", [experiment.replace('covariates = ["ctr"]', "")])
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])

@@ -26,6 +26,8 @@ from cranfield.formats.reading import Reading
 from cranfield.fusion.method import METHODS, NORMALISATIONS
 from cranfield.measures.registry import MEASURES
 from cranfield.notation import NotationError, parse
+from cranfield.online.imports import LOG_FORMATS
+from cranfield.online.metrics import METRICS
 from cranfield.plot.subject import PICTURES
 from cranfield.pooling.strategy import METHODS as POOLING
 from cranfield.probing.engines import ENGINES
@@ -44,7 +46,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     registry.group: registry
     for registry in (
         *(MEASURES, METHODS, NORMALISATIONS, POOLING, TESTS, CORRECTIONS, COEFFICIENTS, MODELS, PICTURES, ENGINES),
-        *(FORMATS, KINDS, TEXT_FORMATS["documents"], TEXT_FORMATS["topics"]),
+        *(METRICS, LOG_FORMATS, FORMATS, KINDS, TEXT_FORMATS["documents"], TEXT_FORMATS["topics"]),
     )
 }
 ENTRIES = [(group, entry) for group, registry in REGISTRIES.items() for entry in registry.all()]
@@ -65,7 +67,7 @@ def test_there_is_one_class_of_registry_and_one_of_parameters() -> None:
     """No room keeps a table of names or a class of parameters of its own."""
     sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
     assert [path.name for path, text in sources.items() if "class Parameter(" in text] == ["registry.py"]
-    assert len(REGISTRIES) == 14
+    assert len(REGISTRIES) == 16
     classes = ("Registry", "ByName", "ByModule")
     made = sum(text.count(f"= {name}(") for text in sources.values() for name in classes)
     assert made + 2 == len(REGISTRIES)  # formats of documents and of topics are made together
@@ -102,6 +104,8 @@ def _home(registry: Registry[Any]) -> str:
         "cranfield.coefficients": "cranfield.statistics.coefficients",
         "cranfield.models": "cranfield.search.models",
         "cranfield.engines": "cranfield.probing.engines",
+        "cranfield.metrics": "cranfield.online.metrics",
+        "cranfield.logs": "cranfield.online.imports",
         "cranfield.pictures": "cranfield.plot.subject",
         "cranfield.formats": "cranfield.formats.format",
         "cranfield.judgements": "cranfield.formats.kinds",

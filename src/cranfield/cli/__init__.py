@@ -67,6 +67,10 @@ TASKS = {
         "fuse": "Fuse several runs into one.",
         "convert": "Write runs, judgements or texts in another format.",
     },
+    "Watch users": {
+        "online check": "Report everything odd about a log of searches.",
+        "online import": "Make a log of others one that can be analysed.",
+    },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",
         "study score": "Score questionnaires such as SUS and NASA-TLX.",
