@@ -39,6 +39,7 @@ LAYERS = (
     ("quotation",),
     ("judging",),
     ("probing",),
+    ("online",),
     ("comparison",),
     ("explanation",),
     ("plot",),

@@ -11,14 +11,14 @@ from copy import copy
 from fractions import Fraction
 from itertools import combinations
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cranfield.errors import UsageError, plural, shorten
 from cranfield.online.interleaving.audit_cases import audit_cases
 from cranfield.online.interleaving.method import Interleaver, Interleaves, Scheme, find_interleaver
 from cranfield.online.interleaving.outcomes import (
     Case,
-    Elsewhere,
+    ElsewhereError,
     Shown,
     all_outcomes,
     click_sets,
@@ -109,7 +109,7 @@ Check = Callable[[Case, Sequence[Shown]], Iterator[Counterexample]]
 
 
 def audit_interleaver(
-    method: str | Interleaver | Interleaves,
+    method: object,
     *,
     length: int = 4,
     overlapping: int | None = None,
@@ -139,7 +139,7 @@ def audit_interleaver(
     twice = not isinstance(known, Scheme)
     try:
         outcomes = [(case, all_outcomes(known, case, twice=twice)) for case in cases]
-    except Elsewhere:
+    except ElsewhereError:
         from cranfield.online.interleaving.watching import watched
 
         return watched(known, called, cases, length, most, Random(seed))
@@ -151,7 +151,7 @@ def audit_interleaver(
     return Audit(called, length, most, criteria, True, None, _notes(known, outcomes))
 
 
-def _prepared(method: str | Interleaver | Interleaves, name: str | None) -> tuple[Interleaves, str, int | None]:
+def _prepared(method: object, name: str | None) -> tuple[Interleaves, str, int | None]:
     """The method at its most exact, what it is called, and how many rankers it takes."""
     if isinstance(method, str | Interleaver):
         entry = find_interleaver(method)
@@ -159,14 +159,14 @@ def _prepared(method: str | Interleaver | Interleaves, name: str | None) -> tupl
         if isinstance(made, Scheme):
             made.exact = True
         return made, name or str(entry), entry.rankers
-    made = method() if isinstance(method, type) else method
+    own: Any = method() if isinstance(method, type) else method
     for needed in ("interleave", "credit"):
-        if not callable(getattr(made, needed, None)):
+        if not callable(getattr(own, needed, None)):
             raise UsageError(
                 f"{name or shorten(repr(method))} has no {needed}: a method of interleaving has "
                 "interleave(rankings, length, draw) and credit(shown, slots)"
             )
-    return made, name or type(made).__name__, 2
+    return own, name or type(own).__name__, 2
 
 
 def _notes(method: Interleaves, outcomes: Sequence[tuple[Case, Sequence[Shown]]]) -> tuple[str, ...]:
@@ -276,7 +276,9 @@ def _nothing_early(case: Case, found: Sequence[Shown]) -> Iterator[Counterexampl
     for shown in found:
         for slot, doc in enumerate(shown.docs):
             if best[doc] > slot:
-                said = f"with a chance of {_number(shown.chance)}, though no ranker has {doc} above rank {best[doc] + 1}"
+                said = (
+                    f"with a chance of {_number(shown.chance)}, though no ranker has {doc} above rank {best[doc] + 1}"
+                )
                 yield Counterexample(case, f"{spelt_list(shown.docs)} is shown", (), said)
 
 

@@ -18,8 +18,6 @@ from cranfield.online.interleaving.method import (
     interleaver,
 )
 
-COIN = Equal(2)
-
 
 @interleaver("balanced", title="balanced", logged="both rankings")
 class Balanced(Scheme):
@@ -36,7 +34,7 @@ class Balanced(Scheme):
     """
 
     def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
-        leader = draw(COIN)
+        leader = draw(Equal(2))
         docs, other = (_in_turns(rankings, first, length) for first in (leader, 1 - leader))
         chances: list[Number] = [1] * len(docs)
         parting = next((slot for slot, doc in enumerate(docs) if doc != other[slot]), None)
@@ -83,20 +81,8 @@ class _Picking:
         return not count
 
 
-@interleaver(
-    "team-draft-multileaving", title="team-draft multileaving", logged="the team of every document", rankers=None
-)
-class TeamDraftMultileaving(Scheme):
-    """In rounds, as sides are chosen for a game: in each round every ranker picks its best document that is not shown
-    yet, in an order drawn anew, and the document goes to its team (Schuth and others 2014).
-
-    A click is worth 1 to the team. Where a ranking is so short that a round could not be finished in every order, this
-    round's documents and those below belong to nobody: credit for them would go to the longer ranking for its length.
-
-    >>> from cranfield.online.interleaving.method import interleaved
-    >>> interleaved("team-draft-multileaving", [["a", "b"], ["b", "c"], ["c", "a"]], rng=3).teams
-    (1, 0)
-    """
+class _Drafting(Scheme):
+    """Rounds in which every ranker picks once, in an order drawn anew."""
 
     def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
         pickers = [_Picking(ranking) for ranking in rankings]
@@ -140,7 +126,7 @@ def _finishes(pickers: Sequence[_Picking], slots: int, shown: set[str]) -> bool:
 
 
 @interleaver("team-draft", title="team draft", logged="the team of every document")
-class TeamDraft(TeamDraftMultileaving):
+class TeamDraft(_Drafting):
     """In rounds, as sides are chosen for a game: a coin says who picks first, then each ranker picks its best document
     that is not shown yet, and the document goes to its team (Radlinski, Kurup and Joachims 2008).
 
@@ -151,4 +137,20 @@ class TeamDraft(TeamDraftMultileaving):
     >>> from cranfield.online.interleaving.method import interleaved
     >>> interleaved("team-draft", [["a", "b"], ["b", "a"]], rng=1).docs
     ('a', 'b')
+    """
+
+
+@interleaver(
+    "team-draft-multileaving", title="team-draft multileaving", logged="the team of every document", rankers=None
+)
+class TeamDraftMultileaving(_Drafting):
+    """In rounds, as sides are chosen for a game: in each round every ranker picks its best document that is not shown
+    yet, in an order drawn anew, and the document goes to its team (Schuth and others 2014).
+
+    A click is worth 1 to the team. Where a ranking is so short that a round could not be finished in every order, this
+    round's documents and those below belong to nobody: credit for them would go to the longer ranking for its length.
+
+    >>> from cranfield.online.interleaving.method import interleaved
+    >>> interleaved("team-draft-multileaving", [["a", "b"], ["b", "c"], ["c", "a"]], rng=3).teams
+    (1, 0)
     """

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from random import Random
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from cranfield.errors import UsageError, plural, shorten
 from cranfield.registry import Entry, Parameter, Registry, described
@@ -34,14 +34,21 @@ class Equal(Sequence[Number]):
     [1, 1, 1]
     """
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, size: int) -> None:
+        self.size = size
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
-    def __getitem__(self, place):  # type: ignore[no-untyped-def]
-        return (1,) * len(range(self.count)[place]) if isinstance(place, slice) else (1,)[range(self.count)[place] * 0]
+    @overload
+    def __getitem__(self, place: int) -> Number: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Number]: ...
+
+    def __getitem__(self, place: int | slice) -> Number | Sequence[Number]:
+        chosen = range(self.size)[place]  # an error where there is none
+        return Equal(len(chosen)) if isinstance(chosen, range) else 1
 
 
 class Interleaved(NamedTuple):
@@ -76,7 +83,7 @@ class Interleaves(Protocol):
 class Scheme:
     """What our methods have in common. `exact` asks for fractions where numbers would be rounded."""
 
-    exact: ClassVar[bool] | bool = False
+    exact: bool = False
 
     def __init__(self) -> None: ...
 
@@ -178,7 +185,7 @@ def drawing(rng: Random) -> Draw:
 
     def draw(weights: Weights) -> int:
         if type(weights) is Equal:
-            return int(random() * weights.count)
+            return int(random() * weights.size)
         reached, point, chosen = 0.0, random() * float(sum(weights)), 0
         for place, weight in enumerate(weights):
             if weight:
@@ -192,12 +199,12 @@ def drawing(rng: Random) -> Draw:
 
 
 def interleaved(
-    method: str | Interleaver, rankings: Sequence[Sequence[str]], rng: Random | int, length: int | None = None
+    method: str | Interleaver, rankings: Sequence[Sequence[str]], rng: Random | int | str, length: int | None = None
 ) -> Interleaved:
     """One list made of several rankings: what to show, and what to log with it.
 
-    `rng` is a generator or a seed; the same seed gives the same list. Without `length` it is as long as the longest
-    ranking.
+    `rng` is a generator or a seed, which may be a text; the same seed gives the same list. Without `length` it is as
+    long as the longest ranking.
 
     >>> shown = interleaved("team-draft", [["a", "b", "c"], ["b", "c", "a"]], rng=1)
     >>> shown.docs, shown.teams

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError, some
-from cranfield.online.interleaving.method import Draw, Interleaved, Number, Ranking, Rankings, Scheme, interleaver
+from cranfield.online.interleaving.method import Draw, Interleaved, Number, Rankings, Scheme, interleaver
 from cranfield.registry import Parameter
 
 CREDITS = ("inverse", "linear", "binary")
@@ -102,7 +102,9 @@ def planned(rankings: tuple[tuple[int, ...], ...], length: int, credit: str) -> 
     if places == 0:
         return Plan(lists, (1.0,), ())
     ranks = [{doc: rank for rank, doc in enumerate(ranking, 1)} for ranking in rankings]
-    gains = {doc: worth(*(of.get(doc, len(of) + 1) for of in ranks), credit) for of in ranks for doc in of}
+    first, second = ranks
+    docs = {**first, **second}
+    gains = {doc: worth(first.get(doc, len(first) + 1), second.get(doc, len(second) + 1), credit) for doc in docs}
     lead = np.array([[float(gains[doc][0] - gains[doc][1]) for doc in docs] for docs in lists]).T
     found = _solved(lead, np.array([_openness(column) for column in lead.T]))
     off = np.abs(lead @ found)
@@ -121,7 +123,7 @@ def _prefix_lists(rankings: tuple[tuple[int, ...], ...], length: int) -> tuple[t
     longest = min(length, len(set().union(*rankings)))
     if longest > MOST:
         raise UsageError(
-            f"optimised goes through all lists, 2^{longest} or so: at most {MOST} places; ask for fewer, or take pairwise"
+            f"optimised goes through all lists, 2^{longest} or so: at most {MOST} places; show fewer, or take pairwise"
         )
     lists: dict[tuple[int, ...], None] = {(): None}
     for _ in range(longest):

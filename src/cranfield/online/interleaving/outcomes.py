@@ -1,4 +1,4 @@
-"""Every list that a method can make of some rankings, with its exact chance: all of chance replayed, outcome by outcome."""
+"""Every list that a method can make of some rankings, with its exact chance: all of chance replayed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Shown(NamedTuple):
     rounded: bool
 
 
-class Elsewhere(Exception):
+class ElsewhereError(Exception):
     """The method draws chance from elsewhere: the same draws gave another list, or other draws."""
 
 
@@ -64,7 +64,7 @@ class _Replay:
         turn = len(self.taken)
         place = self.told[turn] if turn < len(self.told) else next(i for i, weight in enumerate(known) if weight)
         if place >= len(known) or not known[place]:
-            raise Elsewhere
+            raise ElsewhereError
         self.rounded = self.rounded or any(map(is_rounded, weights))
         self.asked.append(known)
         self.taken.append(place)
@@ -94,11 +94,12 @@ def _checked(weights: Weights) -> list[Fraction]:
 
 
 def all_outcomes(method: Interleaves, case: Case, *, twice: bool) -> list[Shown]:
-    """Every list with its chance and credit; with `twice` each is made again, to see whether chance comes from elsewhere.
+    """Every list with its chance and credit; with `twice` each is made again, to see whether it is the same.
 
     >>> from cranfield.online.interleaving.method import find_interleaver
     >>> case = Case((("a", "b"), ("b", "a")), 2)
-    >>> [(shown.docs, str(shown.chance)) for shown in all_outcomes(find_interleaver("team-draft").made(), case, twice=False)]
+    >>> found = all_outcomes(find_interleaver("team-draft").made(), case, twice=False)
+    >>> [(shown.docs, str(shown.chance)) for shown in found]
     [(('a', 'b'), '1/2'), (('b', 'a'), '1/2')]
     """
     chances: dict[Interleaved, Fraction] = {}
@@ -110,7 +111,7 @@ def all_outcomes(method: Interleaves, case: Case, *, twice: bool) -> list[Shown]
         for _ in range(2 if twice else 0):
             again = _Replay(replay.taken)
             if made(method, case, again) != shown or again.asked != replay.asked:
-                raise Elsewhere
+                raise ElsewhereError
         plain = shown._replace(chances=(), notes=())
         chances[plain] = chances.get(plain, Fraction(0)) + replay.chance()
         rounded = rounded or replay.rounded
@@ -153,10 +154,9 @@ def made(method: Interleaves, case: Case, draw: Callable[[Weights], int]) -> Int
     """A list of the method; that it can be one."""
     shown = method.interleave(case.rankings, case.length, draw)
     if not isinstance(shown, Interleaved):
-        docs = getattr(shown, "docs", shown)
-        if isinstance(docs, str) or not isinstance(docs, Sequence) or isinstance(shown, tuple) and hasattr(shown, "docs"):
+        if isinstance(shown, str) or not isinstance(shown, Sequence):
             raise UsageError(f"interleave must give an Interleaved or a list of documents, not {shorten(repr(shown))}")
-        shown = Interleaved(case.rankings, tuple(docs))
+        shown = Interleaved(case.rankings, tuple(shown))
     docs = shown.docs
     if len(docs) > case.length or len(set(docs)) < len(docs) or not set(docs) <= set().union(*case.rankings):
         raise UsageError(

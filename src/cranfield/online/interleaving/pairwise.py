@@ -72,7 +72,7 @@ class PairwisePreference(Scheme):
                 weight *= Fraction(left[place], left[place] - 1) if self.exact else left[place] / (left[place] - 1)
             for ranker, of in enumerate(ranks):
                 first, second = (of.get(shown.docs[slot], len(of)) for slot in (better, worse))
-                credit[ranker] += weight * ((first < second) - (first > second))  # type: ignore[operator]
+                credit[ranker] += weight * ((first < second) - (first > second))
         return tuple(credit)
 
     def _left(self, rankings: Rankings, places: int) -> list[int]:

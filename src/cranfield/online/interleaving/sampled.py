@@ -17,7 +17,7 @@ from cranfield.online.interleaving.method import (
     Scheme,
     interleaver,
 )
-from cranfield.registry import number
+from cranfield.registry import Parameter, number
 
 
 class _Sampling:
@@ -48,7 +48,11 @@ class _Sampling:
     def chance(self, doc: str) -> Number:
         """That of a document that is left; 0 if the ranking does not have it, or nothing is left."""
         place = self.place(doc)
-        return 0 if place is None else self.weights[place] / self.mass()  # type: ignore[operator]
+        return 0 if place is None else self.weights[place] / self.mass()
+
+    def is_able(self, count: int = 1) -> bool:
+        """Whether it has so many documents left."""
+        return len(self.ranking) - self.first - len(self.gone) >= count
 
     def take(self, doc: str) -> None:
         """A document is shown, whoever gave it."""
@@ -65,7 +69,7 @@ class _Sampling:
         left, place = self.mass(), self.first
         while True:
             weight = self.weights[place]
-            rest = left - weight  # type: ignore[operator]
+            rest = left - weight
             if self.sums[place + 1] == 0 or rest <= 0 or not self._more(place) or draw((weight, rest)) == 0:
                 return self.ranking[place]
             left, place = rest, place + 1
@@ -88,7 +92,7 @@ def rank_weights(count: int, tau: float, exact: bool) -> tuple[tuple[Number, ...
         weights = tuple(float(rank) ** -tau for rank in ranks)
     sums: list[Number] = [0]
     for weight in reversed(weights):
-        sums.append(sums[-1] + weight)  # type: ignore[operator]
+        sums.append(sums[-1] + weight)
     return weights, tuple(reversed(sums))
 
 
@@ -97,6 +101,11 @@ def rank_weights(count: int, tau: float, exact: bool) -> tuple[tuple[Number, ...
     title="probabilistic",
     logged="both rankings as they were, and tau",
     tau=number("how steeply the weight of a rank falls, as 1 / rank^tau", 0, 20),
+    coins=Parameter(
+        "a coin for each place, or one for each round of two places, in which both rankers give one document",
+        "'each' or 'rounds'",
+        lambda value: value in ("each", "rounds"),
+    ),
 )
 class Probabilistic(Scheme):
     """For every place a coin chooses a ranker, and the ranker gives one of its documents that are not shown yet, each
@@ -104,7 +113,8 @@ class Probabilistic(Scheme):
 
     A click is shared out by what is known of who gave the document: the chance of each ranker to give it there, over
     the sum of both. The coins of places are independent, so this is the mean over all ways in which the list could have
-    come about, place by place. From where a ranker has nothing left to give, clicks count for nobody.
+    come about, place by place; with a coin for each round, round by round. From where a ranker has nothing left to
+    give, clicks count for nobody.
 
     >>> from cranfield.online.interleaving.method import credit, interleaved
     >>> shown = interleaved("probabilistic", [["1", "2"], ["2", "3"]], rng=5, length=2)
@@ -112,26 +122,38 @@ class Probabilistic(Scheme):
     (('1', '2'), (0.5294117647058824, 0.47058823529411764))
     """
 
-    def __init__(self, *, tau: float = 3) -> None:
-        self.tau = tau
+    def __init__(self, *, tau: float = 3, coins: str = "each") -> None:
+        self.tau, self.rounds = tau, coins == "rounds"
 
     def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
         rankers = _sampling(rankings, self.tau, self.exact)
         docs: list[str] = []
         chances: list[Number] = []
+        odds: tuple[Number, ...] = (1, 1)  # of who is to give the next document, as far as documents tell
+        last: int | None = None
         while len(docs) < length:
-            able = [ranker for ranker in rankers if ranker.first < len(ranker.ranking)]
+            able = [place for place, ranker in enumerate(rankers) if ranker.is_able()]
             if not able:
                 break
-            doc = able[draw(Equal(len(able))) if len(able) > 1 else 0].sampled(draw)
-            chances.append(sum(ranker.chance(doc) for ranker in able) / len(able))  # type: ignore[operator]
+            if len(able) == 1:
+                chosen = able[0]
+            else:
+                chosen = draw(Equal(2)) if last is None else 1 - last
+            doc = rankers[chosen].sampled(draw)
+            given = [ranker.chance(doc) if ranker.is_able() else 0 for ranker in rankers]
+            weights = [odds[place] for place in able]
+            chances.append(min(1, sum(odds[place] * given[place] for place in able) / sum(weights)))  # not 1 + 1e-14
             docs.append(doc)
+            is_first = self.rounds and last is None and len(able) == 2
+            odds = (given[1], given[0]) if is_first else (1, 1)
+            last = chosen if is_first else None
             for ranker in rankers:
                 ranker.take(doc)
         return Interleaved(rankings, tuple(docs), (), tuple(chances))
 
     def credit(self, shown: Interleaved, slots: Sequence[int]) -> tuple[Number, ...]:
-        shares = _shares(shown.rankings, shown.docs, self.tau, self.exact) if slots else ()
+        size = 2 if self.rounds else 1
+        shares = _shares(shown.rankings, shown.docs, self.tau, size, self.exact) if slots else ()
         credit: list[Number] = [0] * len(shown.rankings)
         for slot in slots:
             for ranker, share in enumerate(shares[slot]):
@@ -144,17 +166,32 @@ def _sampling(rankings: Rankings, tau: float, exact: bool) -> list[_Sampling]:
 
 
 @lru_cache(maxsize=16)
-def _shares(rankings: Rankings, docs: Ranking, tau: float, exact: bool) -> tuple[tuple[Number, ...], ...]:
-    """For each place, how likely each ranker is to have given the document; they add up to 1, or are all 0."""
+def _shares(
+    rankings: Rankings, docs: Ranking, tau: float, size: int, exact: bool
+) -> tuple[tuple[Number, ...], ...]:
+    """For each place, how likely each ranker is to have given the document; they add up to 1, or are all 0.
+
+    `size` is the number of places in a round: of 1, each by itself; of 2, each ranker gave one of both.
+    """
     rankers = _sampling(rankings, tau, exact)
     shares: list[tuple[Number, ...]] = []
-    for doc in docs:
-        fair = all(ranker.first < len(ranker.ranking) for ranker in rankers)
-        chances = [ranker.chance(doc) if fair else 0 for ranker in rankers]
-        whole = sum(chances)
-        if fair and not whole:
-            raise UsageError(f"'{shorten(doc)}' was shown and is in no ranking")
-        shares.append(tuple(chance / whole if whole else 0 for chance in chances))
-        for ranker in rankers:
-            ranker.take(doc)
+    for start in range(0, len(docs), size):
+        part = docs[start : start + size]
+        fair = all(ranker.is_able(len(part)) for ranker in rankers)
+        given = []
+        for doc in part:
+            given.append([ranker.chance(doc) if fair else 0 for ranker in rankers])
+            if fair and not any(given[-1]):
+                raise UsageError(f"'{shorten(doc)}' was shown and is in no ranking")
+            for ranker in rankers:
+                ranker.take(doc)
+        likely = [given[0][0], given[0][1]] if len(part) == 1 else _orders(given)
+        whole = sum(likely)
+        first = tuple(chance / whole if whole else 0 for chance in likely)
+        shares += [first, first[::-1]][: len(part)]
     return tuple(shares)
+
+
+def _orders(given: Sequence[Sequence[Number]]) -> list[Number]:
+    """How likely each ranker is to have given the first of two documents, and the other one the second."""
+    return [given[0][0] * given[1][1], given[0][1] * given[1][0]]

@@ -38,9 +38,7 @@ class _Seen(NamedTuple):
         return self.credit[0] - self.credit[1]
 
 
-def watched(
-    method: Interleaves, name: str, cases: Sequence[Case], length: int, overlapping: int, rng: Random
-) -> Audit:
+def watched(method: Interleaves, name: str, cases: Sequence[Case], length: int, overlapping: int, rng: Random) -> Audit:
     """What drawing many lists says: failures that cannot be chance, and the largest bias that could still be there."""
     unbiased: dict[str, list[tuple[Counterexample | None, bool]]] = {kind: [] for kind in kinds(cases)}
     better: dict[str, list[tuple[Counterexample | None, bool]]] = {kind: [] for kind in kinds(cases)}
