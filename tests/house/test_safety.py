@@ -86,6 +86,9 @@ LINES: dict[str, list[str]] = {
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "judge": ["pond.pool --release --events pond-ann.events --events pond-bob.events"],
     "measures": [""],
+    "online audit": ["team-draft --length 2"],
+    "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
+    "online preferences": ["shown.jsonl clicks.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [

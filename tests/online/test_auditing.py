@@ -9,12 +9,13 @@ from fractions import Fraction
 import pytest
 
 from cranfield.errors import UsageError
-from cranfield.online.interleaving import audit_interleaver
-from cranfield.online.interleaving.auditing import Audit
+from cranfield.online.interleaving import all_interleavers, audit_interleaver
 from cranfield.online.interleaving.audit_cases import audit_cases
+from cranfield.online.interleaving.auditing import Audit
 from cranfield.online.interleaving.drafts import TeamDraft
 from cranfield.online.interleaving.interleaving_tables import render_audits
 from cranfield.online.interleaving.method import Draw, Interleaved, Number, Rankings
+from places import ROOT
 
 
 def failures(audit: Audit, criterion: str) -> dict[str, int]:
@@ -157,10 +158,11 @@ def test_chance_from_elsewhere_is_noticed_and_bounded() -> None:
     assert 0 < audit.bound < 0.5
     assert failures(audit, "unbiased") == {}
     assert "it draws chance from elsewhere than draw(weights)" in audit.notes[0]
-    assert f"biases up to {audit.bound:.2g} clicks could be there unseen" in audit.notes[0]
+    assert f"biases up to {audit.bound:.3g} clicks could be there unseen" in audit.notes[0]
     text = render_audits([audit], "table")
     assert "watched, not proven" in text
-    assert "holds in every case" not in text
+    assert "holds in" not in text
+    assert "nothing seen in 2" in text
 
 
 def test_a_loaded_coin_from_elsewhere_is_seen() -> None:
@@ -228,3 +230,30 @@ def test_methods_that_are_none(method: type, said: str) -> None:
 def test_what_cannot_be_gone_through(length: int, overlapping: int | None) -> None:
     with pytest.raises(UsageError, match="can be gone through"):
         audit_interleaver("team-draft", length=length, overlapping=overlapping)
+
+
+PAGE = ROOT / "docs" / "interleaving.md"
+COLUMNS = ("permutations of 4", "overlapping", "unequal lengths")
+
+
+def audit_table() -> str:
+    """What the page says of every method: failures, by kind of rankings."""
+    names = [*(str(method) for method in all_interleavers()), "optimised(credit=linear)", "optimised(credit=binary)"]
+    names.insert(names.index("probabilistic") + 1, "probabilistic(coins=rounds)")
+    audits = [audit_interleaver(name) for name in names]
+    criteria = [criterion.name for criterion in audits[0].criteria]
+    lines = [f"| method | {' | '.join(criteria)} |", "|---|" + "---|" * len(criteria)]
+    for audit in audits:
+        cells = []
+        for criterion in audit.criteria:
+            failed = [str(criterion.part(kind).failed) for kind in COLUMNS]
+            cells.append("holds" if criterion.holds else " + ".join(failed))
+        lines.append(f"| `{audit.method}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def test_the_page_shows_what_audits_find() -> None:
+    text = PAGE.read_text()
+    start, end = text.index("<!-- audit -->\n"), text.index("<!-- /audit -->")
+    shown = text[start + len("<!-- audit -->\n") : end].strip()
+    assert shown == audit_table(), "write the table of the page anew"

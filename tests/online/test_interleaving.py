@@ -1,4 +1,4 @@
-"""Methods of interleaving against the published cases, with exact fractions; the faults of other code are tests here."""
+"""Methods of interleaving against published cases, with exact fractions; the faults of other code are tests here."""
 
 from __future__ import annotations
 
@@ -357,3 +357,19 @@ def test_weights_of_nothing_are_never_drawn() -> None:
     assert {draw((0, 0.0, 2.5, 0)) for _ in range(50)} == {2}
     assert list(Equal(2)[:1]) == [1]
     assert {draw(Equal(3)) for _ in range(100)} == {0, 1, 2}
+
+
+def test_two_long_rankings_are_drafted_as_any_others() -> None:
+    """There is a quick way for them: lists, teams and chances are those of a plain one, draw by draw."""
+    rng = Random(1)
+    for seed in range(200):
+        words = [rng.sample("abcdefghij", 6), rng.sample("abcdefghij", 6)]
+        shown = interleaved("team-draft", words, rng=seed, length=5)
+        draw, docs, teams, likely = drawing(Random(seed)), list[str](), list[int](), list[float]()
+        while len(docs) < 5:
+            even = teams.count(0) == teams.count(1)
+            tops = [next(doc for doc in ranking if doc not in docs) for ranking in words]
+            teams.append(draw(Equal(2)) if even else 1 - teams[-1])
+            likely.append(0.5 if even and tops[0] != tops[1] else 1)
+            docs.append(tops[teams[-1]])
+        assert (shown.docs, shown.teams, shown.chances) == (tuple(docs), tuple(teams), tuple(likely))

@@ -54,7 +54,9 @@ def test_sign_test_of_users(wins: int, count: int, p: float) -> None:
 def test_error_is_clustered_by_user() -> None:
     """The delta method over users, worked out by hand; the statistic of impressions would be twice as sure."""
     rng = np.random.default_rng(1)
-    outcomes = [(f"u{user}", 1 if rng.random() < share else -1) for user, share in enumerate(rng.random(60)) for _ in range(8)]
+    outcomes = [
+        (f"u{user}", 1 if rng.random() < share else -1) for user, share in enumerate(rng.random(60)) for _ in range(8)
+    ]
     pair = preferences(log(outcomes)).pairs[0]
     won = np.array([sum(o > 0 for u, o in outcomes if u == f"u{user}") for user in range(60)], dtype=float)
     share = won.sum() / 480
@@ -69,14 +71,14 @@ def test_error_is_clustered_by_user() -> None:
 def test_users_with_tastes_do_not_make_a_difference() -> None:
     """Groundwork, A/A: per impression 30 % of experiments find something, by user 5 %. Fewer are simulated here."""
     found = {"user": 0, "sign": 0, "impression": 0}
-    rounds = 150
+    rounds = 120
     for seed in range(rounds):
         rng = np.random.default_rng(seed)
         tastes = 1 / (1 + np.exp(-rng.normal(0, 1, 120)))
         outcomes = [
             (f"u{user}", 1 if rng.random() < taste else -1)
             for user, taste in enumerate(tastes)
-            for _ in range(1 + rng.poisson(7))
+            for _ in range(rng.geometric(1 / 8))
         ]
         pair = preferences(log(outcomes), resamples=100).pairs[0]
         found["user"] += pair.p < 0.05
@@ -85,7 +87,7 @@ def test_users_with_tastes_do_not_make_a_difference() -> None:
     margin = 3.3 * (0.05 * 0.95 / rounds) ** 0.5
     assert found["user"] / rounds < 0.05 + margin
     assert found["sign"] / rounds < 0.05 + margin
-    assert found["impression"] / rounds > 0.18
+    assert found["impression"] / rounds > 0.2
 
 
 @pytest.mark.parametrize(("rate", "needed"), [(0.51, 19_620), (0.52, 4_904), (0.55, 783), (0.60, 194)])
@@ -102,13 +104,15 @@ def test_everybody_prefers_the_same() -> None:
     assert (pair.delta, pair.by_sign) == (0.5, True)
     assert isnan(pair.low)
     assert pair.p == pair.sign_p < 1e-6
-    assert found.verdict == "Users prefer A to B: 100.0 % of impressions with clicks go to it, ties as halves."
+    assert found.verdict == "Users prefer A to B: 100.0% of impressions with clicks go to it, ties as halves."
     assert "the sign test decides" in render_preferences(found, "table")
     mirrored = preferences(log([(f"u{i}", -1) for i in range(40)]))
-    assert mirrored.verdict == "Users prefer B to A: 100.0 % of impressions with clicks go to it, ties as halves."
+    assert mirrored.verdict == "Users prefer B to A: 100.0% of impressions with clicks go to it, ties as halves."
 
 
-@pytest.mark.parametrize("outcomes", [[("u1", 1)], [("u1", 1), ("u2", 1)], [(f"u{i}", 0) for i in range(50)], [("u1", 1)] * 50])
+@pytest.mark.parametrize(
+    "outcomes", [[("u1", 1)], [("u1", 1), ("u2", 1)], [(f"u{i}", 0) for i in range(50)], [("u1", 1)] * 50]
+)
 def test_too_little_to_tell(outcomes: list[tuple[str, int]]) -> None:
     found = preferences(log(outcomes))
     assert found.verdict == "Cannot tell yet whether users prefer A or B."
@@ -131,7 +135,7 @@ def test_teams_that_are_not_even_withhold_the_result() -> None:
     shown = [one._replace(shown=one.shown._replace(teams=(0, 1)), slots=(0,)) for one in log(outcomes).impressions]
     found = preferences(log(outcomes, impressions=tuple(shown)))
     assert found.pairs == ()
-    assert found.verdict.startswith("Data broken: teams are not drawn evenly at rank 1: A 100.0 %, B 0.0 % of 100")
+    assert found.verdict.startswith("Data broken: teams are not drawn evenly at rank 1: A 100.0%, B 0.0% of 100")
     text = render_preferences(found, "table")
     assert "Delta" not in text
     assert "Users prefer" not in text
@@ -158,7 +162,7 @@ def test_lists_that_are_alike_are_told() -> None:
     found = preferences(log([], impressions=(*shown, same)))
     assert "1 impression of 41 had the same list from all rankers: clicks on them are noise" in found.warnings
     assert (
-        "100 % of 42 clicks were above where the rankings begin to differ: they tell nothing of who is better"
+        "100% of 42 clicks were above where the rankings begin to differ: they tell nothing of who is better"
         in found.warnings
     )
 
@@ -197,6 +201,7 @@ def test_several_rankers() -> None:
     assert all(one.best <= one.place <= one.worst for one in found.order)
     text = render_preferences(found, "table")
     assert "p (Holm)" in text
+    assert "low and high: 95% interval, corrected as the decision is;" in text
     assert "Users prefer" in found.verdict
 
 
@@ -267,7 +272,7 @@ def test_logs_that_do_not_say_enough(tmp_path: Path) -> None:
 
 
 def test_parquet_is_read_as_json_lines_are(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
     import pyarrow.parquet
 
     rows = [ROW | {"query_id": f"q{i}", "user_id": f"u{i % 7}"} for i in range(30)]
@@ -281,8 +286,8 @@ def test_parquet_is_read_as_json_lines_are(tmp_path: Path) -> None:
 
 def test_the_seed_decides_the_bootstrap() -> None:
     rng = Random(1)
-    outcomes = [(f"u{i % 50}", rng.choice((-1, 1))) for i in range(300)]
-    first, again, other = (preferences(log(outcomes), seed=seed).pairs[0] for seed in (1, 1, 2))
+    outcomes = [(f"u{int(rng.random() ** 2 * 50)}", rng.choice((-1, 1))) for i in range(301)]
+    first, again, other = (preferences(log(outcomes), seed=seed, resamples=150).pairs[0] for seed in (1, 1, 2))
     assert first == again
-    assert first.boot_low != other.boot_low
+    assert (first.boot_low, first.boot_high) != (other.boot_low, other.boot_high)
     assert first.low == other.low

@@ -55,8 +55,8 @@ def command(
     """Make one list of several rankings, for each query and user.
 
     A line of JSON for each: the documents to show, their teams, the chance of each to stand where it does, the rankings
-    and the method. Log it as it is, and clicks on it can be turned into credit. Runs are read in any format, to 10
-    times the length of the list.
+    and the method. Log it as it is, and clicks on it can be turned into credit. Of runs, in any format, as many
+    documents are taken as are shown.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def command(
         called = given or distinct_names([(stem(run), run) for run in runs])
         serving = serving._replace(rankers=checked_names(called, len(runs)))
         tables = [read_run(run, reading=reading) for run in runs]
-        asked = asked_of_runs(tables, _lines(users) if users is not None else (), depth=10 * length)
+        asked = asked_of_runs(tables, _lines(users) if users is not None else (), depth=length)
     else:
         asked = _checked(rankings, serving.rankers)
     count = 0

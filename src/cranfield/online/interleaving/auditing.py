@@ -125,7 +125,7 @@ def audit_interleaver(
     >>> [(criterion.name, criterion.holds) for criterion in audit.criteria][:3]
     [('unbiased', True), ('random clicks', True), ('better wins', False)]
     >>> audit.criterion("better wins").counterexample.told().split(": ")[1]
-    'the expected credit is A 1/2, B 1/2, yet A has every clicked document at least as high and one higher'
+    'the expected credit is A 1/2, B 1/2, yet B has every clicked document at least as high and one higher'
     """
     if length < 1 or length > 8:
         raise UsageError(f"rankings of 1 to 8 documents can be gone through, not {length}")
@@ -136,7 +136,7 @@ def audit_interleaver(
     cases = audit_cases(length, most)
     if rankers is None:
         cases += audit_cases(length, 0, rankers=3)
-    twice = not isinstance(known, Scheme)
+    twice = not _is_ours(known)
     try:
         outcomes = [(case, all_outcomes(known, case, twice=twice)) for case in cases]
     except ElsewhereError:
@@ -169,9 +169,14 @@ def _prepared(method: object, name: str | None) -> tuple[Interleaves, str, int |
     return own, name or type(own).__name__, 2
 
 
+def _is_ours(method: Interleaves) -> bool:
+    """Whether it is known to draw chance through `draw` alone."""
+    return type(method).__module__.startswith("cranfield.")
+
+
 def _notes(method: Interleaves, outcomes: Sequence[tuple[Case, Sequence[Shown]]]) -> tuple[str, ...]:
     notes = []
-    if not isinstance(method, Scheme) and all(len(found) == 1 for _, found in outcomes):
+    if not _is_ours(method) and all(len(found) == 1 for _, found in outcomes):
         notes.append("it never drew: the same rankings always give the same list")
     if any(shown.rounded for _, found in outcomes for shown in found):
         notes.append("it has rounded numbers: what differs from nothing by less than 1e-9 is nothing here")

@@ -59,17 +59,21 @@ def _audit_blocks(audit: Audit) -> list[Block]:
     kinds = [part.kind for part in audit.criteria[0].parts]
     grid = Grid(
         ["criterion", *kinds],
-        [[criterion.name, *(_found(part) for part in criterion.parts)] for criterion in audit.criteria],
+        [[criterion.name, *(_found(part, audit.exact) for part in criterion.parts)] for criterion in audit.criteria],
     )
     how = "every outcome gone through" if audit.exact else "watched, not proven"
     notes = [f"{criterion.name}: {criterion.says}. {_told(criterion, audit.exact)}" for criterion in audit.criteria]
     return titled(f"{audit.method}: {how}", grid, [*notes, *(f"{note[0].upper()}{note[1:]}." for note in audit.notes)])
 
 
-def _found(part: Part) -> str:
+def _found(part: Part, exact: bool) -> str:
     if part.failed:
         return f"fails {part.failed} of {part.cases}"
-    return f"unclear in {part.unclear} of {part.cases}" if part.unclear else f"holds in {part.cases}"
+    return (
+        f"unclear in {part.unclear} of {part.cases}"
+        if part.unclear
+        else f"{'holds' if exact else 'nothing seen'} in {part.cases}"
+    )
 
 
 def _told(criterion: Criterion, exact: bool) -> str:
@@ -140,7 +144,7 @@ def _pair_notes(found: Preferences) -> list[str]:
     holm = ", corrected as the decision is" if len(found.pairs) > 1 else ""
     notes = [
         "Delta: (wins + ties / 2) / impressions with clicks - 1/2, above 0 where the first of the pair is preferred",
-        f"low and high: {percent(1 - found.alpha)} interval{holm}; p: t test; both clustered by user",
+        f"low and high: {percent(found.alpha)} interval{holm}; p: t test; both clustered by user",
         "sign test: of users who prefer one to the other",
     ]
     if any(pair.by_sign for pair in found.pairs):

@@ -169,7 +169,7 @@ def find_interleaver(text: str | Interleaver) -> Interleaver:
 
     >>> find_interleaver("probabilistic(k=3)")
     Traceback (most recent call last):
-    cranfield.errors.UsageError: probabilistic has no parameter 'k'; it has tau
+    cranfield.errors.UsageError: probabilistic has no parameter 'k'; it has tau, coins
     """
     return text if isinstance(text, Interleaver) else INTERLEAVERS.find(text)
 

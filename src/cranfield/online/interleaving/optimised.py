@@ -41,7 +41,7 @@ class Optimised(Scheme):
 
     >>> from cranfield.online.interleaving.method import interleaved
     >>> [round(chance, 4) for chance in interleaved("optimised", [["1", "2"], ["2", "3"]], rng=4, length=2).chances]
-    [0.5714, 0.35]
+    [0.4286, 1.0]
     """
 
     def __init__(self, *, credit: str = "inverse") -> None:

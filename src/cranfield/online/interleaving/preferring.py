@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, percent, plural, share
+from cranfield.errors import DataError, UsageError, plural, share
 from cranfield.online.interleaving.impressions import Impression, InterleavingLog
 from cranfield.online.interleaving.method import NOBODY
 from cranfield.statistics.corrections import find_correction
@@ -313,12 +313,3 @@ def _shared_prefix(one: Impression) -> int:
     """How many documents all rankings begin with alike."""
     columns = zip(*one.shown.rankings, strict=False)
     return next((rank for rank, docs in enumerate(columns) if len(set(docs)) > 1), min(map(len, one.shown.rankings)))
-
-
-def interval_told(alpha: float) -> str:
-    """How sure intervals are.
-
-    >>> interval_told(0.05)
-    '95 % interval'
-    """
-    return f"{percent(1 - alpha)} interval"

@@ -119,7 +119,7 @@ class Probabilistic(Scheme):
     >>> from cranfield.online.interleaving.method import credit, interleaved
     >>> shown = interleaved("probabilistic", [["1", "2"], ["2", "3"]], rng=5, length=2)
     >>> shown.docs, credit("probabilistic", shown, ["2"])
-    (('1', '2'), (0.5294117647058824, 0.47058823529411764))
+    (('2', '3'), (0.1111111111111111, 0.8888888888888888))
     """
 
     def __init__(self, *, tau: float = 3, coins: str = "each") -> None:
@@ -135,10 +135,8 @@ class Probabilistic(Scheme):
             able = [place for place, ranker in enumerate(rankers) if ranker.is_able()]
             if not able:
                 break
-            if len(able) == 1:
-                chosen = able[0]
-            else:
-                chosen = draw(Equal(2)) if last is None else 1 - last
+            coin = draw(Equal(2)) if len(able) == 2 and last is None else 0
+            chosen = able[0] if len(able) == 1 else coin if last is None else 1 - last
             doc = rankers[chosen].sampled(draw)
             given = [ranker.chance(doc) if ranker.is_able() else 0 for ranker in rankers]
             weights = [odds[place] for place in able]
@@ -166,9 +164,7 @@ def _sampling(rankings: Rankings, tau: float, exact: bool) -> list[_Sampling]:
 
 
 @lru_cache(maxsize=16)
-def _shares(
-    rankings: Rankings, docs: Ranking, tau: float, size: int, exact: bool
-) -> tuple[tuple[Number, ...], ...]:
+def _shares(rankings: Rankings, docs: Ranking, tau: float, size: int, exact: bool) -> tuple[tuple[Number, ...], ...]:
     """For each place, how likely each ranker is to have given the document; they add up to 1, or are all 0.
 
     `size` is the number of places in a round: of 1, each by itself; of 2, each ranker gave one of both.

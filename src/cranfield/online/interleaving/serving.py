@@ -70,7 +70,7 @@ def ranker_names(count: int) -> list[str]:
     return [chr(ord("A") + i) if i < 26 else f"ranker {i + 1}" for i in range(count)]
 
 
-def asked_of_runs(runs: Sequence[Run], users: Sequence[str] = (), depth: int = 100) -> Iterator[Asked]:
+def asked_of_runs(runs: Sequence[Run], users: Sequence[str] = (), depth: int = 10) -> Iterator[Asked]:
     """Every topic of the runs, for every user; a run that lacks a topic has an empty ranking for it.
 
     >>> from cranfield import read_run

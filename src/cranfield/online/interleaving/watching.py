@@ -58,7 +58,7 @@ def watched(method: Interleaves, name: str, cases: Sequence[Case], length: int, 
     )
     notes = (
         "it draws chance from elsewhere than draw(weights): the same draws gave another list. So nothing is proven: "
-        f"{DRAWN:,} lists were drawn for each of {len(cases):,} pairs of rankings, and biases up to {bound:.2g} clicks "
+        f"{DRAWN:,} lists were drawn for each of {len(cases):,} pairs of rankings, and biases up to {bound:.3g} clicks "
         "could be there unseen",
     )
     return Audit(name, length, overlapping, criteria, False, bound, notes)
