@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from random import Random
 
-from cranfield.online.interleaving import Asked, Serving, all_interleavers, interleaved
+from cranfield.online.interleaving import RankedQuery, Serving, all_interleavers, interleaved
 
 
 def naive(rankings: list[list[str]], rng: Random, length: int) -> tuple[list[str], list[int]]:
@@ -48,7 +48,7 @@ def main() -> None:
     rows["naive team draft"] = lambda rankings, length: naive(rankings, rng, length)
     team_draft = next(method for method in all_interleavers() if method.name == "team-draft")
     rows["team-draft as a log line"] = lambda rankings, length: Serving(team_draft, length).logged(
-        Asked("q", "u", tuple(map(tuple, rankings)))
+        RankedQuery("q", "u", tuple(map(tuple, rankings)))
     )
     for name, work in rows.items():
         cells = []

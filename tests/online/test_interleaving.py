@@ -12,18 +12,18 @@ import pytest
 from cranfield.errors import UsageError
 from cranfield.online.interleaving import all_interleavers, credit, find_interleaver, interleaved
 from cranfield.online.interleaving.auditing import expected_credit
-from cranfield.online.interleaving.method import NOBODY, Equal, Interleaved, Interleaves, Scheme, drawing
+from cranfield.online.interleaving.method import NOBODY, Equal, Interleaved, Interleaves, InterleavingScheme, drawing
 from cranfield.online.interleaving.optimised import planned
-from cranfield.online.interleaving.outcomes import Case, Shown, all_outcomes, made
+from cranfield.online.interleaving.outcomes import AuditCase, Shown, all_outcomes, made
 from cranfield.online.interleaving.pairwise import PairwisePreference
-from cranfield.online.interleaving.sampled import rank_weights
+from cranfield.online.interleaving.probabilistic import rank_weights
 
 NAMES = [*(method.name for method in all_interleavers()), "probabilistic(coins=rounds)"]
 
 
 def exact(name: str) -> Interleaves:
     method = find_interleaver(name).made()
-    if isinstance(method, Scheme):
+    if isinstance(method, InterleavingScheme):
         method.exact = True
     return method
 
@@ -35,7 +35,7 @@ def rankings(*words: str) -> tuple[tuple[str, ...], ...]:
 def lists(name: str, words: list[str], length: int) -> dict[tuple[str, str], Fraction]:
     """Chances of (list, teams), by going through all draws."""
     found: dict[tuple[str, str], Fraction] = {}
-    case = Case(rankings(*words), length)
+    case = AuditCase(rankings(*words), length)
     told: list[int] | None = []
     from cranfield.online.interleaving.outcomes import _Replay
 
@@ -49,7 +49,7 @@ def lists(name: str, words: list[str], length: int) -> dict[tuple[str, str], Fra
 
 
 def outcomes(name: str, words: list[str], length: int) -> list[Shown]:
-    return all_outcomes(exact(name), Case(rankings(*words), length), twice=False)
+    return all_outcomes(exact(name), AuditCase(rankings(*words), length), twice=False)
 
 
 def lead(found: list[Shown], clicked: str) -> tuple[Fraction, ...]:
@@ -292,7 +292,7 @@ def test_propensities_multiply_to_the_chance_of_the_list(name: str, words: tuple
     """Those of team draft are given the teams above, which the next test is about."""
     method, expected = exact(name), chances(name, list(words), 3)
     for seed in range(30):
-        shown = made(method, Case(rankings(*words), 3), drawing(Random(seed)))
+        shown = made(method, AuditCase(rankings(*words), 3), drawing(Random(seed)))
         product_of = 1.0
         for chance in shown.chances:
             product_of *= float(chance)

@@ -12,7 +12,7 @@ from cranfield.errors import UsageError, plural
 from cranfield.formats.reading import Reading
 
 if TYPE_CHECKING:
-    from cranfield.online.interleaving.serving import Asked
+    from cranfield.online.interleaving.serving import RankedQuery
 
 LIST = "list"
 
@@ -78,7 +78,7 @@ def command(
     entry = find_interleaver(method)
     given = [name.strip() for name in names.split(",")] if names is not None else None
     serving = Serving(entry, length, seed, tuple(given or ()))
-    asked: Iterable[Asked]
+    asked: Iterable[RankedQuery]
     if rankings is None:
         from cranfield.formats import distinct_names, read_run, stem
 
@@ -101,7 +101,7 @@ def command(
         click.echo(f"{plural(count, 'list')} written to {output}")
 
 
-def _checked(path: str, names: tuple[str, ...]) -> Iterator[Asked]:
+def _checked(path: str, names: tuple[str, ...]) -> Iterator[RankedQuery]:
     from cranfield.formats.sources import open_source, utf8_text
     from cranfield.online.interleaving.serving import asked_of_lines, checked_names
 

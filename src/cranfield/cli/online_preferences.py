@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Tell whose documents users prefer, from clicks on interleaved lists.
 
-    IMPRESSIONS are what `cranfield online interleave` wrote and users saw, EVENTS have query_id, action and doc_id; both
-    are JSON lines or Parquet. Credit is given as the method has it, and users are counted: impressions of one user are
-    not independent. Where teams do not stand evenly at every rank the data are broken, and nothing is decided.
+    IMPRESSIONS are what `cranfield online interleave` wrote and users saw, EVENTS have query_id, action and doc_id,
+    both as JSON lines or Parquet. Credit is given as the method has it, and users are counted: impressions of one user
+    are not independent. Where teams do not stand evenly at every rank the data are broken, and nothing is decided.
 
     \b
     Examples:

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from cranfield.online.interleaving.method import credit as credit
     from cranfield.online.interleaving.method import find_interleaver as find_interleaver
     from cranfield.online.interleaving.method import interleaved as interleaved
-    from cranfield.online.interleaving.preferring import Preferences as Preferences
+    from cranfield.online.interleaving.preferring import UserPreferences as UserPreferences
     from cranfield.online.interleaving.preferring import preferences as preferences
-    from cranfield.online.interleaving.serving import Asked as Asked
+    from cranfield.online.interleaving.serving import RankedQuery as RankedQuery
     from cranfield.online.interleaving.serving import Serving as Serving
 
 PUBLIC = {
     "auditing": "Audit audit_interleaver",
     "impressions": "InterleavingLog read_interleaving",
     "method": "Interleaved Interleaver all_interleavers credit find_interleaver interleaved",
-    "preferring": "Preferences preferences",
-    "serving": "Asked Serving",
+    "preferring": "UserPreferences preferences",
+    "serving": "RankedQuery Serving",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import permutations, product
 
 from cranfield.online.interleaving.method import Ranking
-from cranfield.online.interleaving.outcomes import Case
+from cranfield.online.interleaving.outcomes import AuditCase
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def audit_cases(length: int, overlapping: int, *, rankers: int = 2) -> list[Case]:
+def audit_cases(length: int, overlapping: int, *, rankers: int = 2) -> list[AuditCase]:
     """Every case, the smallest first.
 
     Of two rankers: up to `length`, one ranking against all its permutations, all documents shown; up to `overlapping`,
@@ -21,27 +21,27 @@ def audit_cases(length: int, overlapping: int, *, rankers: int = 2) -> list[Case
     >>> [len([case for case in audit_cases(4, 3) if case.is_permuted and case.length == n]) for n in (1, 2, 3, 4)]
     [1, 2, 6, 24]
     """
-    found: dict[Case, None] = {}
+    found: dict[AuditCase, None] = {}
     if rankers > 2:
         for size in range(1, min(length, 3) + 1):
             orders = list(permutations(LETTERS[:size]))
             for others in product(orders, repeat=rankers - 1):
-                found[Case((orders[0], *others), size)] = None
+                found[AuditCase((orders[0], *others), size)] = None
         return list(found)
     for size in range(1, max(length, overlapping) + 1):
         if size <= length:
             for other in permutations(LETTERS[:size]):
-                found[Case((tuple(LETTERS[:size]), other), size)] = None
+                found[AuditCase((tuple(LETTERS[:size]), other), size)] = None
         if size <= overlapping:
             for first, second in product(range(size + 1), repeat=2):
                 if max(first, second) == size:
                     for other in _others(first, second):
                         for shown in range(size, 0 if first == second else size - 1, -1):
-                            found[Case((tuple(LETTERS[:first]), other), shown)] = None
+                            found[AuditCase((tuple(LETTERS[:first]), other), shown)] = None
     return sorted(found, key=_size)
 
 
-def _size(case: Case) -> tuple[int, int, int]:
+def _size(case: AuditCase) -> tuple[int, int, int]:
     longest = max(map(len, case.rankings))
     return longest, len(set().union(*case.rankings)), longest - case.length
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import UsageError, plural, shorten
 from cranfield.online.interleaving.audit_cases import audit_cases
-from cranfield.online.interleaving.method import Interleaver, Interleaves, Scheme, find_interleaver
+from cranfield.online.interleaving.method import Interleaver, Interleaves, InterleavingScheme, find_interleaver
 from cranfield.online.interleaving.outcomes import (
-    Case,
+    AuditCase,
     ElsewhereError,
     Shown,
     all_outcomes,
@@ -31,7 +31,7 @@ ROUNDING = Fraction(1, 10**9)  # what floating-point numbers and a linear progra
 class Counterexample(NamedTuple):
     """A case in which something does not hold: who clicks on what, and the credit that is expected of it."""
 
-    case: Case
+    case: AuditCase
     clicks: str
     credit: tuple[Fraction, ...]
     expected: str
@@ -54,7 +54,7 @@ LABELS = "ABCDEFGH"
 KINDS = ("permutations", "overlapping", "unequal")
 
 
-class Part(NamedTuple):
+class AuditPart(NamedTuple):
     """How a criterion did on one kind of rankings; `unclear` cases are those of which watching could tell nothing."""
 
     kind: str
@@ -69,7 +69,7 @@ class Criterion(NamedTuple):
 
     name: str
     says: str
-    parts: tuple[Part, ...]
+    parts: tuple[AuditPart, ...]
 
     @property
     def holds(self) -> bool:
@@ -81,7 +81,7 @@ class Criterion(NamedTuple):
         """The smallest one of the first kind of rankings that has one."""
         return next((part.counterexample for part in self.parts if part.counterexample), None)
 
-    def part(self, kind: str) -> Part:
+    def part(self, kind: str) -> AuditPart:
         """How it did on one kind."""
         return next(part for part in self.parts if part.kind == kind)
 
@@ -105,7 +105,7 @@ class Audit(NamedTuple):
 
 
 # Of a case and its outcomes, what does not hold in it, the simplest clicks first.
-Check = Callable[[Case, Sequence[Shown]], Iterator[Counterexample]]
+Check = Callable[[AuditCase, Sequence[Shown]], Iterator[Counterexample]]
 
 
 def audit_interleaver(
@@ -156,7 +156,7 @@ def _prepared(method: object, name: str | None) -> tuple[Interleaves, str, int |
     if isinstance(method, str | Interleaver):
         entry = find_interleaver(method)
         made = copy(entry.made())
-        if isinstance(made, Scheme):
+        if isinstance(made, InterleavingScheme):
             made.exact = True
         return made, name or str(entry), entry.rankers
     own: Any = method() if isinstance(method, type) else method
@@ -174,7 +174,7 @@ def _is_ours(method: Interleaves) -> bool:
     return type(method).__module__.startswith("cranfield.")
 
 
-def _notes(method: Interleaves, outcomes: Sequence[tuple[Case, Sequence[Shown]]]) -> tuple[str, ...]:
+def _notes(method: Interleaves, outcomes: Sequence[tuple[AuditCase, Sequence[Shown]]]) -> tuple[str, ...]:
     notes = []
     if not _is_ours(method) and all(len(found) == 1 for _, found in outcomes):
         notes.append("it never drew: the same rankings always give the same list")
@@ -183,19 +183,19 @@ def _notes(method: Interleaves, outcomes: Sequence[tuple[Case, Sequence[Shown]]]
     return tuple(notes)
 
 
-def _looked_at(name: str, says: str, check: Check, outcomes: Sequence[tuple[Case, Sequence[Shown]]]) -> Criterion:
+def _looked_at(name: str, says: str, check: Check, outcomes: Sequence[tuple[AuditCase, Sequence[Shown]]]) -> Criterion:
     parts: dict[str, list[Counterexample | None]] = {kind: [] for kind in kinds(case for case, _ in outcomes)}
     for case, found in outcomes:
         parts[case.kind].append(next(check(case, found), None))
     return Criterion(name, says, tuple(_part(kind, found) for kind, found in parts.items()))
 
 
-def _part(kind: str, found: Sequence[Counterexample | None]) -> Part:
+def _part(kind: str, found: Sequence[Counterexample | None]) -> AuditPart:
     wrong = [example for example in found if example is not None]
-    return Part(kind, len(found), len(wrong), wrong[0] if wrong else None)
+    return AuditPart(kind, len(found), len(wrong), wrong[0] if wrong else None)
 
 
-def kinds(cases: Iterable[Case]) -> list[str]:
+def kinds(cases: Iterable[AuditCase]) -> list[str]:
     """The kinds of cases, permutations first, short ones before long ones."""
     found = {case.kind: None for case in cases}
     return sorted(found, key=lambda kind: (KINDS.index(kind.split(" ")[0]) if kind.split(" ")[0] in KINDS else 9, kind))
@@ -213,7 +213,7 @@ def _nothing(found: Sequence[Shown]) -> Fraction:
     return ROUNDING if any(shown.rounded for shown in found) else Fraction(0)
 
 
-def _unbiased(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]:
+def _unbiased(case: AuditCase, found: Sequence[Shown]) -> Iterator[Counterexample]:
     for slots in click_sets(max(len(shown.docs) for shown in found)):
         credit = expected_credit(found, lambda shown, slots=slots: _within(slots, shown))  # type: ignore[misc]
         if max(credit) - min(credit) > _nothing(found):
@@ -226,7 +226,7 @@ def _within(slots: tuple[int, ...], shown: Shown) -> tuple[int, ...]:
     return tuple(slot for slot in slots if slot < len(shown.docs))
 
 
-def _random_clicks(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]:
+def _random_clicks(case: AuditCase, found: Sequence[Shown]) -> Iterator[Counterexample]:
     longest = max(len(shown.docs) for shown in found)
     each = [expected_credit(found, lambda shown, slot=slot: _within((slot,), shown)) for slot in range(longest)]  # type: ignore[misc]
     credit = tuple(sum(of, Fraction(0)) / longest for of in zip(*each, strict=True))
@@ -235,7 +235,7 @@ def _random_clicks(case: Case, found: Sequence[Shown]) -> Iterator[Counterexampl
         yield Counterexample(case, clicks, credit, "and should be the same for all")
 
 
-def dominances(case: Case, found: Sequence[Shown]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def dominances(case: AuditCase, found: Sequence[Shown]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Every set of clicked documents that one ranker has all at least as high as another and one higher, with both;
     at least one of those that they have at different ranks can be seen.
     """
@@ -256,7 +256,7 @@ def clicked_slots(shown: Shown, clicked: Sequence[str]) -> tuple[int, ...]:
     return tuple(slot for slot, doc in enumerate(shown.docs) if doc in clicked)
 
 
-def _better_wins(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]:
+def _better_wins(case: AuditCase, found: Sequence[Shown]) -> Iterator[Counterexample]:
     for first, second, clicked in dominances(case, found):
         credit = expected_credit(found, lambda shown, clicked=clicked: clicked_slots(shown, clicked))  # type: ignore[misc]
         if credit[first] - credit[second] <= _nothing(found):
@@ -265,7 +265,7 @@ def _better_wins(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]
             yield Counterexample(case, clicks, credit, higher)
 
 
-def _agreed_order(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]:
+def _agreed_order(case: AuditCase, found: Sequence[Shown]) -> Iterator[Counterexample]:
     ranks = [{doc: rank for rank, doc in enumerate(ranking)} for ranking in case.rankings]
     for shown in found:
         for above, below in combinations(shown.docs, 2):
@@ -274,7 +274,7 @@ def _agreed_order(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample
                 yield Counterexample(case, f"{spelt_list(shown.docs)} is shown", (), said)
 
 
-def _nothing_early(case: Case, found: Sequence[Shown]) -> Iterator[Counterexample]:
+def _nothing_early(case: AuditCase, found: Sequence[Shown]) -> Iterator[Counterexample]:
     best = {doc: rank for ranking in reversed(case.rankings) for rank, doc in enumerate(ranking)}
     for ranking in case.rankings:
         best.update({doc: min(rank, best[doc]) for rank, doc in enumerate(ranking)})

@@ -11,16 +11,16 @@ from cranfield.online.interleaving.method import (
     Draw,
     Equal,
     Interleaved,
+    InterleavingScheme,
     Number,
     Ranking,
     Rankings,
-    Scheme,
     interleaver,
 )
 
 
 @interleaver("balanced", title="balanced", logged="both rankings")
-class Balanced(Scheme):
+class Balanced(InterleavingScheme):
     """One coin says who leads; then the rankings are gone down in turns, and documents that are shown already are
     passed over. Only two lists are possible (Joachims 2003).
 
@@ -86,7 +86,7 @@ class _Picking:
         return not count
 
 
-class _Drafting(Scheme):
+class _Drafting(InterleavingScheme):
     """Rounds in which every ranker picks once, in an order drawn anew."""
 
     def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:

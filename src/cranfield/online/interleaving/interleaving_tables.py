@@ -12,8 +12,8 @@ from cranfield.render.grid import DELIMITERS, Cell, Field, Grid, separated
 from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
-    from cranfield.online.interleaving.auditing import Audit, Criterion, Part
-    from cranfield.online.interleaving.preferring import Preferences, Tally
+    from cranfield.online.interleaving.auditing import Audit, AuditPart, Criterion
+    from cranfield.online.interleaving.preferring import Tally, UserPreferences
 
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 
@@ -34,11 +34,11 @@ def render_audits(audits: Sequence[Audit], format: str) -> str:
     return written([block for audit in audits for block in _audit_blocks(audit)], format)
 
 
-def _example(part: Part) -> str:
+def _example(part: AuditPart) -> str:
     return part.counterexample.told() if part.counterexample else ""
 
 
-def _part_json(part: Part) -> dict[str, object]:
+def _part_json(part: AuditPart) -> dict[str, object]:
     return part._asdict() | {"counterexample": _example(part) or None}
 
 
@@ -66,7 +66,7 @@ def _audit_blocks(audit: Audit) -> list[Block]:
     return titled(f"{audit.method}: {how}", grid, [*notes, *(f"{note[0].upper()}{note[1:]}." for note in audit.notes)])
 
 
-def _found(part: Part, exact: bool) -> str:
+def _found(part: AuditPart, exact: bool) -> str:
     if part.failed:
         return f"fails {part.failed} of {part.cases}"
     return (
@@ -84,7 +84,7 @@ def _told(criterion: Criterion, exact: bool) -> str:
     return f"It fails: {criterion.counterexample.told()}."
 
 
-def render_preferences(found: Preferences, format: str) -> str:
+def render_preferences(found: UserPreferences, format: str) -> str:
     """The verdict first, then the tables; CSV and TSV have a line for each pair."""
     if format == "json":
         return as_json("cranfield.preferences/1", found, verdict=found.verdict)
@@ -100,7 +100,7 @@ def _known(value: Field) -> Field:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def _preference_blocks(found: Preferences) -> list[Block]:
+def _preference_blocks(found: UserPreferences) -> list[Block]:
     counted = (
         f"{plural(found.impressions, 'impression')}, {found.clicked:,} with clicks that count, of "
         f"{plural(found.users, 'user')}; method {found.method}"
@@ -119,13 +119,13 @@ def _preference_blocks(found: Preferences) -> list[Block]:
     return [*blocks, *(Bullet(f"{warning[0].upper()}{warning[1:]}.") for warning in found.warnings)]
 
 
-def _pairs(found: Preferences) -> Grid:
+def _pairs(found: UserPreferences) -> Grid:
     more = len(found.pairs) > 1
     header = ["pair", "Delta", "low", "high", "p", *(["p (Holm)"] if more else []), "sign test", "decision"]
     return Grid(header, [_pair_row(found, pair, more) for pair in found.pairs])
 
 
-def _pair_row(found: Preferences, pair: Tally, more: bool) -> list[str | Cell]:
+def _pair_row(found: UserPreferences, pair: Tally, more: bool) -> list[str | Cell]:
     winner = pair.winner(found.alpha)
     delta = Cell(_signed(pair.delta), bold=winner is not None)
     cells = [f"{pair.first} – {pair.second}", delta, _signed(pair.low), _signed(pair.high), _p(pair.p)]
@@ -140,7 +140,7 @@ def _p(value: float) -> str:
     return "–" if isnan(value) else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _pair_notes(found: Preferences) -> list[str]:
+def _pair_notes(found: UserPreferences) -> list[str]:
     holm = ", corrected as the decision is" if len(found.pairs) > 1 else ""
     notes = [
         "Delta: (wins + ties / 2) / impressions with clicks - 1/2, above 0 where the first of the pair is preferred",
@@ -153,7 +153,7 @@ def _pair_notes(found: Preferences) -> list[str]:
     return [*notes, f"with users drawn anew, Delta is {boot}" + ("; …" if len(found.pairs) > 3 else "")]
 
 
-def _counts(found: Preferences) -> Grid:
+def _counts(found: UserPreferences) -> Grid:
     header = ["pair", "wins", "losses", "ties", "users for first", "for second", "for neither"]
     rows = [[f"{pair.first} – {pair.second}", *(f"{count:,}" for count in pair[2:8])] for pair in found.pairs]
     return Grid(header, rows)

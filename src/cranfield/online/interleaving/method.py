@@ -80,7 +80,7 @@ class Interleaves(Protocol):
         ...
 
 
-class Scheme:
+class InterleavingScheme:
     """What our methods have in common. `exact` asks for fractions where numbers would be rounded."""
 
     exact: bool = False
@@ -136,7 +136,7 @@ INTERLEAVERS: Registry[Interleaver] = Registry(
     group="cranfield.interleaving",
     package="cranfield.online.interleaving",
     decorator="interleaver",
-    order=("drafts", "sampled", "optimised", "pairwise"),
+    order=("drafts", "probabilistic", "optimised", "pairwise"),
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError, some
-from cranfield.online.interleaving.method import Draw, Interleaved, Number, Rankings, Scheme, interleaver
+from cranfield.online.interleaving.method import Draw, Interleaved, InterleavingScheme, Number, Rankings, interleaver
 from cranfield.registry import Parameter
 
 CREDITS = ("inverse", "linear", "binary")
@@ -29,7 +29,7 @@ BALANCED = 1e-9  # an expected difference below this is none
         lambda value: value in CREDITS,
     ),
 )
-class Optimised(Scheme):
+class Optimised(InterleavingScheme):
     """All lists whose next document is always the best one left of one ranking or the other; a linear program finds
     with which chances they are shown, so that a click at any rank is expected to give nobody more, and so that outcomes
     are as open as they can be (Radlinski and Craswell 2013).
@@ -81,7 +81,7 @@ def worth(first: int, second: int, credit: str) -> tuple[Fraction | int, Fractio
     return (second, first) if credit == "linear" else (int(first < second), int(second < first))
 
 
-class Plan(NamedTuple):
+class ListPlan(NamedTuple):
     """Every list that may be shown, with its chance; documents are numbers."""
 
     lists: tuple[tuple[int, ...], ...]
@@ -95,12 +95,12 @@ class Plan(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def planned(rankings: tuple[tuple[int, ...], ...], length: int, credit: str) -> Plan:
+def planned(rankings: tuple[tuple[int, ...], ...], length: int, credit: str) -> ListPlan:
     """The chances of all lists; the same for rankings that differ in the names of documents alone."""
     lists = _prefix_lists(rankings, length)
     places = len(lists[0])
     if places == 0:
-        return Plan(lists, (1.0,), ())
+        return ListPlan(lists, (1.0,), ())
     ranks = [{doc: rank for rank, doc in enumerate(ranking, 1)} for ranking in rankings]
     first, second = ranks
     docs = {**first, **second}
@@ -116,7 +116,7 @@ def planned(rankings: tuple[tuple[int, ...], ...], length: int, credit: str) -> 
             f"{some(places_off)}",
         )
     kept = [place for place in range(len(lists)) if found[place] > 0]
-    return Plan(tuple(lists[i] for i in kept), tuple(float(found[i]) for i in kept), notes)
+    return ListPlan(tuple(lists[i] for i in kept), tuple(float(found[i]) for i in kept), notes)
 
 
 def _prefix_lists(rankings: tuple[tuple[int, ...], ...], length: int) -> tuple[tuple[int, ...], ...]:

@@ -14,7 +14,7 @@ from cranfield.online.interleaving.method import Interleaved, Interleaves, Numbe
 MOST_OUTCOMES = 200_000  # of one pair of rankings
 
 
-class Case(NamedTuple):
+class AuditCase(NamedTuple):
     """Rankings, and how many documents of them are shown."""
 
     rankings: Rankings
@@ -93,11 +93,11 @@ def _checked(weights: Weights) -> list[Fraction]:
     return known
 
 
-def all_outcomes(method: Interleaves, case: Case, *, twice: bool) -> list[Shown]:
+def all_outcomes(method: Interleaves, case: AuditCase, *, twice: bool) -> list[Shown]:
     """Every list with its chance and credit; with `twice` each is made again, to see whether it is the same.
 
     >>> from cranfield.online.interleaving.method import find_interleaver
-    >>> case = Case((("a", "b"), ("b", "a")), 2)
+    >>> case = AuditCase((("a", "b"), ("b", "a")), 2)
     >>> found = all_outcomes(find_interleaver("team-draft").made(), case, twice=False)
     >>> [(shown.docs, str(shown.chance)) for shown in found]
     [(('a', 'b'), '1/2'), (('b', 'a'), '1/2')]
@@ -123,7 +123,7 @@ def all_outcomes(method: Interleaves, case: Case, *, twice: bool) -> list[Shown]
     )
 
 
-def drawn_outcomes(method: Interleaves, case: Case, count: int, rng: Random) -> list[Shown]:
+def drawn_outcomes(method: Interleaves, case: AuditCase, count: int, rng: Random) -> list[Shown]:
     """So many lists drawn at random, each with its share of them."""
     draw = drawing(rng)
     lists = [made(method, case, draw) for _ in range(count)]
@@ -150,7 +150,7 @@ def is_rounded(number: Number) -> bool:
     return isinstance(number, float) and Fraction(number).denominator > 2**20
 
 
-def made(method: Interleaves, case: Case, draw: Callable[[Weights], int]) -> Interleaved:
+def made(method: Interleaves, case: AuditCase, draw: Callable[[Weights], int]) -> Interleaved:
     """A list of the method; that it can be one."""
     shown = method.interleave(case.rankings, case.length, draw)
     if not isinstance(shown, Interleaved):

@@ -10,15 +10,15 @@ from cranfield.online.interleaving.method import (
     Draw,
     Equal,
     Interleaved,
+    InterleavingScheme,
     Number,
     Rankings,
-    Scheme,
     interleaver,
 )
 
 
 @interleaver("pairwise", title="pairwise preference", logged="all rankings as they were", rankers=None)
-class PairwisePreference(Scheme):
+class PairwisePreference(InterleavingScheme):
     """For place x, every document that some ranker has among its first x and that is not shown yet is equally likely
     (Oosterhuis and de Rijke 2017).
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cranfield.tables import Run
 
 
-class Asked(NamedTuple):
+class RankedQuery(NamedTuple):
     """A query of a user, and what every ranker answers; no user where lists are made for nobody in particular."""
 
     query: str
@@ -32,13 +32,13 @@ class Serving(NamedTuple):
     seed: int = 0
     rankers: tuple[str, ...] = ()
 
-    def shown(self, asked: Asked) -> Interleaved:
+    def shown(self, asked: RankedQuery) -> Interleaved:
         """The list for a query of a user: always the same one, whatever was served before."""
         chance = Random(json.dumps([self.seed, asked.query, asked.user]))
         known = self.method.check_rankings(asked.rankings)
         return self.method.made().interleave(known, min(self.length, sum(map(len, known))), drawing(chance))
 
-    def logged(self, asked: Asked) -> dict[str, Json]:
+    def logged(self, asked: RankedQuery) -> dict[str, Json]:
         """What to show, with all that must be logged, as an impression."""
         shown = self.shown(asked)
         names = self.rankers or tuple(ranker_names(len(asked.rankings)))
@@ -70,13 +70,13 @@ def ranker_names(count: int) -> list[str]:
     return [chr(ord("A") + i) if i < 26 else f"ranker {i + 1}" for i in range(count)]
 
 
-def asked_of_runs(runs: Sequence[Run], users: Sequence[str] = (), depth: int = 10) -> Iterator[Asked]:
+def asked_of_runs(runs: Sequence[Run], users: Sequence[str] = (), depth: int = 10) -> Iterator[RankedQuery]:
     """Every topic of the runs, for every user; a run that lacks a topic has an empty ranking for it.
 
     >>> from cranfield import read_run
     >>> runs = [read_run({"q": {"a": 2.0, "b": 1.0}}), read_run({"q": {"b": 1.0}})]
     >>> list(asked_of_runs(runs, ["u1"]))
-    [Asked(query='q', user='u1', rankings=(('a', 'b'), ('b',)))]
+    [RankedQuery(query='q', user='u1', rankings=(('a', 'b'), ('b',)))]
     """
     topics = list(dict.fromkeys(topic for run in runs for topic in run.topics))
     known = [set(run.topics) for run in runs]
@@ -87,14 +87,14 @@ def asked_of_runs(runs: Sequence[Run], users: Sequence[str] = (), depth: int = 1
         ]
         rankings = tuple(map(tuple, found))
         for user in users or (None,):
-            yield Asked(topic, user, rankings)
+            yield RankedQuery(topic, user, rankings)
 
 
-def asked_of_lines(lines: Iterable[str], source: str) -> Iterator[Asked]:
+def asked_of_lines(lines: Iterable[str], source: str) -> Iterator[RankedQuery]:
     """JSON lines with query_id, rankings and perhaps user_id.
 
     >>> list(asked_of_lines(['{"query_id": "q", "rankings": [["a"], ["b"]]}'], "asked.jsonl"))
-    [Asked(query='q', user=None, rankings=(('a',), ('b',)))]
+    [RankedQuery(query='q', user=None, rankings=(('a',), ('b',)))]
     """
     from cranfield.formats.json_text import json_objects
 
@@ -110,10 +110,10 @@ def asked_of_lines(lines: Iterable[str], source: str) -> Iterator[Asked]:
         if fault is not None:
             remedy = 'A line is like {"query_id": "q1", "user_id": "u1", "rankings": [["d1", "d2"], ["d2", "d3"]]}.'
             raise DataError(fault, source=source, line=number, text=text, remedy=remedy)
-        yield Asked(str(query), user, tuple(map(tuple, rankings)))  # type: ignore[arg-type]
+        yield RankedQuery(str(query), user, tuple(map(tuple, rankings)))  # type: ignore[arg-type]
 
 
-def served_lines(serving: Serving, asked: Iterable[Asked], source: str | None = None) -> Iterator[str]:
+def served_lines(serving: Serving, asked: Iterable[RankedQuery], source: str | None = None) -> Iterator[str]:
     """An impression a line, as JSON; an error tells which query it is of."""
     for number, one in enumerate(asked, start=1):
         try:

@@ -12,15 +12,15 @@ import numpy as np
 from cranfield.online.interleaving.auditing import (
     LABELS,
     Audit,
+    AuditPart,
     Counterexample,
     Criterion,
-    Part,
     clicked_slots,
     dominances,
     kinds,
 )
 from cranfield.online.interleaving.method import Interleaves
-from cranfield.online.interleaving.outcomes import Case, Shown, click_sets, drawn_outcomes
+from cranfield.online.interleaving.outcomes import AuditCase, Shown, click_sets, drawn_outcomes
 
 DRAWN = 1_000  # lists for each case
 SURE = 0.001  # chance of a false alarm anywhere in an audit
@@ -38,7 +38,9 @@ class _Seen(NamedTuple):
         return self.credit[0] - self.credit[1]
 
 
-def watched(method: Interleaves, name: str, cases: Sequence[Case], length: int, overlapping: int, rng: Random) -> Audit:
+def watched(
+    method: Interleaves, name: str, cases: Sequence[AuditCase], length: int, overlapping: int, rng: Random
+) -> Audit:
     """What drawing many lists says: failures that cannot be chance, and the largest bias that could still be there."""
     unbiased: dict[str, list[tuple[Counterexample | None, bool]]] = {kind: [] for kind in kinds(cases)}
     better: dict[str, list[tuple[Counterexample | None, bool]]] = {kind: [] for kind in kinds(cases)}
@@ -81,7 +83,7 @@ def _summed(clicks: str, credits: Sequence[Sequence[float]], width: float) -> _S
     return _Seen(clicks, (float(means[0]), float(means[1])), width * spread / len(leads) ** 0.5)
 
 
-def _better(case: Case, found: Sequence[Shown], width: float) -> tuple[Counterexample | None, bool]:
+def _better(case: AuditCase, found: Sequence[Shown], width: float) -> tuple[Counterexample | None, bool]:
     """The first set of clicked documents by which the better ranker loses for sure; and whether any is unclear."""
     unclear = False
     for first, second, clicked in dominances(case, found):
@@ -95,7 +97,7 @@ def _better(case: Case, found: Sequence[Shown], width: float) -> tuple[Counterex
     return None, unclear
 
 
-def _example(case: Case, seen: Sequence[_Seen], expected: str) -> Counterexample | None:
+def _example(case: AuditCase, seen: Sequence[_Seen], expected: str) -> Counterexample | None:
     from fractions import Fraction
 
     if not seen:
@@ -104,10 +106,10 @@ def _example(case: Case, seen: Sequence[_Seen], expected: str) -> Counterexample
     return Counterexample(case, seen[0].clicks, credit, expected)
 
 
-def _parts(found: dict[str, list[tuple[Counterexample | None, bool]]]) -> tuple[Part, ...]:
+def _parts(found: dict[str, list[tuple[Counterexample | None, bool]]]) -> tuple[AuditPart, ...]:
     parts = []
     for kind, of_kind in found.items():
         wrong = [example for example, _ in of_kind if example is not None]
         unclear = sum(doubt for example, doubt in of_kind if example is None)
-        parts.append(Part(kind, len(of_kind), len(wrong), wrong[0] if wrong else None, unclear))
+        parts.append(AuditPart(kind, len(of_kind), len(wrong), wrong[0] if wrong else None, unclear))
     return tuple(parts)

@@ -11,10 +11,10 @@ from cranfield.online.interleaving.method import (
     Draw,
     Equal,
     Interleaved,
+    InterleavingScheme,
     Number,
     Ranking,
     Rankings,
-    Scheme,
     interleaver,
 )
 from cranfield.registry import Parameter, number
@@ -107,7 +107,7 @@ def rank_weights(count: int, tau: float, exact: bool) -> tuple[tuple[Number, ...
         lambda value: value in ("each", "rounds"),
     ),
 )
-class Probabilistic(Scheme):
+class Probabilistic(InterleavingScheme):
     """For every place a coin chooses a ranker, and the ranker gives one of its documents that are not shown yet, each
     with a chance in proportion to 1 / rank^tau (Hofmann, Whiteson and de Rijke 2011).
 
