@@ -340,6 +340,32 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--to", "online import yandex yandex.tsv -o out", "--to jsonl", expected="^out/events.jsonl: 2 rows"),
         Entry("--output", "online import yandex yandex.tsv", "-o out/a", "-o out/b", expected="^out/a/"),
     ],
+    "online audit": [
+        Entry("--length", "online audit team-draft --overlapping 0", "--length 2", "--length 3"),
+        Entry("--overlapping", "online audit balanced --length 3", "--overlapping 1"),
+        Entry("--seed", "online audit own_chance:Drawn --length 2 --overlapping 0", "--seed 1"),
+        Entry("--output-format", "online audit balanced --length 2", "-f csv", "-f tsv"),
+    ],
+    "online interleave": [
+        Entry("--method", "online interleave a.run b.run", "--method pairwise", expected='"teams": \\[\\]'),
+        Entry("--rankings", "online interleave", "--rankings asked.jsonl", "--rankings asked-b.jsonl"),
+        Entry("--users", "online interleave a.run b.run", "--users users.txt", expected='"user_id": "ann"'),
+        Entry("--length", "online interleave a.run b.run", "--length 2"),
+        Entry("--names", "online interleave a.run b.run", "--names old,new", expected='"old", "new"'),
+        Entry("--seed", "online interleave a.run b.run", "--seed 1"),
+        Entry("--output", "online interleave a.run b.run", "-o out/shown.jsonl", expected="lists written to out/"),
+        Entry("--threads", "online interleave a.run b.run", "--threads 1", "--threads 2", same=True),
+        *wrong_format("online interleave a.run b.run"),
+        columns("online interleave a.run b.run"),
+    ],
+    "online preferences": [
+        Entry("--action", "online preferences shown.jsonl clicks.jsonl", "--action buy", expected="no event", exit=3),
+        Entry("--method", "online preferences shown.jsonl clicks.jsonl", "--method balanced", expected="made", exit=3),
+        Entry("--alpha", "online preferences shown.jsonl clicks.jsonl", "--alpha 0.1", expected="90%"),
+        Entry("--resamples", "online preferences shown.jsonl clicks.jsonl", "--resamples 100"),
+        Entry("--seed", "online preferences shown.jsonl clicks.jsonl", "--seed 1"),
+        Entry("--output-format", "online preferences shown.jsonl clicks.jsonl", "-f csv", "-f tsv"),
+    ],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
         labels("plan qrels.txt a.run b.run"),
@@ -865,6 +891,24 @@ gate qrels.txt a.run b.run --config gate.toml --alpha 0.1
 gate qrels.txt a.run b.run --config collections.toml
 measures nope
 plan
+online audit nope
+online audit own_chance:Nothing
+online audit missing:Thing
+online audit 'optimised(credit=best)'
+online audit team-draft --length 9
+online interleave a.run
+online interleave
+online interleave a.run b.run --rankings asked.jsonl
+online interleave --rankings asked.jsonl --users users.txt
+online interleave a.run b.run --names one
+online interleave a.run b.run --names one,one
+online interleave a.run b.run --method nope
+online interleave a.run b.run --users missing.txt
+online interleave --rankings clicks.jsonl
+online interleave --rankings asked-twice.jsonl
+online preferences shown.jsonl missing.jsonl
+online preferences clicks.jsonl clicks.jsonl
+online preferences shown.jsonl a.run
 plan --difference 0.1
 plan --effect 0.3 --power 2
 plan --effect 0.3 --alpha 0
@@ -1072,6 +1116,19 @@ try a,b 1,2 --correlation
 """
 
 
+OWN_CHANCE = """
+from cranfield.online.interleaving.drafts import TeamDraft
+
+class Drawn(TeamDraft):
+    count = 0
+    def interleave(self, rankings, length, draw):
+        Drawn.count += 1
+        return super().interleave(rankings, length, lambda weights: (draw(weights) + Drawn.count) % len(weights))
+
+Nothing = 3
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_collection(tmp_path_factory.mktemp("options"))
@@ -1086,6 +1143,15 @@ def small_collection(home: Path) -> Path:
 
     def write(name: str, lines: list[str]) -> None:
         (home / name).write_text("\n".join(lines) + "\n")
+
+    for name in ("shown.jsonl", "clicks.jsonl"):
+        shutil.copy(EXAMPLES / name, home / name)
+    asked = '{"query_id": "q", "user_id": "u", "rankings": [["a", "b"], ["b", "c"]]}'
+    write("asked.jsonl", [asked])
+    write("asked-b.jsonl", [asked.replace('"a"', '"x"')])
+    write("asked-twice.jsonl", [asked.replace('"a"', '"b"')])
+    write("users.txt", ["ann", "bob"])
+    write("own_chance.py", OWN_CHANCE.strip().split("\n"))
 
     def rows(grades: dict[str, dict[str, Any]], middle: str = "0") -> list[str]:
         return [f"{topic} {middle} {d} {grade}" for topic, given in grades.items() for d, grade in given.items()]

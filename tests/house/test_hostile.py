@@ -152,6 +152,9 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "fuse": [[a, b, "-o", "-"], [a, b, "--train", qrels, "--method", "weighted-sum", "-o", out / "f.run"]],
         "gate": [[qrels, a, b, "-m", "AP", "--topic", TOPICS[5]]],
         "measures": [["AP"]],
+        "online audit": [["team-draft", "--length", "2"]],
+        "online interleave": [[a, b, "--names", f"{RUNS[0]},{RUNS[1]}"]],
+        "online preferences": [hostile_log(out)],
         "plan": [[qrels, a, b, c, "-m", "AP"]],
         "plot": [["list"]],  # pictures have tests of their own
         "pool": [
@@ -178,6 +181,21 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "try": [[*(f"{name}=101;01" for name in RUNS), "-m", "AP"]],
     }
     return every[command]
+
+
+def hostile_log(out: Path) -> list[str | Path]:
+    """Impressions and clicks whose rankers, users and documents are called as nothing should be."""
+    shown, clicks = out / "shown.jsonl", out / "clicks.jsonl"
+    policy = {"method": "team-draft", "rankers": list(RUNS[:2])}
+    rows = [
+        {"query_id": f"{topic}{i}", "user_id": TOPICS[i], "docs": DOCUMENTS[:2], "teams": [0, 1], "policy": policy}
+        for i, topic in enumerate(TOPICS[:5])
+    ]
+    events = [{"query_id": row["query_id"], "action": "click", "doc_id": DOCUMENTS[0]} for row in rows]
+    for path, table in ((shown, rows), (clicks, events)):
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in table))
+    return [shown, clicks]
 
 
 def forms_of(command: str) -> list[str]:

@@ -70,6 +70,9 @@ TASKS = {
     "Watch users": {
         "online check": "Report everything odd about a log of searches.",
         "online import": "Make a log of others one that can be analysed.",
+        "online interleave": "Make one list of several rankings, for each query and user.",
+        "online preferences": "Tell whose documents users prefer on interleaved lists.",
+        "online audit": "Prove a method of interleaving fair, or show where it is not.",
     },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",
