@@ -96,7 +96,9 @@ def test_errors_over_many_looks(kind: str) -> None:
     def draws() -> Floats:
         if kind == "normal":
             return random.normal(3, 1, (2, units))
-        return random.lognormal(0, 1, (2, units)) if kind == "revenue" else 1.0 * random.binomial(1, 0.1, (2, units))
+        if kind == "revenue":
+            return random.lognormal(0, 1, (2, units))
+        return random.binomial(1, 0.1, (2, units)).astype(np.float64)
 
     sequence = ConfidenceSequence(tuned_for=2000, burn_in=400)
     failed, naive = 0, 0
