@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cranfield.errors import DataError, shorten
 from cranfield.online.logs import Frame, Logs
-from cranfield.online.metrics import QueryFacts, Metric, RatioOfSums
+from cranfield.online.metrics import Metric, QueryFacts, RatioOfSums
 from cranfield.online.moments_files import SEGMENT, WHOLE, Aggregate, Excluded, MetricColumns, MomentsPart
 from cranfield.online.queries import DAY, USED, arms_of, queries_of
 from cranfield.statistics.moments import Moments

@@ -1,7 +1,7 @@
 """Metrics of search in use: each a numerator and a denominator, summed over the queries of a unit.
 
-To add one, decorate a function. It is given `QueryFacts`, from which it takes what it needs of queries and of what users
-did after them, as expressions of Narwhals: what no metric asks for is not computed.
+To add one, decorate a function. It is given `QueryFacts`, from which it takes what it needs of queries and of what
+users did after them, as expressions of Narwhals: what no metric asks for is not computed.
 """
 
 from __future__ import annotations

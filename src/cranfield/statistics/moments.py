@@ -118,8 +118,9 @@ class Moments:
             return cls(tuple(names), count, total, raw)
         plain = cls(tuple(names), count, total, raw)  # its checks are those of shapes and numbers
         centred = np.empty_like(raw)
-        for i, j in np.ndindex(*raw.shape):  # exact: only what the sums themselves have lost is lost
-            centred[i, j] = Fraction(raw[i, j]) - Fraction(total[i]) * Fraction(total[j]) / count
+        exact = [Fraction(float(value)) for value in total]
+        for i, j in np.ndindex(*raw.shape):  # only what the sums themselves have lost is lost
+            centred[i, j] = Fraction(float(raw[i, j])) - exact[i] * exact[j] / count
         for place, name in enumerate(plain.names):
             whole = total[place].is_integer() and raw[place, place].is_integer() and raw[place, place] < 2**53
             if not whole and centred[place, place] < _LEAST_SHARE * raw[place, place]:
@@ -258,9 +259,10 @@ class Moments:
         scale = np.sqrt(np.maximum(np.diagonal(self.products), 0.0))
         limit = np.outer(scale, scale)
         if (np.diagonal(self.products) < 0).any() or (np.abs(self.products) > limit * (1 + _ASYMMETRY)).any():
-            remedy = "products[i][j] is Σ (x_i - mean_i)(x_j - mean_j): give `sums` in place of `means` if they are Σ x_i x_j"
             raise DataError(
-                "the products of these moments are no sums of centred products", source=source, remedy=remedy
+                "the products of these moments are no sums of centred products",
+                source=source,
+                remedy="products[i][j] is Σ (x_i - mean_i)(x_j - mean_j); if it is Σ x_i x_j, give sums, not means",
             )
         if (np.abs(self.products - self.products.T) > _ASYMMETRY * limit).any():
             raise DataError("products[i][j] and products[j][i] of these moments differ", source=source)
@@ -307,7 +309,7 @@ def _names(given: object, source: str | None) -> tuple[str, ...]:
 
 
 def _count(given: object, source: str | None) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | float) or given != int(given):
+    if isinstance(given, bool) or not isinstance(given, int | float) or given % 1 != 0:
         raise DataError(f"count of moments must be a whole number, not {given!r}", source=source)
     return int(given)
 
