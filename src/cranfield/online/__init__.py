@@ -1,0 +1,1 @@
+"""Online: what users of a running system do."""
