@@ -67,6 +67,10 @@ TASKS = {
         "fuse": "Fuse several runs into one.",
         "convert": "Write runs, judgements or texts in another format.",
     },
+    "Observe users": {
+        "online clicks": "Make judgements of what users click.",
+        "online sessions": "Score whole sessions, and tell what they cost users.",
+    },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",
         "study score": "Score questionnaires such as SUS and NASA-TLX.",

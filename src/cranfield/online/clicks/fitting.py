@@ -99,7 +99,7 @@ def fit_clicks(log: ClickLog, model: str | ClickModel = "DBN", fitting: Fitting 
     >>> pages = [Impression("q", ["a", "b"], ["b"] if user % 3 else ["a"], f"u{user}") for user in range(60)]
     >>> fit = fit_clicks(click_log(pages), "SDBN", Fitting(resamples=20))
     >>> fit.relevance.round(2).tolist(), round(fit.quality.log_likelihood, 2)
-    ([0.32, 0.93], -0.76)
+    ([0.32, 0.95], -0.67)
     """
     wanted, how = find_click_model(model), fitting or Fitting()
     how.check()
