@@ -131,7 +131,7 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
     show_default=True,
     help="Resamples of users, for standard errors; 0 leaves those that counts alone give.",
 )
-@click.option("--run", "runs", multiple=True, metavar="RUN", help="Score this run under the judgements; may be repeated.")
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="Score this run by the judgements; may be repeated.")
 @options.measures(*MEASURES)
 @click.option("--draws", type=click.IntRange(2), default=200, show_default=True, help="Draws of judgements, for --run.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is drawn.")
