@@ -129,7 +129,6 @@ def permuted_ranges(scores: Floats, seed: int, resamples: int, threads: int) -> 
 def exact_flips(
     differences: Floats, tolerance: Floats, budget: int, threads: int, one_sided: bool = False
 ) -> Floats: ...
-
 def chain_counts(
     offsets: Integers,
     pair: Integers,

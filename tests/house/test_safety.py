@@ -86,6 +86,11 @@ LINES: dict[str, list[str]] = {
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "judge": ["pond.pool --release --events pond-ann.events --events pond-bob.events"],
     "measures": [""],
+    "online clicks": [
+        "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
+        "clicks.jsonl --resamples 0 --run bm25.run",
+    ],
+    "online sessions": ["qrels.txt sessions.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [

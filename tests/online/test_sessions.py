@@ -38,7 +38,7 @@ def session(
     system: str = "a",
     user: str | None = None,
 ) -> Session:
-    names = iter(range(1000))
+    names = iter(range(10_000))
     shown = documents or [[f"d{next(names)}" for _ in page] for page in gains]
     pages = tuple(tuple(map(float, page)) for page in gains)
     known = sorted((gain for page in pages for gain in page if gain), reverse=True) if pool is None else pool
@@ -132,7 +132,7 @@ def test_nothing_relevant_and_nothing_shown() -> None:
 
 
 LOG = """\
-{"query_id": "1", "session_id": "s1", "user_id": "u1", "topic": "7", "query_text": "cats", "docs": ["a", "b"], "ts": 100}
+{"query_id": "1", "session_id": "s1", "user_id": "u1", "topic": "7", "query_text": "cats", "docs": ["a","b"], "ts": 100}
 {"query_id": "2", "session_id": "s1", "user_id": "u1", "topic": "7", "query_text": "cats", "docs": ["c"], "ts": 130}
 {"query_id": "3", "session_id": "s1", "user_id": "u1", "topic": "7", "query_text": "kittens", "docs": ["d"], "ts": 170}
 {"query_id": "1", "action": "click", "doc_id": "b", "ts": 110, "dwell_s": 15}

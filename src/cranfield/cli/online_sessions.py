@@ -40,7 +40,7 @@ CURVES = ("pages", "seconds")
     multiple=True,
     callback=options.with_commas,
     metavar="NAME",
-    help="Test of significance, as of `cranfield compare`; without one, welch where systems have sessions of their own.",
+    help="Test of significance, as of `cranfield compare`; without one, welch if systems have sessions of their own.",
 )
 @options.correction
 @options.alpha

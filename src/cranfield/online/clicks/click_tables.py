@@ -87,7 +87,7 @@ def _notes(fit: ClickFit) -> list[str]:
 def _document(fit: ClickFit, drawn: DrawnScores | None) -> dict[str, Json]:
     quality, steps = fit.quality, fit.behaviour.convergence
     document: dict[str, Json] = {
-        "model": str(fit.model),
+        "click_model": str(fit.model),
         "pages": fit.log.pages,
         fit.log.units + "s": int(fit.log.unit.max()) + 1,
         "queries": len(fit.log.queries),
