@@ -206,7 +206,7 @@ def drawn(shared: bool, users: int = 12, seed: int = 0) -> Sessions:
         for part in range(2):
             for place, system in enumerate(("old", "new")):
                 if shared or number % 2 == place:
-                    gains = rng.integers(0, 2 + place, 4)
+                    gains = rng.integers(0, 2 + place, 4).tolist()
                     made.append(
                         session(gains, name=f"s{number}-{part}", system=system, user=f"u{number}", pool=[3] * 4)
                     )

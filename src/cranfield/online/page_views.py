@@ -95,7 +95,7 @@ class _Line(NamedTuple):
         value = self.field(role)
         if value is None:
             return None
-        if is_number(value):
+        if isinstance(value, int | float) and is_number(value):
             return float(value)
         try:
             moment = datetime.fromisoformat(str(value))

@@ -97,8 +97,7 @@ def _climbed(training: Training, gamma: float | None, *, by_rank: bool) -> Behav
     """A chain by expectation and maximisation; satisfaction is that of pairs or that of ranks."""
     log, weight, prior = training.log, training.weight, training.prior
     clicks = log.per_pair(log.clicked, weight)
-    of_slot = np.repeat(weight, np.diff(log.offsets))
-    trials = np.bincount(log.rank[log.clicked], of_slot[log.clicked], log.ranks) if by_rank else clicks
+    trials = log.per_rank(log.clicked, weight) if by_rank else clicks
     given, threads = arrays(log, weight), thread_count(training.threads)
 
     def step(now: _Chain) -> tuple[_Chain, float]:

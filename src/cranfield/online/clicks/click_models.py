@@ -40,7 +40,8 @@ class Prior(NamedTuple):
         """The likeliest chances where something happened so many times of all times that it could."""
         times = all + self.yes + self.no
         chances = np.divide(yes + self.yes, times, out=np.full(np.shape(times), 0.5), where=times > 0)
-        return np.minimum(chances, 1.0)  # sums of shares may exceed the count they are shares of by a last bit
+        # Sums of shares may exceed the count that they are shares of by a last bit.
+        return np.asarray(np.minimum(chances, 1.0))
 
     def log_density(self, chances: Floats) -> float:
         """The logarithm of the prior at these chances, without its constant."""

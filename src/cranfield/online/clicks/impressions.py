@@ -85,6 +85,11 @@ class ClickLog:
         counted = np.bincount(self.pair[slots], of_slot[slots], len(self.documents))
         return np.asarray(counted, dtype=np.float64)
 
+    def per_rank(self, slots: Mask, weight: Floats) -> Floats:
+        """How often each rank has a slot among these, each counting as its page does."""
+        of_slot = np.repeat(weight, np.diff(self.offsets))
+        return np.asarray(np.bincount(self.rank[slots], of_slot[slots], self.ranks), dtype=np.float64)
+
     @cached_property
     def last_click(self) -> Integers:
         """The rank, from 0, of the last click on each page; -1 without one."""

@@ -29,11 +29,8 @@ def PBM(training: Training) -> Behaviour:
     Reference: Richardson, Dominowska and Ragno, "Predicting clicks", WWW 2007.
     """
     log, weight, prior = training.log, training.weight, training.prior
-    slots = np.ones(len(log.pair), dtype=bool)
-    clicks, shown = (
-        log.per_pair(log.clicked, weight),
-        np.bincount(log.rank, np.repeat(weight, np.diff(log.offsets)), log.ranks),
-    )
+    every = np.ones(len(log.pair), dtype=bool)
+    clicks, shown = log.per_pair(log.clicked, weight), log.per_rank(every, weight)
     given, threads = arrays(log, weight), thread_count(training.threads)
 
     def step(now: _Positions) -> tuple[_Positions, float]:
@@ -43,7 +40,7 @@ def PBM(training: Training) -> Behaviour:
         objective = likelihood + prior.log_density(now.attraction) + prior.log_density(now.examination[1:])
         return _Positions(prior.estimate(clicks, examined), examination, examined), objective
 
-    seen = log.per_pair(slots, weight)
+    seen = log.per_pair(every, weight)
     start = _Positions(prior.estimate(clicks, seen), np.linspace(1.0, 0.5, log.ranks), seen)
     if training.start is not None and training.start.examination is not None:
         start = _Positions(training.start.attraction, training.start.examination, training.start.examined)
