@@ -336,7 +336,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--details", CLICKS, "--details out/c.csv", "--details out/c.tsv", expected="query,document"),
         Entry("--grades", f"{CLICKS} -o out/c.qrels", "--grades 0.1,0.3"),
         Entry("--topics", f"{CLICKS} -o out/c.qrels", "--topics users.tsv", expected="c301 0 "),
-        Entry("--least-shown", f"{CLICKS} -o out/c.qrels", "--least-shown 30"),
+        Entry("--least-examined", f"{CLICKS} -o out/c.qrels", "--least-examined 9", expected="left unjudged"),
         Entry("--prior", CLICKS, "--prior 0,5", expected="0 times yes and 5 times no"),
         Entry("--held-out", CLICKS, "--held-out 0.5", expected="120 pages of users held out"),
         Entry("--resamples", f"{CLICKS} --model PBM", "--resamples 5"),
@@ -1044,6 +1044,7 @@ online clicks clicks.jsonl --prior -1,1
 online clicks clicks.jsonl --resamples 1
 online clicks clicks.jsonl --topics topics.tsv
 online clicks clicks.jsonl --draws 5
+online clicks clicks.jsonl -o - --details -
 online sessions
 online sessions users.qrels
 online sessions users.qrels clicks.jsonl -m nope

@@ -232,11 +232,18 @@ def test_queries_are_called_as_topics_are() -> None:
         judge_clicks(fitted(), topics={"other": "301"})
 
 
-def test_seldom_shown_documents_can_be_left_out() -> None:
+def test_seldom_examined_documents_are_left_unjudged() -> None:
     pages = [*users(60), Impression("q", ["rare"], [], "u1")]
     fit = fit_clicks(click_log(pages), "SDBN", Fitting(resamples=0))
     assert set(judge_clicks(fit).qrels().of("q")) == {"a", "b", "rare"}
-    assert set(judge_clicks(fit, least_shown=2).qrels().of("q")) == {"a", "b"}
+    assert set(judge_clicks(fit, least_examined=2).qrels().of("q")) == {"a", "b"}
+    below = Impression("q", ["a", "never"], ["a"], "u1")  # below the last click: nobody is taken to have looked
+    hardly = judge_clicks(fit_clicks(click_log([*pages, below]), "SDBN", Fitting(resamples=0)))
+    assert "never" not in hardly.qrels().of("q")
+    assert [str(w) for w in hardly.warnings] == [
+        "pages: 1 document of 4 examined less than 1 times, as far as can be told: left unjudged"
+    ]
+    assert judge_clicks(fit).warnings == ()
     rare = next(row for row in judge_clicks(fit).rows() if row.document == "rare")
     assert rare.high - rare.low > 0.4
 

@@ -25,7 +25,12 @@ class Written(NamedTuple):
     details: str | None
     grades: str | None
     topics: str | None
-    least_shown: int
+    least_examined: float
+
+    @property
+    def places(self) -> tuple[str | None, str | None]:
+        """Where to."""
+        return self.output, self.details
 
     def judgements(self, fit: ClickFit) -> ClickJudgements:
         """The judgements as they are to be."""
@@ -34,16 +39,17 @@ class Written(NamedTuple):
 
         grades = numbers("--grades", self.grades) if self.grades else ()
         topics = None if self.topics is None else topics_of_queries(self.topics)
-        return judge_clicks(fit, grades=grades, topics=topics, least_shown=self.least_shown)
+        return judge_clicks(fit, grades=grades, topics=topics, least_examined=self.least_examined)
 
     def write(self, judgements: ClickJudgements) -> None:
         """Writes what was asked for."""
         from cranfield.formats.output import save
+        from cranfield.formats.writers import format_of
         from cranfield.online.clicks.click_tables import details_text
         from cranfield.texts.writing import write_qrels
 
         if self.output is not None:
-            for note in write_qrels(judgements.qrels(), self.output):
+            for note in write_qrels(judgements.qrels(), self.output, format=format_of(self.output)):
                 click.echo(f"note: {note}", err=True)
         if self.details is not None:
             save(self.details, [details_text(judgements, "\t" if self.details.endswith(".tsv") else ",")])
@@ -102,12 +108,12 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
     "--topics", metavar="FILE", help="Topics: judgements take their ids for the queries that are written as they are."
 )
 @click.option(
-    "--least-shown",
-    type=click.IntRange(1),
+    "--least-examined",
+    type=click.FloatRange(0),
     default=1,
     show_default=True,
     metavar="TIMES",
-    help="Leave out documents that were shown less often for a query.",
+    help="Leave documents unjudged that users examined less often for a query, as far as the model can tell.",
 )
 @click.option(
     "--prior",
@@ -168,6 +174,8 @@ def command(
         raise UsageError("which log? Give one or more LOG files; `--model list` explains the models")
     if not drawing.runs:
         refuse("measures", "draws", why="is for runs: name one with --run")
+    if wanted.places.count("-") > 1:
+        raise UsageError("-o and --details cannot both go to standard output")
     from cranfield.online.clicks.click_tables import render_fit
     from cranfield.online.clicks.fitting import fit_clicks
     from cranfield.online.clicks.page_logs import read_clicks
@@ -176,8 +184,13 @@ def command(
     judgements = wanted.judgements(fit)
     drawn = drawing.scores(judgements, seed)
     wanted.write(judgements)
-    odd = () if drawn is None else drawn.warnings
-    options.show(render_fit(fit, output_format, drawn), (*fit.warnings, *odd))
+    odd = (*fit.warnings, *judgements.warnings, *(() if drawn is None else drawn.warnings))
+    text = render_fit(fit, output_format, drawn)
+    if "-" in wanted.places:  # judgements are what standard output has, and nothing else
+        click.echo(text, err=True, nl=False)
+        options.warn(odd)
+    else:
+        options.show(text, odd)
 
 
 def fitting(prior: str, held_out: float, resamples: int, seed: int) -> Fitting:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cranfield.policy import Policy
 
 LEVEL = 0.05  # of intervals
+ROUNDING = 1e-9  # of sums of chances
 
 
 class ClickJudgement(NamedTuple):
@@ -54,6 +55,7 @@ class ClickJudgements:
     kept: Integers  # the pairs judged
     topics: tuple[str, ...]  # of each query, what judgements call it
     grades: tuple[float, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -110,9 +112,10 @@ class ClickJudgements:
 
 
 def judge_clicks(
-    fit: ClickFit, *, grades: Sequence[float] = (), topics: Mapping[str, str] | None = None, least_shown: int = 1
+    fit: ClickFit, *, grades: Sequence[float] = (), topics: Mapping[str, str] | None = None, least_examined: float = 1
 ) -> ClickJudgements:
-    """Judgements of what users were shown at least so often. `topics` says what judgements call each query.
+    """Judgements of what users examined at least so often, as far as can be told; what they hardly looked at has little
+    but the prior, and stays unjudged. `topics` says what judgements call each query.
 
     >>> from cranfield.online.clicks import Fitting, Impression, click_log, fit_clicks
     >>> pages = [Impression("q", ["a", "b"], ["b"] if user % 3 else ["a"], f"u{user}") for user in range(60)]
@@ -125,15 +128,21 @@ def judge_clicks(
     queries = fit.log.queries
     known = dict(zip(queries, queries, strict=True)) if topics is None else topics
     wanted = np.array([query in known for query in queries])
-    kept = np.flatnonzero((fit.shown >= least_shown) & wanted[fit.log.query_of_pair])
+    seen = fit.behaviour.examined >= least_examined - ROUNDING
+    kept = np.flatnonzero(seen & wanted[fit.log.query_of_pair])
     if not len(kept):
         raise DataError(
-            f"no document of a query that is asked for was shown {plural(least_shown, 'time')} or more",
+            f"no document of a query that is asked for was examined {least_examined:g} times or more",
             source=fit.log.source,
             remedy="Are the topics written as users wrote their queries?" if topics is not None else None,
         )
     called = tuple(known.get(query, query) for query in queries)
-    return ClickJudgements(fit=fit, kept=kept, topics=called, grades=tuple(grades))
+    told = []
+    if not seen.all():
+        which = f"{plural(int((~seen).sum()), 'document')} of {len(seen):,}"
+        message = f"{which} examined less than {least_examined:g} times, as far as can be told: left unjudged"
+        told.append(Finding("hardly-examined", fit.log.source, message, doubtful=False))
+    return ClickJudgements(fit=fit, kept=kept, topics=called, grades=tuple(grades), warnings=tuple(told))
 
 
 def _beta(mean: Floats, error: Floats) -> tuple[Floats, Floats]:
