@@ -87,8 +87,8 @@ LINES: dict[str, list[str]] = {
     "judge": ["pond.pool --release --events pond-ann.events --events pond-bob.events"],
     "measures": [""],
     "online clicks": [
-        "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
         "clicks.jsonl --resamples 0 --run bm25.run",
+        "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
     ],
     "online sessions": ["qrels.txt sessions.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
