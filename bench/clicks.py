@@ -12,7 +12,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from cranfield.online.clicks.click_models import Prior, Training, find_click_model
+from cranfield.online.clicks.click_models import ClickTraining, Prior, find_click_model
 from cranfield.online.clicks.impressions import ClickLog
 
 Floats = NDArray[np.float64]
@@ -116,7 +116,7 @@ def main() -> None:
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     pair, clicked = simulated(pages)
     log = as_log(pair, clicked)
-    training = Training(log, np.ones(pages), Prior(1, 1), tolerance=-np.inf, most=STEPS)
+    training = ClickTraining(log, np.ones(pages), Prior(1, 1), tolerance=-np.inf, most=STEPS)
     print(f"{pages:,} pages of {RANKS} results, {len(log.queries):,} queries, {int(clicked.sum()):,} clicks")
     simple = find_click_model("SDBN").function(training)
     for name in ("PBM", "DBN"):
@@ -136,7 +136,7 @@ def main() -> None:
             f"{other / STEPS / (own / (STEPS + 1)):.1f}x; attraction apart by {apart:.1e}"
         )
     began = time.perf_counter()
-    fitted = find_click_model("DBN").function(Training(log, np.ones(pages)))
+    fitted = find_click_model("DBN").function(ClickTraining(log, np.ones(pages)))
     print(f"DBN until it rises no more: {fitted.convergence.steps} steps, {time.perf_counter() - began:.2f} s")
 
 

@@ -13,9 +13,9 @@ from cranfield.errors import UsageError
 from cranfield.online.clicks.click_models import (
     CLICK_MODELS,
     Behaviour,
+    ClickTraining,
     Convergence,
     Prior,
-    Training,
     arrays,
     find_click_model,
 )
@@ -241,7 +241,7 @@ def test_chances_given_above_multiply_to_the_likelihood() -> None:
 def test_the_objective_never_falls(name: str, prior: Prior) -> None:
     for seed in range(3):
         log = random_log(seed)
-        fitted = find_click_model(name).function(Training(log, np.ones(log.pages), prior, tolerance=1e-10))
+        fitted = find_click_model(name).function(ClickTraining(log, np.ones(log.pages), prior, tolerance=1e-10))
         rises = np.diff(fitted.convergence.objective)
         assert len(rises) > 1
         assert (rises >= -1e-9 * np.abs(fitted.convergence.objective[-1])).all()
@@ -253,7 +253,7 @@ def test_nothing_near_is_likelier(name: str) -> None:
     """Where the steps end, no parameter moved by a little raises the objective: the top of some hill."""
     log, prior = random_log(5, pages=120), Prior(1, 1)
     weight = np.ones(log.pages)
-    fitted = find_click_model(name).function(Training(log, weight, prior, tolerance=1e-13, most=20000))
+    fitted = find_click_model(name).function(ClickTraining(log, weight, prior, tolerance=1e-13, most=20000))
 
     def objective(user: Behaviour) -> float:
         given_above, _ = user.chances(log)
@@ -281,7 +281,7 @@ def test_nothing_near_is_likelier(name: str) -> None:
 
 def test_parameters_are_found_again() -> None:
     log, attraction, satisfaction = simulated(30_000, seed=11)
-    fitted = find_click_model("DBN").function(Training(log, np.ones(log.pages)))
+    fitted = find_click_model("DBN").function(ClickTraining(log, np.ones(log.pages)))
     assert fitted.onward == pytest.approx(0.85, abs=0.015)
     assert np.abs(fitted.attraction - attraction).max() < 0.05
     assert np.abs(fitted.satisfaction - satisfaction).max() < 0.09
@@ -296,7 +296,7 @@ def test_positions_are_found_again() -> None:
         hit = rng.random(4) < examination * attraction[order]
         rows.append(Impression("q", list(map(str, order)), [str(d) for d in order[hit]], f"u{number}"))
     log = click_log(rows)
-    fitted = find_click_model("PBM").function(Training(log, np.ones(log.pages)))
+    fitted = find_click_model("PBM").function(ClickTraining(log, np.ones(log.pages)))
     assert fitted.examination == pytest.approx(examination, abs=0.03)
     assert fitted.attraction == pytest.approx(attraction[[int(d) for d in log.documents]], abs=0.03)
 
@@ -311,7 +311,7 @@ def test_threads_change_nothing(model: object) -> None:
     )
     for each in (log, many):
         fits = [
-            find_click_model(str(model)).function(Training(each, np.ones(each.pages), most=5, threads=threads))
+            find_click_model(str(model)).function(ClickTraining(each, np.ones(each.pages), most=5, threads=threads))
             for threads in (1, 2, 5)
         ]
         for other in fits[1:]:
@@ -322,7 +322,7 @@ def test_threads_change_nothing(model: object) -> None:
 
 def test_simplified_network_counts_to_the_last_click() -> None:
     pages = [Impression("q", ["a", "b", "c"], ["a", "b"], "u1"), Impression("q", ["a", "b", "c"], [], "u2")]
-    fitted = find_click_model("SDBN").function(Training(click_log(pages), np.ones(2), NO_PRIOR))
+    fitted = find_click_model("SDBN").function(ClickTraining(click_log(pages), np.ones(2), NO_PRIOR))
     assert fitted.attraction.tolist() == [0.5, 0.5, 0.0]
     assert fitted.satisfaction.tolist() == [0.0, 1.0, 0.5]  # nobody clicked c: nothing is known
     assert fitted.examined.tolist() == [2.0, 2.0, 1.0]
@@ -333,7 +333,7 @@ def test_the_closed_form_is_the_likeliest_if_last_clicks_satisfy() -> None:
     from scipy.optimize import minimize
 
     log = random_log(2, pages=60)
-    fitted = find_click_model("SDBN").function(Training(log, np.ones(log.pages), Prior(0.5, 0.5)))
+    fitted = find_click_model("SDBN").function(ClickTraining(log, np.ones(log.pages), Prior(0.5, 0.5)))
     page = np.repeat(np.arange(log.pages), np.diff(log.offsets))
     last = log.last_click[page]
     seen = (last < 0) | (log.rank <= last)
@@ -355,7 +355,7 @@ def test_the_closed_form_is_the_likeliest_if_last_clicks_satisfy() -> None:
 def test_the_closed_form_is_not_the_likeliest_under_gamma_1() -> None:
     """Users of that model may reach the end of the page unsatisfied, which the closed form leaves out."""
     log = random_log(1, pages=200)
-    training = Training(log, np.ones(log.pages), NO_PRIOR, tolerance=1e-12, most=20000)
+    training = ClickTraining(log, np.ones(log.pages), NO_PRIOR, tolerance=1e-12, most=20000)
 
     def likelihood(name: str) -> float:
         user = find_click_model(name).function(training)
@@ -368,7 +368,7 @@ def test_the_closed_form_is_not_the_likeliest_under_gamma_1() -> None:
 
 def test_cascade_counts_to_the_first_click() -> None:
     pages = [Impression("q", ["a", "b", "c"], ["b", "c"], "u1"), Impression("q", ["a", "b", "c"], [], "u2")]
-    fitted = find_click_model("cascade").function(Training(click_log(pages), np.ones(2), NO_PRIOR))
+    fitted = find_click_model("cascade").function(ClickTraining(click_log(pages), np.ones(2), NO_PRIOR))
     assert fitted.attraction.tolist() == [0.0, 0.5, 0.0]
     assert fitted.examined.tolist() == [2.0, 2.0, 1.0]
 
@@ -376,15 +376,15 @@ def test_cascade_counts_to_the_first_click() -> None:
 def test_a_weight_counts_as_so_many_pages() -> None:
     page, other = Impression("q", ["a", "b"], ["b"], "u1"), Impression("q", ["b", "a"], ["a"], "u2")
     for model in CLICK_MODELS.all():
-        twice = model.function(Training(click_log([page, page, other]), np.ones(3)))
-        weighed = model.function(Training(click_log([page, other]), np.array([2.0, 1.0])))
+        twice = model.function(ClickTraining(click_log([page, page, other]), np.ones(3)))
+        weighed = model.function(ClickTraining(click_log([page, other]), np.array([2.0, 1.0])))
         # tolerance is a page's: both see three pages
         assert twice.attraction == pytest.approx(weighed.attraction, abs=1e-9), model.name
 
 
 def test_steps_that_do_not_suffice_are_told() -> None:
     log = random_log(0)
-    fitted = find_click_model("DBN").function(Training(log, np.ones(log.pages), most=2))
+    fitted = find_click_model("DBN").function(ClickTraining(log, np.ones(log.pages), most=2))
     assert not fitted.convergence.converged
     assert fitted.convergence.steps == 2
 
@@ -394,7 +394,7 @@ def test_steps_that_do_not_suffice_are_told() -> None:
 @pytest.mark.parametrize("prior", [NO_PRIOR, Prior(1, 1)], ids=["without", "with"])
 def test_nothing_and_everything_clicked(model: object, clicks: list[str], prior: Prior) -> None:
     log = click_log([Impression("q", ["a", "b"], clicks, f"u{number}") for number in range(3)])
-    fitted = find_click_model(str(model)).function(Training(log, np.ones(3), prior))
+    fitted = find_click_model(str(model)).function(ClickTraining(log, np.ones(3), prior))
     for values in (fitted.attraction, fitted.satisfaction):
         assert np.isfinite(values).all()
         assert ((values >= 0) & (values <= 1)).all()

@@ -15,8 +15,8 @@ import pytest
 from cranfield.comparison.question import Question
 from cranfield.errors import DataError, UsageError
 from cranfield.online.sessions import (
-    Session,
     Sessions,
+    UserSession,
     all_session_measures,
     compare_sessions,
     gain_curve,
@@ -37,17 +37,17 @@ def session(
     name: str = "s",
     system: str = "a",
     user: str | None = None,
-) -> Session:
+) -> UserSession:
     names = iter(range(10_000))
     shown = documents or [[f"d{next(names)}" for _ in page] for page in gains]
     pages = tuple(tuple(map(float, page)) for page in gains)
     known = sorted((gain for page in pages for gain in page if gain), reverse=True) if pool is None else pool
-    return Session(
+    return UserSession(
         name, system, user, tuple(map(tuple, shown)), pages, tuple(map(float, known)), len(gains), 0, (), None
     )
 
 
-def score(measure: str, of: Session) -> float:
+def score(measure: str, of: UserSession) -> float:
     return score_session(parse_session_measure(measure), of)
 
 

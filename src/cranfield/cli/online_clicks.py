@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MEASURES = ("nDCG@10",)
 
 
-class Written(NamedTuple):
+class WantedFiles(NamedTuple):
     """What is written, and of which documents."""
 
     output: str | None
@@ -55,7 +55,7 @@ class Written(NamedTuple):
             save(self.details, [details_text(judgements, "\t" if self.details.endswith(".tsv") else ",")])
 
 
-class Drawing(NamedTuple):
+class DrawnRuns(NamedTuple):
     """Runs to score under draws of the judgements."""
 
     runs: tuple[str, ...]
@@ -142,8 +142,8 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
 @click.option("--draws", type=click.IntRange(2), default=200, show_default=True, help="Draws of judgements, for --run.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is drawn.")
 @options.output_format(FORMATS)
-@options.gathered("wanted", Written)
-@options.gathered("drawing", Drawing)
+@options.gathered("wanted", WantedFiles)
+@options.gathered("drawing", DrawnRuns)
 def command(
     logs: tuple[str, ...],
     model: str,
@@ -152,8 +152,8 @@ def command(
     resamples: int,
     seed: int,
     output_format: str,
-    wanted: Written,
-    drawing: Drawing,
+    wanted: WantedFiles,
+    drawing: DrawnRuns,
 ) -> None:
     """Make judgements of clicks: fit a click model, tell how well it foretells clicks, and write what it says.
 

@@ -68,7 +68,7 @@ class PageViews(NamedTuple):
     warnings: tuple[Finding, ...] = ()
 
 
-class _Line(NamedTuple):
+class _LogLine(NamedTuple):
     """An object of a file, and where it stands."""
 
     source: str
@@ -117,8 +117,8 @@ def read_page_views(*files: File) -> PageViews:
     >>> read_page_views(log).views[0].clicks
     (PageClick(document='b', time=None, dwell=None),)
     """
-    impressions: list[tuple[_Line, PageView]] = []
-    events: list[_Line] = []
+    impressions: list[tuple[_LogLine, PageView]] = []
+    events: list[_LogLine] = []
     opened = [_opened(file) for file in files]
     label = ", ".join(dict.fromkeys(name for name, _ in opened))
     for name, text in opened:
@@ -140,12 +140,12 @@ def _opened(file: File) -> tuple[str, str]:
     return opened.label, utf8_text(opened)
 
 
-def _lines(name: str, text: str) -> Iterator[_Line]:
+def _lines(name: str, text: str) -> Iterator[_LogLine]:
     for number, line, entry in json_objects(text.split("\n"), name):
-        yield _Line(name, number, line, entry)
+        yield _LogLine(name, number, line, entry)
 
 
-def _page(line: _Line) -> PageView:
+def _page(line: _LogLine) -> PageView:
     query = line.text_of("query") or line.text_of("topic")
     if query is None:
         raise line.wrong("an impression without a query")
@@ -168,7 +168,7 @@ def _is_id(value: Json) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _inline(line: _Line) -> Iterator[PageClick]:
+def _inline(line: _LogLine) -> Iterator[PageClick]:
     """The clicks that stand with an impression: ids of documents, or objects like events."""
     clicks = line.field("clicks")
     if clicks is None:
@@ -189,7 +189,7 @@ def _inline(line: _Line) -> Iterator[PageClick]:
 
 
 def _joined(
-    impressions: Sequence[tuple[_Line, PageView]], events: Sequence[_Line], source: str
+    impressions: Sequence[tuple[_LogLine, PageView]], events: Sequence[_LogLine], source: str
 ) -> tuple[list[PageView], list[Finding]]:
     """Pages with the clicks of the events on them, and what was odd."""
     kept: list[PageView] = []
@@ -217,7 +217,7 @@ def _joined(
     return views, list(_told(again, lost, source))
 
 
-def _clicked(event: _Line, page: PageView) -> PageClick:
+def _clicked(event: _LogLine, page: PageView) -> PageClick:
     """The click of an event; where it does not name the document, its rank, from 1, does."""
     document, rank = event.text_of("document"), event.field("rank")
     if document is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield._core import chain_counts
 from cranfield.judged import Floats
-from cranfield.online.clicks.click_models import Behaviour, Convergence, Prior, Training, arrays, click_model
+from cranfield.online.clicks.click_models import Behaviour, ClickTraining, Convergence, Prior, arrays, click_model
 from cranfield.online.clicks.climbing import climb
 from cranfield.registry import Parameter, is_number
 from cranfield.tables import thread_count
@@ -22,7 +22,7 @@ class _Chain(NamedTuple):
 
 
 @click_model(title="cascade model", several=False, aliases=("cascade",))
-def CM(training: Training) -> Behaviour:
+def CM(training: ClickTraining) -> Behaviour:
     """Users go down the page, click the first document that attracts them, and leave.
 
     It has no chance for a second click: pages are taken down to their first one. The estimate is a closed form, the
@@ -42,7 +42,7 @@ def CM(training: Training) -> Behaviour:
 
 
 @click_model(title="simplified dynamic Bayesian network", satisfies=True)
-def SDBN(training: Training) -> Behaviour:
+def SDBN(training: ClickTraining) -> Behaviour:
     """Users go down the page until one of the documents that they click satisfies them.
 
     Whoever clicked is taken to have been satisfied by the last click, and to have looked at nothing below it; whoever
@@ -71,7 +71,7 @@ def SDBN(training: Training) -> Behaviour:
         lambda value: value is None or (is_number(value) and 0 < value <= 1),
     ),
 )
-def DBN(training: Training, *, gamma: float | None = None) -> Behaviour:
+def DBN(training: ClickTraining, *, gamma: float | None = None) -> Behaviour:
     """Users go down the page, click what attracts them, leave if a click satisfies them, and may give up at any rank.
 
     A document is worth its attraction times its satisfaction: the chance to be clicked where it is examined, and then
@@ -84,7 +84,7 @@ def DBN(training: Training, *, gamma: float | None = None) -> Behaviour:
 
 
 @click_model(title="dependent click model")
-def DCM(training: Training) -> Behaviour:
+def DCM(training: ClickTraining) -> Behaviour:
     """Users go down the page, click what attracts them, and after a click go on with a chance that is that of its rank.
 
     Formula: P(C_r | E_r) = α(q, d_r); P(E_{r+1} | C_r) = λ_r; P(E_{r+1} | E_r, no click) = 1; E_1 = 1
@@ -93,7 +93,7 @@ def DCM(training: Training) -> Behaviour:
     return _climbed(training, 1.0, by_rank=True)
 
 
-def _climbed(training: Training, gamma: float | None, *, by_rank: bool) -> Behaviour:
+def _climbed(training: ClickTraining, gamma: float | None, *, by_rank: bool) -> Behaviour:
     """A chain by expectation and maximisation; satisfaction is that of pairs or that of ranks."""
     log, weight, prior = training.log, training.weight, training.prior
     clicks = log.per_pair(log.clicked, weight)
@@ -123,7 +123,7 @@ def _climbed(training: Training, gamma: float | None, *, by_rank: bool) -> Behav
     )
 
 
-def _start(training: Training, gamma: float | None, *, by_rank: bool) -> _Chain:
+def _start(training: ClickTraining, gamma: float | None, *, by_rank: bool) -> _Chain:
     """Where to begin: a fit that is there already, or the closed form, kept off 0 and 1, which no step would leave."""
     known = training.start
     if known is not None:

@@ -113,7 +113,7 @@ def arrays(log: ClickLog, weight: Floats) -> tuple[Integers, Integers, Mask, Flo
     return log.offsets, log.pair, log.clicked, weight, log.query_pages, log.query_pairs
 
 
-class Training(NamedTuple):
+class ClickTraining(NamedTuple):
     """What a model is fitted to and how: each page counts as often as its weight says.
 
     Steps end when the objective rises by less than `tolerance` a page, or after `most` of them. `start` is where to

@@ -7,19 +7,21 @@ from typing import TypeVar
 
 import numpy as np
 
-from cranfield.online.clicks.click_models import Convergence, Training
+from cranfield.online.clicks.click_models import ClickTraining, Convergence
 
 State = TypeVar("State")
 
 
-def climb(start: State, step: Callable[[State], tuple[State, float]], training: Training) -> tuple[State, Convergence]:
+def climb(
+    start: State, step: Callable[[State], tuple[State, float]], training: ClickTraining
+) -> tuple[State, Convergence]:
     """Steps from `start` until the objective rises no more; `step` gives the next state and the objective of this one.
 
     The state that is given back is the one of the last objective.
 
     >>> from cranfield.online.clicks.impressions import Impression, click_log
     >>> log = click_log([Impression("q", ["a"])])
-    >>> training = Training(log, np.ones(1), tolerance=0.01)
+    >>> training = ClickTraining(log, np.ones(1), tolerance=0.01)
     >>> halved, convergence = climb(1.0, lambda x: (x / 2, -x), training)
     >>> halved, convergence.steps, convergence.converged
     (0.0078125, 7, True)

@@ -12,7 +12,7 @@ from cranfield.errors import UsageError, plural, share
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats, Mask
-from cranfield.online.clicks.click_models import Behaviour, ClickModel, Prior, Training, find_click_model
+from cranfield.online.clicks.click_models import Behaviour, ClickModel, ClickTraining, Prior, find_click_model
 from cranfield.online.clicks.fit_measures import FitQuality, FittedPages, fit_quality
 from cranfield.online.clicks.impressions import ClickLog
 
@@ -103,7 +103,7 @@ def fit_clicks(log: ClickLog, model: str | ClickModel = "DBN", fitting: Fitting 
     """
     wanted, how = find_click_model(model), fitting or Fitting()
     how.check()
-    training = Training(log, np.ones(log.pages), how.prior, how.tolerance, how.most, how.threads)
+    training = ClickTraining(log, np.ones(log.pages), how.prior, how.tolerance, how.most, how.threads)
     behaviour = wanted.function(training)
     tested = held_out_pages(log, how)
     quality = _quality(wanted, training, tested, behaviour)
@@ -132,7 +132,7 @@ def held_out_pages(log: ClickLog, fitting: Fitting) -> Mask:
     return np.isin(log.unit, chosen)
 
 
-def _quality(model: ClickModel, training: Training, tested: Mask, behaviour: Behaviour) -> FitQuality:
+def _quality(model: ClickModel, training: ClickTraining, tested: Mask, behaviour: Behaviour) -> FitQuality:
     """On the pages held out, by a fit to the others; on all pages where none are held out."""
     log = training.log
     if tested.any():
@@ -163,7 +163,9 @@ def _variance(mode: Floats, trials: Floats, prior: Prior) -> Floats:
     return np.asarray(yes * no / (np.square(yes + no) * (yes + no + 1)))
 
 
-def _resampled(model: ClickModel, training: Training, behaviour: Behaviour, fitting: Fitting) -> tuple[Floats, Floats]:
+def _resampled(
+    model: ClickModel, training: ClickTraining, behaviour: Behaviour, fitting: Fitting
+) -> tuple[Floats, Floats]:
     """The spread of relevance and of what all pages share over resamples of users; NaN without resamples."""
     log = training.log
     units = int(log.unit.max()) + 1

@@ -149,17 +149,17 @@ def click_log(impressions: Iterable[Impression], source: str = "pages", warnings
     )
 
 
-class _Slots(NamedTuple):
+class _NumberedSlots(NamedTuple):
     pair: Integers
     clicked: Mask
 
 
-class _Pairs(NamedTuple):
+class _NumberedPairs(NamedTuple):
     documents: tuple[str, ...]
     of_query: list[int]
 
 
-class _Odd(NamedTuple):
+class _OddClicks(NamedTuple):
     """Clicks on what was not shown, and pages with a document twice."""
 
     not_shown: list[str]
@@ -179,13 +179,13 @@ class _Odd(NamedTuple):
         return findings
 
 
-def _numbered(rows: Sequence[Impression]) -> tuple[_Slots, _Pairs, _Odd]:
+def _numbered(rows: Sequence[Impression]) -> tuple[_NumberedSlots, _NumberedPairs, _OddClicks]:
     """Slots with the numbers of their pairs, in the order of pages that stand together by query."""
     pair: list[int] = []
     clicked: list[bool] = []
     documents: list[str] = []
     of_query: list[int] = []
-    odd = _Odd([], [])
+    odd = _OddClicks([], [])
     known: dict[str, int] = {}
     query: str | None = None
     for row in rows:
@@ -205,8 +205,8 @@ def _numbered(rows: Sequence[Impression]) -> tuple[_Slots, _Pairs, _Odd]:
             clicked.append(document in open_clicks)
             open_clicks.discard(document)
         odd.not_shown.extend(f"{document} ({row.query})" for document in row.clicks if document in open_clicks)
-    slots = _Slots(np.array(pair, dtype=np.int64), np.array(clicked, dtype=bool))
-    return slots, _Pairs(tuple(documents), of_query), odd
+    slots = _NumberedSlots(np.array(pair, dtype=np.int64), np.array(clicked, dtype=bool))
+    return slots, _NumberedPairs(tuple(documents), of_query), odd
 
 
 def _units(rows: Sequence[Impression]) -> tuple[Integers, str]:

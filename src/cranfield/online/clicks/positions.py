@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield._core import position_counts
 from cranfield.judged import Floats
-from cranfield.online.clicks.click_models import Behaviour, Training, arrays, click_model
+from cranfield.online.clicks.click_models import Behaviour, ClickTraining, arrays, click_model
 from cranfield.online.clicks.climbing import climb
 from cranfield.tables import thread_count
 
@@ -20,7 +20,7 @@ class _Positions(NamedTuple):
 
 
 @click_model(title="position-based model")
-def PBM(training: Training) -> Behaviour:
+def PBM(training: ClickTraining) -> Behaviour:
     """Users examine each rank with a chance of its own, and click what they examine and what attracts them.
 
     Rank 1 is always examined: examination twice as high and attraction half as high would tell the same of clicks.

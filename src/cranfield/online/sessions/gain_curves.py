@@ -11,7 +11,7 @@ from cranfield.errors import UsageError, plural
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats
-from cranfield.online.sessions.session_logs import Session, Sessions
+from cranfield.online.sessions.session_logs import Sessions, UserSession
 from cranfield.online.sessions.session_scores import unit_of
 
 Steps = list[tuple[float, float]]  # when what was gained
@@ -49,10 +49,10 @@ class GainCurve(PrintedInNotebooks):
 def gain_curve(sessions: Sessions, over: str = "pages", *, points: int = 10, by: str = "auto") -> GainCurve:
     """How gain grows in the course of sessions, with intervals.
 
-    >>> from cranfield.online.sessions.session_logs import Session, Sessions
+    >>> from cranfield.online.sessions.session_logs import UserSession, Sessions
     >>> def session(number):
     ...     gains = ((float(number % 2),), (1.0,))
-    ...     return Session(f"s{number}", "a", None, (("d",), ("e",)), gains, (1.0, 1.0), 2, 0, (), None)
+    ...     return UserSession(f"s{number}", "a", None, (("d",), ("e",)), gains, (1.0, 1.0), 2, 0, (), None)
     >>> [round(point.gain, 2) for point in gain_curve(Sessions(tuple(map(session, range(4))), "log")).points]
     [0.5, 1.5]
     """
@@ -90,7 +90,7 @@ def _grid(longest: float, over: str, points: int) -> Floats:
     return np.unique(np.linspace(1, longest, min(points, int(longest))).round())
 
 
-def _steps(session: Session, over: str) -> Steps | None:
+def _steps(session: UserSession, over: str) -> Steps | None:
     """When what was gained, each document once; None where that is not known."""
     if over == "pages":
         seen: set[str] = set()
@@ -105,7 +105,7 @@ def _steps(session: Session, over: str) -> Steps | None:
     return [(document.second or 0.0, document.gain) for document in session.read]
 
 
-def _length(session: Session, over: str) -> float:
+def _length(session: UserSession, over: str) -> float:
     return float(len(session.gains)) if over == "pages" else session.seconds or 0.0
 
 

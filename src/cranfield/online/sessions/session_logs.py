@@ -26,7 +26,7 @@ class ReadDocument(NamedTuple):
     second: float | None
 
 
-class Session(NamedTuple):
+class UserSession(NamedTuple):
     """One session: result pages in their order, gains[page][rank] of what stands on them, and what users did.
 
     `documents` are as the gains, `pool` has the gains of all documents judged for the session's topics, best first.
@@ -48,7 +48,7 @@ class Session(NamedTuple):
 class Sessions(NamedTuple):
     """Sessions in the order of the log, where they are from, and what is odd about them."""
 
-    sessions: tuple[Session, ...]
+    sessions: tuple[UserSession, ...]
     source: str
     warnings: tuple[Finding, ...] = ()
 
@@ -99,7 +99,9 @@ def topic_of(page: PageView) -> str:
     return page.topic or page.query
 
 
-def _session(name: str, system: str, views: list[PageView], judgements: Mapping[str, Mapping[str, float]]) -> Session:
+def _session(
+    name: str, system: str, views: list[PageView], judgements: Mapping[str, Mapping[str, float]]
+) -> UserSession:
     timed = all(view.time is not None for view in views)
     pages = sorted(views, key=lambda view: view.time or 0.0) if timed else views
     start = pages[0].time if timed else None
@@ -112,7 +114,7 @@ def _session(name: str, system: str, views: list[PageView], judgements: Mapping[
             second = click.time - start if click.time is not None and start is not None else None
             gain = max(worth[topic_of(page)].get(click.document, 0.0), 0.0)
             read.setdefault(click.document, ReadDocument(click.document, gain, second))
-    return Session(
+    return UserSession(
         name=name,
         system=system,
         user=next((page.user for page in pages if page.user is not None), None),

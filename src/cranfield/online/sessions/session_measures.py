@@ -1,6 +1,6 @@
 """Measures of whole sessions. sDCG has three conventions in use, with other numbers: each has a name that says which.
 
-To add one, write a function of a `Session` and decorate it with `@session_measure`.
+To add one, write a function of a `UserSession` and decorate it with `@session_measure`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cranfield.judged import Floats
 from cranfield.measures.definition import EVERYWHERE, SHARED, Better, Definition, Traits
 from cranfield.measures.registry import Measure
 from cranfield.notation import parse
-from cranfield.online.sessions.session_logs import Session
+from cranfield.online.sessions.session_logs import UserSession
 from cranfield.registry import Parameter, Registry, described, is_number
 
 SESSION_MEASURES: Registry[Definition] = Registry(
@@ -106,11 +106,11 @@ def parse_session_measure(text: str | Measure) -> Measure:
     return measure(**dict(parse(text.strip()).given)) if "(" in text else measure
 
 
-def score_session(measure: Measure, session: Session) -> float:
+def score_session(measure: Measure, session: UserSession) -> float:
     """The value of a measure; NaN where the log does not tell.
 
     >>> q1, q2 = (3.0, 0.0, 2.0), (0.0, 3.0, 1.0)
-    >>> session = Session("s", "a", None, (("a", "b", "c"), ("d", "e", "f")), (q1, q2), (3, 3, 2, 1), 2, 0, (), None)
+    >>> session = UserSession("s", "", None, (("a", "b", "c"), ("d", "e", "f")), (q1, q2), (3, 3, 2, 1), 2, 0, (), None)
     >>> [round(score_session(parse_session_measure(name), session), 6) for name in ("sDCG_Jarvelin", "sDCG_jig")]
     [6.682479, 5.031607]
     """
@@ -121,7 +121,7 @@ def score_session(measure: Measure, session: Session) -> float:
 # -- what pages gain --
 
 
-def _gains(session: Session, repeats: str) -> list[list[float]]:
+def _gains(session: UserSession, repeats: str) -> list[list[float]]:
     """Gains of the pages; with "once", nothing for a document that was shown before."""
     seen: set[str] = set()
     pages = []
@@ -149,7 +149,7 @@ def _kanoulas(rank: int, page: int, b: float, bq: float) -> float:
 Discount = Callable[[int, int, float, float], float]
 
 
-def _weights(session: Session, discount: Discount, b: float, bq: float) -> list[list[float]]:
+def _weights(session: UserSession, discount: Discount, b: float, bq: float) -> list[list[float]]:
     return [
         [discount(rank, page, b, bq) for rank in range(1, len(gains) + 1)]
         for page, gains in enumerate(session.gains, start=1)
@@ -169,14 +169,14 @@ def _exponential(gain: float) -> float:
 
 
 def _sdcg(
-    session: Session, discount: Discount, b: float, bq: float, repeats: str, worth: Callable[[float], float]
+    session: UserSession, discount: Discount, b: float, bq: float, repeats: str, worth: Callable[[float], float]
 ) -> float:
     pages = [[worth(gain) for gain in page] for page in _gains(session, repeats)]
     return _discounted(pages, _weights(session, discount, b, bq))
 
 
 def _normalised(
-    value: float, session: Session, weights: list[list[float]], worth: Callable[[float], float], ideal: str
+    value: float, session: UserSession, weights: list[list[float]], worth: Callable[[float], float], ideal: str
 ) -> float:
     """A value over the most that the judged documents could give on the pages of the session; 0 where that is 0."""
     slots = [weight for page in weights for weight in page]
@@ -191,7 +191,7 @@ def _plain(gain: float) -> float:
 
 
 @session_measure()
-def sDCG_Jarvelin(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "again") -> float:
+def sDCG_Jarvelin(session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "again") -> float:
     """Session DCG as Järvelin and others defined it in 2008: ranks below b are not discounted.
 
     A document that is shown again gains again.
@@ -204,7 +204,7 @@ def sDCG_Jarvelin(session: Session, *, b: float = 2, bq: float = 4, repeats: str
 
 
 @session_measure()
-def sDCG_jig(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "again") -> float:
+def sDCG_jig(session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "again") -> float:
     """Session DCG as the jig of TREC's Dynamic Domain track has it: ranks are discounted from the second on.
 
     Formula: Σ_q 1 / (1 + log_bq q) Σ_r g_qr / (1 + log_b r)
@@ -214,7 +214,7 @@ def sDCG_jig(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "a
 
 
 @session_measure()
-def sDCG_Kanoulas(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "once") -> float:
+def sDCG_Kanoulas(session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "once") -> float:
     """Session DCG as the TREC Session track took it over: gains are 2^grade - 1, and a document gains once.
 
     Formula: Σ_q 1 / log_bq(q + bq - 1) Σ_r (2^g_qr - 1) / log_b(r + b - 1)
@@ -225,7 +225,7 @@ def sDCG_Kanoulas(session: Session, *, b: float = 2, bq: float = 4, repeats: str
 
 @session_measure()
 def nsDCG_Jarvelin(
-    session: Session, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best"
+    session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best"
 ) -> float:
     """sDCG_Jarvelin over the most that the judged documents could give on the pages of the session.
 
@@ -239,7 +239,9 @@ def nsDCG_Jarvelin(
 
 
 @session_measure()
-def nsDCG_jig(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best") -> float:
+def nsDCG_jig(
+    session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best"
+) -> float:
     """sDCG_jig over the most that the judged documents could give on the pages of the session.
 
     It is at most 1 with repeats='once' and ideal='best'. Without a relevant document it is 0.
@@ -253,7 +255,7 @@ def nsDCG_jig(session: Session, *, b: float = 2, bq: float = 4, repeats: str = "
 
 @session_measure()
 def nsDCG_Kanoulas(
-    session: Session, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best"
+    session: UserSession, *, b: float = 2, bq: float = 4, repeats: str = "once", ideal: str = "best"
 ) -> float:
     """sDCG_Kanoulas over the most that the judged documents could give on the pages of the session.
 
@@ -267,7 +269,9 @@ def nsDCG_Kanoulas(
 
 
 @session_measure(Traits(needs="sessions"))
-def sRBP(session: Session, *, p: float = 0.8, balance: float = 0.8, rel: float = 1, repeats: str = "again") -> float:
+def sRBP(
+    session: UserSession, *, p: float = 0.8, balance: float = 0.8, rel: float = 1, repeats: str = "again"
+) -> float:
     """Session rank-biased precision: users go on to the next document, to the next query, or end the session.
 
     With balance=1 it is RBP of the first page; all weights together are 1.
@@ -287,7 +291,7 @@ def sRBP(session: Session, *, p: float = 0.8, balance: float = 0.8, rel: float =
 
 
 @session_measure()
-def GainRead(session: Session) -> float:
+def GainRead(session: UserSession) -> float:
     """The grades of the documents that the user clicked, each document once.
 
     Formula: Σ g over documents read
@@ -299,7 +303,7 @@ def GainRead(session: Session) -> float:
 
 
 @session_measure(better="neither")
-def Queries(session: Session) -> float:
+def Queries(session: UserSession) -> float:
     """How many queries the user wrote: a further page of the same query is none.
 
     Formula: number of pages whose query is another than that of the page before
@@ -308,7 +312,7 @@ def Queries(session: Session) -> float:
 
 
 @session_measure(better="neither")
-def Pages(session: Session) -> float:
+def Pages(session: UserSession) -> float:
     """How many result pages the user saw.
 
     Formula: number of pages
@@ -317,7 +321,7 @@ def Pages(session: Session) -> float:
 
 
 @session_measure(better="neither")
-def Clicks(session: Session) -> float:
+def Clicks(session: UserSession) -> float:
     """How many clicks the user made, again on the same document included.
 
     Formula: number of clicks
@@ -326,7 +330,7 @@ def Clicks(session: Session) -> float:
 
 
 @session_measure(better="neither")
-def DocumentsRead(session: Session) -> float:
+def DocumentsRead(session: UserSession) -> float:
     """How many documents the user clicked.
 
     Formula: number of different documents clicked
@@ -335,7 +339,7 @@ def DocumentsRead(session: Session) -> float:
 
 
 @session_measure(better="neither")
-def Seconds(session: Session) -> float:
+def Seconds(session: UserSession) -> float:
     """How long the session took, from its first page to the last thing known to have happened in it.
 
     Without times on all its pages it is not known.

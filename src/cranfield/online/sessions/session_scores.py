@@ -120,9 +120,9 @@ def compare_sessions(results: Results, question: Question | None = None) -> Comp
     Where systems served the same sessions they are compared session by session; where each has sessions (or users) of
     its own, by Welch's t test unless another is named. Some shared and some not is an error.
 
-    >>> from cranfield.online.sessions.session_logs import Session, Sessions
+    >>> from cranfield.online.sessions.session_logs import UserSession, Sessions
     >>> def session(system, number, gain):
-    ...     return Session(f"s{number}", system, None, (("d",),), ((gain,),), (1.0,), 1, 0, (), None)
+    ...     return UserSession(f"s{number}", system, None, (("d",),), ((gain,),), (1.0,), 1, 0, (), None)
     >>> log = Sessions(tuple(session(s, n, float(n % 3 if s == "a" else 0)) for s in "ab" for n in range(9)), "log")
     >>> comparison = compare_sessions(score_sessions(log, "sDCG_jig"))
     >>> next(comparison.rows()).difference
