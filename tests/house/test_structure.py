@@ -44,6 +44,7 @@ LAYERS = (
     ("explanation",),
     ("plot",),
     ("report",),
+    ("online",),
     ("demo",),
     ("trec_eval",),
     ("web",),
