@@ -39,7 +39,6 @@ LAYERS = (
     ("quotation",),
     ("judging",),
     ("probing",),
-    ("online",),
     ("comparison",),
     ("explanation",),
     ("plot",),
