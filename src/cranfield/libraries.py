@@ -11,6 +11,7 @@ from cranfield.errors import LibraryError
 EXTRAS = {
     "Stemmer": "search",
     "bm25s": "search",
+    "duckdb": "online",
     "fastapi": "web",
     "psycopg": "postgres",
     "pyarrow": "frames",

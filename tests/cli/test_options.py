@@ -106,6 +106,9 @@ PROBE = f"probe {ENGINE} --topics pond-topics.tsv --rate 5000 --warm-up 0 --repe
 FOUND = PROBE.replace("/pond ", "/find?q={query} --engine json ")
 GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
+ONLINE = "online check impressions.jsonl events.jsonl assignments.csv"
+CLICKS = "online clicks clicks.jsonl --resamples 0"
+SESSIONS = "online sessions users.qrels sessions.jsonl"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 
 JUDGE = "judge pond.pool --events out/log"
@@ -327,7 +330,73 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "gate qrels.txt b.run c.run -m Novelty", "--known known.txt"),
         Entry("--lengths", "gate qrels.txt b.run c.run -m TBG", "--lengths lengths.txt"),
     ],
+    "online clicks": [
+        Entry("--model", CLICKS, "--model PBM", expected="position-based model"),
+        Entry("--model", "online clicks", "--model list", expected="Known as|dynamic Bayesian network"),
+        Entry("--output", CLICKS, "-o out/c.qrels"),
+        Entry("--details", CLICKS, "--details out/c.csv", "--details out/c.tsv", expected="query,document"),
+        Entry("--grades", f"{CLICKS} -o out/c.qrels", "--grades 0.1,0.3"),
+        Entry("--topics", f"{CLICKS} -o out/c.qrels", "--topics users.tsv", expected="c301 0 "),
+        Entry("--least-examined", f"{CLICKS} -o out/c.qrels", "--least-examined 9", expected="left unjudged"),
+        Entry("--prior", CLICKS, "--prior 0,5", expected="0 times yes and 5 times no"),
+        Entry("--held-out", CLICKS, "--held-out 0.5", expected="120 pages of users held out"),
+        Entry("--resamples", f"{CLICKS} --model PBM", "--resamples 5"),
+        Entry("--run", CLICKS, "--run users.run --draws 5", expected="nDCG@10 under what clicks say"),
+        Entry("--measure", f"{CLICKS} --run users.run --draws 5", "-m AP", expected="AP under what clicks say"),
+        Entry("--measure", CLICKS, "-m AP", expected="is for runs", exit=2),
+        Entry("--draws", f"{CLICKS} --run users.run", "--draws 5", "--draws 6", expected="5 draws"),
+        Entry("--seed", CLICKS, "--seed 3"),
+        Entry("--output-format", CLICKS, "-f csv", expected="rank,pages"),
+    ],
+    "online sessions": [
+        Entry("--measure", SESSIONS, "-m sDCG_jig", expected="sDCG_jig"),
+        Entry("--measure", "online sessions", "-m list", expected="Session rank-biased precision"),
+        Entry("--by", SESSIONS, "--by session", expected="Means over sessions"),
+        Entry("--baseline", SESSIONS, "--baseline dense", "--baseline bm25"),
+        Entry("--test", SESSIONS, "--test mann-whitney", expected="mann-whitney"),
+        Entry("--correction", SESSIONS, "--correction none"),
+        Entry("--alpha", SESSIONS, "--alpha 0.5", expected="below 0.5"),
+        Entry("--curve", SESSIONS, "--curve seconds", expected="Gain over seconds"),
+        Entry("--output-format", SESSIONS, "-f csv", expected="system,user,measure,score"),
+    ],
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
+    "online check": [
+        Entry("--trial", ONLINE, "--trial experiment.toml", expected="digest"),
+        Entry(
+            "--expect-digest", f"{ONLINE} --trial experiment.toml", "--expect-digest abc", expected="not abc", exit=2
+        ),
+        Entry("--output-format", ONLINE, "-f csv", "-f tsv"),
+    ],
+    "online import": [
+        Entry("--to", "online import yandex yandex.tsv -o out", "--to jsonl", expected="^out/events.jsonl: 2 rows"),
+        Entry("--output", "online import yandex yandex.tsv", "-o out/a", "-o out/b", expected="^out/a/"),
+    ],
+    "online audit": [
+        Entry("--length", "online audit team-draft --overlapping 0", "--length 2", "--length 3"),
+        Entry("--overlapping", "online audit balanced --length 3", "--overlapping 1"),
+        Entry("--seed", "online audit own_chance:Drawn --length 2 --overlapping 0", "--seed 1"),
+        Entry("--output-format", "online audit balanced --length 2", "-f csv", "-f tsv"),
+    ],
+    "online interleave": [
+        Entry("--method", "online interleave a.run b.run", "--method pairwise", expected='"teams": \\[\\]'),
+        Entry("--rankings", "online interleave", "--rankings asked.jsonl", "--rankings asked-b.jsonl"),
+        Entry("--users", "online interleave a.run b.run", "--users users.txt", expected='"user_id": "ann"'),
+        Entry("--length", "online interleave a.run b.run", "--length 2"),
+        Entry("--names", "online interleave a.run b.run", "--names old,new", expected='"old", "new"'),
+        Entry("--seed", "online interleave a.run b.run", "--seed 1"),
+        Entry("--output", "online interleave a.run b.run", "-o out/shown.jsonl", expected="lists written to out/"),
+        Entry("--threads", "online interleave a.run b.run", "--threads 1", "--threads 2", same=True),
+        *wrong_format("online interleave a.run b.run"),
+        columns("online interleave a.run b.run"),
+    ],
+    "online preferences": [
+        Entry("--action", "online preferences shown.jsonl clicked.jsonl", "--action buy", expected="no event", exit=3),
+        Entry("--method", "online preferences shown.jsonl clicked.jsonl", "--method balanced", expected="made", exit=3),
+        Entry("--alpha", "online preferences shown.jsonl clicked.jsonl", "--alpha 0.1", expected="90%"),
+        Entry("--resamples", "online preferences shown.jsonl clicked.jsonl", "--resamples 100"),
+        Entry("--seed", "online preferences shown.jsonl clicked.jsonl", "--seed 1"),
+        Entry("--output-format", "online preferences shown.jsonl clicked.jsonl", "-f csv", "-f tsv"),
+    ],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
         labels("plan qrels.txt a.run b.run"),
@@ -853,6 +922,24 @@ gate qrels.txt a.run b.run --config gate.toml --alpha 0.1
 gate qrels.txt a.run b.run --config collections.toml
 measures nope
 plan
+online audit nope
+online audit own_chance:Nothing
+online audit missing:Thing
+online audit 'optimised(credit=best)'
+online audit team-draft --length 9
+online interleave a.run
+online interleave
+online interleave a.run b.run --rankings asked.jsonl
+online interleave --rankings asked.jsonl --users users.txt
+online interleave a.run b.run --names one
+online interleave a.run b.run --names one,one
+online interleave a.run b.run --method nope
+online interleave a.run b.run --users missing.txt
+online interleave --rankings clicked.jsonl
+online interleave --rankings asked-twice.jsonl
+online preferences shown.jsonl missing.jsonl
+online preferences clicked.jsonl clicked.jsonl
+online preferences shown.jsonl a.run
 plan --difference 0.1
 plan --effect 0.3 --power 2
 plan --effect 0.3 --alpha 0
@@ -994,6 +1081,14 @@ search pond.toml --parameters no.toml
 search pond.toml --grid k1=1,2 --save-best - -o -
 search pond.toml --grid k1=1,2 --save-best out/best.toml --header
 split qrels.txt --folds 50
+online check missing
+online check impressions.jsonl
+online check impressions.jsonl events.jsonl qrels.txt
+online check impressions.jsonl events.jsonl --expect-digest abc
+online check impressions.jsonl events.jsonl --trial missing.toml
+online import ubi missing.jsonl -o out
+online import ubis yandex.tsv -o out
+online import yandex qrels.txt -o out/x
 study
 study help
 study plan --systems A --participants 2
@@ -1001,6 +1096,26 @@ study plan --systems A,,B --participants 2
 study plan --systems A,B,C,D,E,F --participants 6 --design graeco-latin
 study plan --systems A,B --participants 2 --topics missing.tsv
 study plan --systems A,B --participants 2 --topics-each 2
+online clicks
+online clicks missing.jsonl
+online clicks qrels.txt
+online clicks clicks.jsonl --model nope
+online clicks clicks.jsonl --model DBN(gamma=3)
+online clicks clicks.jsonl --grades 0.5,0.2
+online clicks clicks.jsonl --grades many
+online clicks clicks.jsonl --prior 1
+online clicks clicks.jsonl --prior -1,1
+online clicks clicks.jsonl --resamples 1
+online clicks clicks.jsonl --topics topics.tsv
+online clicks clicks.jsonl --draws 5
+online clicks clicks.jsonl -o - --details -
+online sessions
+online sessions users.qrels
+online sessions users.qrels clicks.jsonl -m nope
+online sessions qrels.txt sessions.jsonl
+online sessions users.qrels sessions.jsonl -m sRBP(p=1)
+online sessions users.qrels sessions.jsonl --baseline nope
+online sessions users.qrels sessions.jsonl --test t
 study plan --systems A,B --participants 2 --sd 0
 study score study.csv
 study score study.csv --scale sus
@@ -1052,6 +1167,19 @@ try a,b 1,2 --correlation
 """
 
 
+OWN_CHANCE = """
+from cranfield.online.interleaving.drafts import TeamDraft
+
+class Drawn(TeamDraft):
+    count = 0
+    def interleave(self, rankings, length, draw):
+        Drawn.count += 1
+        return super().interleave(rankings, length, lambda weights: (draw(weights) + Drawn.count) % len(weights))
+
+Nothing = 3
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_collection(tmp_path_factory.mktemp("options"))
@@ -1066,6 +1194,15 @@ def small_collection(home: Path) -> Path:
 
     def write(name: str, lines: list[str]) -> None:
         (home / name).write_text("\n".join(lines) + "\n")
+
+    for name in ("shown.jsonl", "clicked.jsonl"):
+        shutil.copy(EXAMPLES / name, home / name)
+    asked = '{"query_id": "q", "user_id": "u", "rankings": [["a", "b"], ["b", "c"]]}'
+    write("asked.jsonl", [asked])
+    write("asked-b.jsonl", [asked.replace('"a"', '"x"')])
+    write("asked-twice.jsonl", [asked.replace('"a"', '"b"')])
+    write("users.txt", ["ann", "bob"])
+    write("own_chance.py", OWN_CHANCE.strip().split("\n"))
 
     def rows(grades: dict[str, dict[str, Any]], middle: str = "0") -> list[str]:
         return [f"{topic} {middle} {d} {grade}" for topic, given in grades.items() for d, grade in given.items()]
@@ -1144,6 +1281,18 @@ def small_collection(home: Path) -> Path:
         write(f"named-{name}.run.csv", ["topic,mydoc,score", *(f"{f[0]},{f[2]},{f[4]}" for f in fields)])
     for path in EXAMPLES.glob("pond*"):
         shutil.copy(path, home)
+    for name in ("impressions.jsonl", "events.jsonl", "assignments.csv", "experiment.toml", "yandex.tsv"):
+        shutil.copy(EXAMPLES / name, home)
+    experiment = (home / "experiment.toml").read_text()
+    write("experiment.toml", [experiment.replace('covariates = ["ctr"]', "")])
+    for name, other in (
+        ("clicks.jsonl",) * 2,
+        ("sessions.jsonl",) * 2,
+        ("qrels.txt", "users.qrels"),
+        ("bm25.run", "users.run"),
+    ):
+        shutil.copy(EXAMPLES / name, home / other)
+    write("users.tsv", ["c301\t1", "c302\t2"])
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])

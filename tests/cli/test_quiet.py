@@ -39,7 +39,17 @@ SAYS: dict[str, str] = {
     "study score": "study.csv --scale sus",
     "try": "101 110/1",
 }
-SILENT = {"check", "demo", "describe", "measures", "plot", "trec_eval"}
+SILENT = {
+    "online audit",
+    "online interleave",
+    "online preferences",
+    "check",
+    "demo",
+    "describe",
+    "measures",
+    "plot",
+    "trec_eval",
+}
 
 
 @pytest.fixture(scope="module")

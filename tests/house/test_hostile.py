@@ -81,6 +81,7 @@ class Files(NamedTuple):
     costs: Path
     slices: Path
     study: Path
+    pages: Path  # a log of result pages
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         csv.writer(file).writerows(
             [["participant", "system", "topic", "satisfaction", "<b>mood"], *([*row, ESCAPE] for row in asked)]
         )
-    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices, study)
+    pages = folder / "pages.jsonl"
+    shown = [
+        {
+            "query_text": t,
+            "topic": t,
+            "docs": list(DOCUMENTS),
+            "clicks": [DOCUMENTS[n % len(DOCUMENTS)], "not \x1b shown"],
+        }
+        | {"user_id": f"{TOPICS[0]}{n}", "session_id": f"{t}{n}", "variant": visible(RUNS[n % 2])}
+        for n in range(4)
+        for t in TOPICS
+    ]
+    pages.write_text("".join(f"{json.dumps(line)}\n" for line in shown))
+    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices, study, pages)
 
 
 def ways(command: str, files: Files) -> list[list[str | Path]]:
@@ -152,6 +166,11 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "fuse": [[a, b, "-o", "-"], [a, b, "--train", qrels, "--method", "weighted-sum", "-o", out / "f.run"]],
         "gate": [[qrels, a, b, "-m", "AP", "--topic", TOPICS[5]]],
         "measures": [["AP"]],
+        "online audit": [["team-draft", "--length", "2"]],
+        "online interleave": [[a, b, "--names", f"{RUNS[0]},{RUNS[1]}"]],
+        "online preferences": [hostile_log(out)],
+        "online clicks": [[files.pages, "--run", a, "--run", b, "--resamples", "0", "--draws", "3"]],
+        "online sessions": [[qrels, files.pages, "--curve", "pages"], [qrels, files.pages, "--by", "session"]],
         "plan": [[qrels, a, b, c, "-m", "AP"]],
         "plot": [["list"]],  # pictures have tests of their own
         "pool": [
@@ -178,6 +197,21 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "try": [[*(f"{name}=101;01" for name in RUNS), "-m", "AP"]],
     }
     return every[command]
+
+
+def hostile_log(out: Path) -> list[str | Path]:
+    """Impressions and clicks whose rankers, users and documents are called as nothing should be."""
+    shown, clicks = out / "shown.jsonl", out / "clicked.jsonl"
+    policy = {"method": "team-draft", "rankers": list(RUNS[:2])}
+    rows = [
+        {"query_id": f"{topic}{i}", "user_id": TOPICS[i], "docs": DOCUMENTS[:2], "teams": [0, 1], "policy": policy}
+        for i, topic in enumerate(TOPICS[:5])
+    ]
+    events = [{"query_id": row["query_id"], "action": "click", "doc_id": DOCUMENTS[0]} for row in rows]
+    for path, table in ((shown, rows), (clicks, events)):
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in table))
+    return [shown, clicks]
 
 
 def forms_of(command: str) -> list[str]:

@@ -57,6 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "plan.csv").write_text("run,depth\nbm25,5\ndense,5\n")
     (tmp_path / "groups.csv").write_text("run,group\nbm25,x\ndense,y\n")
     (tmp_path / "topics.list").write_text("1\n2\n3\n")
+    (tmp_path / "asked.jsonl").write_text('{"query_id": "q", "rankings": [["a", "b"], ["b"]]}\n')
     (tmp_path / "stop.txt").write_text("the\n")
     (tmp_path / "headers").write_text("X-Key: open\n")
     (tmp_path / "body.json").write_text('{"query": {"multi_match": {"query": {query}}}, "size": {depth}}')
@@ -86,6 +87,14 @@ LINES: dict[str, list[str]] = {
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "judge": ["pond.pool --release --events pond-ann.events --events pond-bob.events"],
     "measures": [""],
+    "online audit": ["team-draft --length 2"],
+    "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
+    "online preferences": ["shown.jsonl clicked.jsonl"],
+    "online clicks": [
+        "clicks.jsonl --resamples 0 --run bm25.run",
+        "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
+    ],
+    "online sessions": ["qrels.txt sessions.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [

@@ -43,6 +43,7 @@ LAYERS = (
     ("explanation",),
     ("plot",),
     ("report",),
+    ("online",),
     ("demo",),
     ("trec_eval",),
     ("web",),

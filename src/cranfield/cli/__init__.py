@@ -67,6 +67,15 @@ TASKS = {
         "fuse": "Fuse several runs into one.",
         "convert": "Write runs, judgements or texts in another format.",
     },
+    "Watch users": {
+        "online check": "Report everything odd about a log of searches.",
+        "online import": "Make a log of others one that can be analysed.",
+        "online interleave": "Make one list of several rankings, for each query and user.",
+        "online preferences": "Tell whose documents users prefer on interleaved lists.",
+        "online audit": "Prove a method of interleaving fair, or show where it is not.",
+        "online clicks": "Make judgements of what users click.",
+        "online sessions": "Score whole sessions, and tell what they cost users.",
+    },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",
         "study score": "Score questionnaires such as SUS and NASA-TLX.",

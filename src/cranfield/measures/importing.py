@@ -31,16 +31,26 @@ def _imported(part: str) -> str:
     if named is None:
         return part
     module, path = named
-    target: object = _module(module)
-    for name in path.split("."):
-        if not hasattr(target, name):
-            raise UsageError(f"'{shorten(part)}': {module} has no {path}")
-        target = getattr(target, name)
+    target = named_object(part, module, path)
     if not isinstance(target, Measure):
         raise UsageError(
             f"'{shorten(part)}': {module}:{path} is not a measure: a function becomes one by @cranfield.measure()"
         )
     return f"{target}{part.strip().removeprefix(f'{module}:{path}')}"
+
+
+def named_object(text: str, module: str, path: str) -> object:
+    """What a module has under a name; the module is imported for it. `text` is what was typed, for errors.
+
+    >>> named_object("math:pi", "math", "pi")
+    3.141592653589793
+    """
+    target: object = _module(module)
+    for name in path.split("."):
+        if not hasattr(target, name):
+            raise UsageError(f"'{shorten(text)}': {module} has no {path}")
+        target = getattr(target, name)
+    return target
 
 
 def _module(name: str) -> ModuleType:

@@ -16,7 +16,7 @@ DIGITS = 10  # scores that agree in so many are the same: what they differ by is
 _BLOCK = 1 << 20  # differences held at a time
 
 
-class Moments(NamedTuple):
+class PairedMoments(NamedTuple):
     """Mean and variance (over n - 1) of each pair's differences; both are exactly 0 where only rounding differs."""
 
     mean: Floats
@@ -30,7 +30,8 @@ class Moments(NamedTuple):
     def over(self, spread: Floats) -> Floats:
         """The mean in units of a spread: 0 for systems that do not differ, infinite for a constant difference.
 
-        >>> Moments(np.array([0.0, 0.1, 0.3]), np.array([0.0, 0.0, 0.01])).over(np.array([0.0, 0.0, 0.1])).round(3)
+        >>> summary = PairedMoments(np.array([0.0, 0.1, 0.3]), np.array([0.0, 0.0, 0.01]))
+        >>> summary.over(np.array([0.0, 0.0, 0.1])).round(3)
         array([ 0., inf,  3.])
         """
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +46,7 @@ class WinTieLoss(NamedTuple):
     losses: Integers
 
 
-def moments(scores: Floats, pairs: Integers) -> Moments:
+def moments(scores: Floats, pairs: Integers) -> PairedMoments:
     """Mean and variance of the differences of each pair.
 
     >>> mean, variance = moments(np.array([[0.5, 0.7, 0.9], [0.4, 0.5, 0.6]]), np.array([[0, 1]]))
@@ -64,7 +65,7 @@ def moments(scores: Floats, pairs: Integers) -> Moments:
         variance[block] = difference.var(axis=1, ddof=1)
     rounding = np.abs(scores).max(axis=1)[pairs].max(axis=1) * 10.0**-DIGITS
     variance = np.where(np.sqrt(variance) <= rounding, 0.0, variance)
-    return Moments(np.where((variance == 0) & (np.abs(mean) <= rounding), 0.0, mean), variance)
+    return PairedMoments(np.where((variance == 0) & (np.abs(mean) <= rounding), 0.0, mean), variance)
 
 
 def whole_differences(scores: Floats, pairs: Integers) -> tuple[Floats, Floats]:
@@ -130,7 +131,7 @@ def check_complete(scores: Floats) -> None:
 
 
 def _by_covariance(scores: Floats, pairs: Integers) -> tuple[Floats, Floats, Booleans]:
-    """Moments of all pairs from one matrix product, and which pairs are too alike for it to be exact.
+    """PairedMoments of all pairs from one matrix product, and which pairs are too alike for it to be exact.
 
     var(x - y) = var x + var y - 2 cov(x, y) loses as many digits as it is smaller than var x + var y.
     """

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.statistics.differences import Moments, moments, win_tie_loss
+from cranfield.statistics.differences import PairedMoments, moments, win_tie_loss
 from cranfield.statistics.power import detectable_shift
 from cranfield.statistics.significance import Floats, Integers, Outcome, Sampling, differences
 
@@ -199,7 +199,7 @@ def bootstrap_interval(
     return low, high
 
 
-def _standard_error(summary: Moments, scores: Floats) -> Floats:
+def _standard_error(summary: PairedMoments, scores: Floats) -> Floats:
     return np.asarray(np.sqrt(summary.variance / scores.shape[1]))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from cranfield import _core
 from cranfield.errors import UsageError
 from cranfield.statistics.differences import (
-    Moments,
+    PairedMoments,
     check_complete,
     in_blocks,
     moments,
@@ -66,10 +66,10 @@ def t(scores: Floats, pairs: Integers, sampling: Sampling) -> Outcome:
     return Outcome(statistic, p, np.zeros(len(pairs)), _constant_note(summary))
 
 
-def t_statistic(summary: Moments, topics: int) -> Floats:
+def t_statistic(summary: PairedMoments, topics: int) -> Floats:
     """The mean difference in standard errors.
 
-    >>> t_statistic(Moments(np.array([0.2]), np.array([0.02])), 5).round(4)
+    >>> t_statistic(PairedMoments(np.array([0.2]), np.array([0.02])), 5).round(4)
     array([3.1623])
     """
     return summary.over(np.sqrt(summary.variance / topics))
@@ -306,7 +306,7 @@ def draws(sampling: Sampling, topics: int) -> Iterator[Floats]:
         yield np.bincount(drawn.ravel(), minlength=rows * topics).reshape(rows, topics).astype(np.float64)
 
 
-def _constant_note(summary: Moments) -> tuple[str, ...]:
+def _constant_note(summary: PairedMoments) -> tuple[str, ...]:
     constant = int(summary.constant.sum())
     if not constant:
         return ()
