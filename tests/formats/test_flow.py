@@ -1,5 +1,5 @@
-"""Compressed runs that are judged while they are unpacked, and texts in which topics stand scattered: whatever way a run
-is read, its numbers and its errors are those of the plain, grouped text."""
+"""Compressed runs that are judged while they are unpacked, and texts in which topics stand scattered: whatever way a
+run is read, its numbers and its errors are those of the plain, grouped text."""
 
 from __future__ import annotations
 
@@ -118,9 +118,7 @@ SCATTERED = {
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("how", SCATTERED)
-def test_scattered_topics_score_as_those_that_stand_together(
-    how: str, packed: bool, qrels: str, tmp_path: Path
-) -> None:
+def test_scattered_topics_score_as_those_together(how: str, packed: bool, qrels: str, tmp_path: Path) -> None:
     lines = SCATTERED[how](LINES)
     together = sorted(lines, key=lambda line: int(line.split()[0][1:]))  # stable: ties stand as in the scattered file
     (tmp_path / "together.run").write_text("".join(together))

@@ -113,8 +113,8 @@ class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
     Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. `flow`
-    judges a run while it is unpacked, or gives nothing where it must be read whole. One of `runs_only` may be named where the judgements beside the runs are in another, one of `judgements_only` where the
-    runs are.
+    judges a run while it is unpacked, or gives nothing where it must be read whole. One of `runs_only` may be named
+    where the judgements beside the runs are in another, one of `judgements_only` where the runs are.
     """
 
     suffixes: tuple[str, ...] = ()

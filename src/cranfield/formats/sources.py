@@ -54,6 +54,16 @@ class Hash(Protocol):
     def hexdigest(self) -> str: ...
 
 
+class _ZlibDecoder(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+    def decompress(self, data: bytes | memoryview, max_length: int = 0, /) -> bytes: ...
+
+
 class _Gzip:
     """zlib's decompressor with the manners of the others: what it has not got to yet, it keeps.
 
@@ -61,7 +71,7 @@ class _Gzip:
     """
 
     def __init__(self) -> None:
-        self._decoder = _zlib().decompressobj(wbits=31)
+        self._decoder: _ZlibDecoder = _zlib().decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
@@ -80,12 +90,12 @@ class _Gzip:
 
 
 def _zlib() -> ModuleType:
+    from importlib import import_module
+
     try:
-        from isal import isal_zlib as zlib
+        return import_module("isal.isal_zlib")
     except ImportError:
-        import zlib
-    module: ModuleType = zlib
-    return module
+        return import_module("zlib")
 
 
 def _bzip2() -> Decoder:
