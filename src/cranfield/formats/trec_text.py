@@ -70,8 +70,8 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
 
 
 def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
-    """The same of a text that is judged while it is unpacked; nothing where only the whole text will do, since there is a
-    fault in it or a topic stands in several places."""
+    """The same of a text that is judged while it is unpacked; nothing where only the whole text will do: there
+    is a fault in it, or a topic stands in several places."""
     judging = request.judging
     assert judging is not None
     stream = TextStream(layout, judging.qrels, judging.ties == "file", request.threads)
