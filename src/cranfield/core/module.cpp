@@ -424,6 +424,7 @@ NB_MODULE(_core, m) {
             TextLayout wanted = layout;
             wanted.labels = std::move(labels);
             wanted.copy_ids = judgements == nullptr;  // what is judged at once may stay in the mapped file meanwhile
+            wanted.mapped = nb::isinstance(source, nb::module_::import_("mmap").attr("mmap"));
             wanted.judging = {std::move(judgements), ties_in_input_order};
             TextTable read;
             {
@@ -435,6 +436,34 @@ NB_MODULE(_core, m) {
         },
         "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a,
         "labels"_a = std::unordered_map<std::string, double>());
+
+    nb::class_<TextStream>(m, "TextStream")
+        .def(
+            "__init__",
+            [](TextStream* stream, const TextLayout& layout, std::shared_ptr<const Table> judgements,
+               bool ties_in_input_order, unsigned threads) {
+                TextLayout wanted = layout;
+                wanted.judging = {std::move(judgements), ties_in_input_order};
+                new (stream) TextStream(std::move(wanted), threads);
+            },
+            "layout"_a, "judgements"_a, "ties_in_input_order"_a, "threads"_a)
+        .def(
+            "feed",
+            [](TextStream& stream, nb::object piece) {
+                const Buffer buffer(piece);
+                nb::gil_scoped_release release;
+                return stream.feed(buffer.bytes());
+            },
+            "piece"_a)
+        .def("finish", [](TextStream& stream) -> nb::object {
+            std::optional<TextTable> read;
+            {
+                nb::gil_scoped_release release;
+                read = stream.finish();
+            }
+            if (!read) return nb::none();
+            return nb::make_tuple(std::move(read->table), read->facts.comments, to_str(read->facts.tag), read->facts.several_tags);
+        });
 
     m.def(
         "read_dict",

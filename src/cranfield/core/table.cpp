@@ -173,15 +173,48 @@ bool all_digits(Bytes id) { return std::all_of(id.begin(), id.end(), is_digit); 
 
 }  // namespace
 
-void Block::open(Bytes topic) {
+std::uint32_t Block::number_of(Bytes topic) {
     auto found = topic_numbers_.find(topic);
     if (found == topic_numbers_.end()) {
         topics_.push_back(arena.keep(topic));
         found = topic_numbers_.emplace(topics_.back(), static_cast<std::uint32_t>(topics_.size() - 1)).first;
     }
+    return found->second;
+}
+
+void Block::open(Bytes topic) {
+    const std::uint32_t number = number_of(topic);
     segments_.emplace_back();
-    segments_.back().topic = found->second;
+    segments_.back().topic = number;
     segments_.back().begin = rows_.size();
+}
+
+void Block::resume(Bytes topic) {
+    resumed_ = number_of(topic);
+    if (resumed_ == segments_.size()) {  // one segment a topic
+        segments_.emplace_back();
+        segments_.back().topic = resumed_;
+    }
+}
+
+void Block::gather(Scratch& scratch) {
+    std::vector<std::size_t> next(segments_.size());
+    std::size_t begin = 0;
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+        segments_[s].begin = next[s] = begin;
+        begin += segments_[s].count;
+    }
+    std::vector<Row> rows(rows_.size());
+    std::vector<std::int32_t> ranks(ranks_.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::size_t place = next[row_topics_[i]]++;
+        rows[place] = rows_[i];
+        if (!ranks.empty()) ranks[place] = ranks_[i];
+    }
+    rows_ = std::move(rows);
+    ranks_ = std::move(ranks);
+    std::vector<std::uint32_t>().swap(row_topics_);
+    for (std::size_t s = 0; s < segments_.size(); ++s) finish(s, scratch);
 }
 
 void Block::finish(std::size_t index, Scratch& scratch) {
@@ -286,6 +319,33 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
         std::vector<Segment>().swap(block.segments_);
         block.topic_numbers_.clear();
     }
+    complete();
+}
+
+void Table::add_judged(const Table& part, const Judging& how, unsigned threads) {
+    const Joined joined = join(part, *how.judgements, how.ties_in_input_order, threads);
+    judged_.push_back(std::make_unique<Hits>(joined.hits));
+    for (const Topic& from : part.topics()) {
+        Topic topic;
+        topic.id = names_.keep(from.id);
+        topic.count = from.count;
+        topic.facts.tied = from.facts.tied;
+        topic.facts.rank_disagrees = from.facts.rank_disagrees;
+        topic.facts.collapsed = from.facts.collapsed;
+        topic.facts.repeated = from.facts.repeated;
+        topic.hits = judged_.back().get();
+        if (const Topic* const judged = how.judgements->find(from.id)) {
+            const auto number = static_cast<std::size_t>(judged - how.judgements->topics().data());
+            topic.first_hit = static_cast<std::size_t>(joined.offsets[number]);
+            topic.end_hit = static_cast<std::size_t>(joined.offsets[number + 1]);
+        }
+        topics_.push_back(std::move(topic));
+    }
+    judging = how;
+}
+
+void Table::complete() {
+    row_count_ = 0;
     const bool numeric = std::all_of(topics_.begin(), topics_.end(), [](const Topic& t) { return all_digits(t.id); });
     std::sort(topics_.begin(), topics_.end(), [numeric](const Topic& a, const Topic& b) {
         return numeric ? natural_less(a.id, b.id) : a.id < b.id;

@@ -115,12 +115,32 @@ public:
     // Joins the last segment with the judgements and forgets its rows. The first and the last segment of a block stay
     // as they are: they may go on in the neighbouring ones.
     void judge_last(Joiner& joiner);
+    // Rows that are left point into the arena, so that the text may go.
+    void own_ids() {
+        for (Row& row : rows_) row.doc = arena.keep(row.doc, row.length);
+    }
+    bool has(Bytes topic) const { return topic_numbers_.find(topic) != topic_numbers_.end(); }
+
+    // For a text in which topics stand scattered: the rows that follow belong to this topic, wherever it stood before.
+    // `gather` then brings the rows of each topic together, in input order, and finishes them. A segment for each
+    // place of a topic would cost more than the rows.
+    void resume(Bytes topic);
+    void add_scattered(const char* kept_doc, std::size_t length, double value) {
+        rows_.push_back({kept_doc, value, static_cast<std::uint32_t>(length), 0});
+        row_topics_.push_back(resumed_);
+        ++segments_[resumed_].count;
+    }
+    void gather(Scratch& scratch);
 
     Arena arena;
 
 private:
     friend class Table;
+    std::uint32_t number_of(Bytes topic);
+
     bool ids_break_ties_;
+    std::uint32_t resumed_ = 0;
+    std::vector<std::uint32_t> row_topics_;  // of scattered rows, until they are gathered
     std::vector<Row> rows_;
     std::vector<std::int32_t> ranks_;
     Hits hits_;
@@ -173,6 +193,10 @@ public:
     const Topic* find(Bytes id) const;
     std::size_t row_count() const { return row_count_; }
     bool ids_break_ties() const { return blocks_.empty() || blocks_[0].ids_break_ties_; }
+    // Judges all topics of another table and takes in what comes of them: their rows are forgotten. This table has none of
+    // those topics yet, and is whole when `complete` is called.
+    void add_judged(const Table& part, const Judging& how, unsigned threads);
+    void complete();
     // Facts of each topic, in their order, that the rows can't tell; as many as there are topics.
     void note(const std::vector<std::uint32_t>& collapsed, const std::vector<std::uint32_t>& rank_disagrees);
     // How some topics were joined as they were read; their rows are gone.
@@ -183,6 +207,8 @@ public:
 private:
     std::vector<Block> blocks_;
     std::vector<std::vector<Row>> gathered_;  // rows of topics that stood in several places
+    std::vector<std::unique_ptr<Hits>> judged_;  // hits of the tables that were taken in
+    Arena names_;                                // and the names of their topics
     std::vector<Topic> topics_;
     std::unordered_map<Bytes, std::size_t, HashOfBytes> by_id_;
     std::size_t row_count_ = 0;

@@ -8,6 +8,11 @@
 #include "numbers.hpp"
 #include "separators.hpp"
 
+#ifdef __unix__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 namespace cranfield {
 
 namespace {
@@ -30,9 +35,13 @@ public:
 
     TextFacts read() {
         if (end_ - begin_ > std::int64_t{0xFFFFFFFF}) fail(begin_, "long-line", {});  // positions have 32 bits
-        if (!joiner_) reserve();
+        if (!joiner_ && layout_.shares == 0) reserve();
         lines();
-        block_.finish_last(scratch_);
+        if (layout_.shares > 0) {
+            block_.gather(scratch_);
+        } else {
+            block_.finish_last(scratch_);
+        }
         return std::move(facts_);
     }
 
@@ -168,6 +177,11 @@ private:
             ++facts_.comments;
             return;
         }
+        if (new_topic && layout_.shares > 0) {
+            elsewhere_ = share_of(topic) != layout_.share;
+            if (elsewhere_) last_topic_ = topic;
+        }
+        if (elsewhere_ && layout_.share > 0) return;  // it is looked at when the first share is read
         const Bytes doc = field(at.doc);
         const Bytes value_text = field(at.value);
         double value = 0;
@@ -190,20 +204,36 @@ private:
         }
         if (topic.empty() || doc.empty()) fail(line, "empty-id", {});
         if (layout_.kind != ValueKind::score && std::isinf(value)) fail(line, "infinite", value_text);
+        if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
+        if (elsewhere_) return;
         if (layout_.kind == ValueKind::rank) value = -value;
         if (new_topic) {
-            block_.finish_last(scratch_);
-            if (joiner_ && block_.segments().size() > 1) block_.judge_last(*joiner_);
-            block_.open(topic);
+            begin_topic(topic);
             last_topic_ = topic;
         }
-        if (layout_.copy_ids) {
-            block_.add_copy(doc.data(), doc.size(), value);
+        const char* const kept = layout_.copy_ids ? block_.arena.keep(doc.data(), doc.size()) : doc.data();
+        if (layout_.shares > 0) {
+            block_.add_scattered(kept, doc.size(), value);
         } else {
-            block_.add(doc.data(), doc.size(), value);
+            block_.add(kept, doc.size(), value);
         }
         if (at.rank >= 0) block_.add_rank(rank);
-        if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
+    }
+
+    // Not by the hash of ids, whose keys are drawn: which fault is found first would depend on them.
+    std::uint32_t share_of(Bytes topic) const {
+        std::uint32_t hash = 2166136261u;
+        for (const char c : topic) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+        return hash % layout_.shares;
+    }
+
+    void begin_topic(Bytes topic) {
+        if (layout_.shares > 0) return block_.resume(topic);
+        // Before its rows are judged one by one: where topics take turns line by line, all of them would be kept.
+        if (joiner_ && block_.has(topic)) throw ScatteredTopic();
+        block_.finish_last(scratch_);
+        if (joiner_ && block_.segments().size() > 1) block_.judge_last(*joiner_);
+        block_.open(topic);
     }
 
     // Whether a field is a label that stands for a number. Only asked where it is no number itself.
@@ -237,6 +267,7 @@ private:
     Scratch scratch_;
     TextFacts facts_;
     Bytes last_topic_;
+    bool elsewhere_ = false;  // the topic is of another share
     bool tagged_ = false;
 };
 
@@ -314,65 +345,218 @@ TextError locate_duplicate(const ConflictingDuplicate& duplicate, Bytes text, co
     return error;
 }
 
+// The parts that are read side by side. The cut depends on the size alone: whatever the number of threads, the blocks are
+// the same.
+std::vector<Bytes> parts_of(Bytes body) {
+    constexpr std::size_t least = std::size_t{1} << 19, most = std::size_t{1} << 24;
+    const std::size_t piece = std::min(std::max(least, body.size() / 64), most);
+    const char* const end = body.data() + body.size();
+    std::vector<Bytes> parts;
+    const char* begin = body.data();
+    while (static_cast<std::size_t>(end - begin) > piece + piece / 2) {
+        const char* const cut = after_newline(line_end(begin + piece, end), end);
+        parts.emplace_back(begin, static_cast<std::size_t>(cut - begin));
+        begin = cut;
+    }
+    parts.emplace_back(begin, static_cast<std::size_t>(end - begin));
+    return parts;
+}
+
+// Lets go of pages of a mapped file. Whoever looks at one again gets it back from the file.
+void let_go([[maybe_unused]] Bytes text) {
+#ifdef __unix__
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = (reinterpret_cast<std::uintptr_t>(text.data()) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(text.data() + text.size()) / page * page;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+}
+
+Bytes without_mark(Bytes text) {
+    constexpr Bytes byte_order_mark = "\xEF\xBB\xBF";
+    if (text.substr(0, 3) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
+    return text;
+}
+
+Bytes without_header(Bytes text, int lines) {
+    const char* const end = text.data() + text.size();
+    const char* body = text.data();
+    for (int i = 0; i < lines; ++i) body = after_newline(line_end(body, end), end);
+    return {body, static_cast<std::size_t>(end - body)};
+}
+
+TextFacts together(const std::vector<TextFacts>& parts) {
+    TextFacts all;
+    bool tagged = false;
+    for (const auto& part : parts) {
+        all.comments += part.comments;
+        if (part.tag.empty()) continue;
+        all.several_tags |= part.several_tags || (tagged && part.tag != all.tag);
+        all.tag = part.tag;
+        tagged = true;
+    }
+    return all;
+}
+
+// Reads the parts of a text, one a task. An error says where in the text it is.
+TextTable read_parts(Bytes text, const std::vector<Bytes>& parts, const TextLayout& layout, unsigned threads,
+                     Progress& progress) {
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
+    std::vector<TextFacts> facts(parts.size());
+    parallel_for(parts.size(), threads, [&](std::size_t i) {
+        try {
+            facts[i] = ChunkReader(parts[i], layout, blocks[i]).read();
+        } catch (TextError& error) {
+            error.offset += static_cast<std::size_t>(parts[i].data() - text.data());
+            throw;
+        }
+        if (layout.mapped) let_go(parts[i]);
+        progress.done += parts[i].size();
+    });
+    TextTable out;
+    out.table = Table(std::move(blocks), threads);
+    out.table.judging = layout.judging;
+    out.facts = together(facts);
+    return out;
+}
+
+// Judges a text in which topics stand in several places: some topics at a time, so that memory does not follow the file.
+TextTable read_scattered(Bytes text, const std::vector<Bytes>& parts, const TextLayout& layout, unsigned threads,
+                         Progress& progress) {
+    constexpr std::size_t bytes_at_once = std::size_t{1} << 28;  // their rows take about twice as much memory
+    TextLayout share = layout;
+    share.judging = {};
+    share.shares = static_cast<std::uint32_t>(text.size() / bytes_at_once + 1);
+    TextTable out;
+    for (share.share = 0; share.share < share.shares; ++share.share) {
+        progress.total += text.size();
+        TextTable part = read_parts(text, parts, share, threads, progress);
+        out.table.add_judged(part.table, layout.judging, threads);
+        if (share.share == 0) out.facts = std::move(part.facts);
+    }
+    out.table.complete();
+    return out;
+}
+
 }  // namespace
 
 TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Progress& progress) {
-    constexpr Bytes byte_order_mark = "\xEF\xBB\xBF";
-    const bool marked = whole.substr(0, 3) == byte_order_mark;
-    const Bytes text = marked ? whole.substr(3) : whole;
-    const char* const end = text.data() + text.size();
-    const char* body = text.data();
-    for (int i = 0; i < layout.header_lines; ++i) body = after_newline(line_end(body, end), end);
-
-    // The cut depends on the size alone: whatever the number of threads, the blocks are the same.
-    const auto size = static_cast<std::size_t>(end - body);
-    const std::size_t piece = std::max<std::size_t>(std::size_t{1} << 19, size / 64);
-    std::vector<const char*> cuts{body};
-    while (static_cast<std::size_t>(end - cuts.back()) > piece + piece / 2) {
-        const char* const cut = after_newline(line_end(cuts.back() + piece, end), end);
-        cuts.push_back(cut);
-    }
-    cuts.push_back(end);
-
-    const std::size_t chunks = cuts.size() - 1;
-    std::vector<Block> blocks;
-    for (std::size_t i = 0; i < chunks; ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
-    std::vector<TextFacts> facts(chunks);
-    progress.total += size;  // several files may be read with one progress
-    TextTable out;
+    const Bytes text = without_mark(whole);
+    const std::vector<Bytes> parts = parts_of(without_header(text, layout.header_lines));
+    progress.total += text.size();  // several files may be read with one progress
     try {
-        parallel_for(chunks, threads, [&](std::size_t i) {
-            const Bytes chunk(cuts[i], static_cast<std::size_t>(cuts[i + 1] - cuts[i]));
-            try {
-                facts[i] = ChunkReader(chunk, layout, blocks[i]).read();
-            } catch (TextError& error) {
-                error.offset += static_cast<std::size_t>(cuts[i] - text.data());
-                throw;
-            }
-            progress.done += chunk.size();
-        });
-        out.table = Table(std::move(blocks), threads);
-        out.table.judging = layout.judging;
-    } catch (const ScatteredTopic&) {
-        TextLayout all_rows = layout;
-        all_rows.judging = {};
-        return read_text(whole, all_rows, threads, progress);
+        try {
+            return read_parts(text, parts, layout, threads, progress);
+        } catch (const ScatteredTopic&) {
+            return read_scattered(text, parts, layout, threads, progress);
+        }
     } catch (TextError& error) {
         locate(error, text);
-        if (marked) error.offset += byte_order_mark.size();
+        error.offset += whole.size() - text.size();
         throw;
     } catch (const ConflictingDuplicate& duplicate) {
         throw locate_duplicate(duplicate, text, layout);
     }
-    bool tagged = false;
-    for (const auto& part : facts) {
-        out.facts.comments += part.comments;
-        if (part.tag.empty()) continue;
-        out.facts.several_tags |= part.several_tags || (tagged && part.tag != out.facts.tag);
-        out.facts.tag = part.tag;
-        tagged = true;
+}
+
+TextStream::TextStream(TextLayout layout, unsigned threads) : layout_(std::move(layout)) {
+    layout_.copy_ids = false;
+    try {
+        // Whoever feeds is busy making the next piece.
+        for (unsigned i = 1; i < std::max(threads, 2u); ++i) workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // fewer will do, and without any the pieces are read as they come
     }
-    return out;
+}
+
+TextStream::~TextStream() {
+    failed_ = true;
+    end();
+}
+
+void TextStream::end() {
+    {
+        const std::lock_guard<std::mutex> locked(lock_);
+        ended_ = true;
+    }
+    changed_.notify_all();
+    for (auto& worker : workers_) worker.join();
+    workers_.clear();
+}
+
+void TextStream::work() {
+    std::unique_lock<std::mutex> locked(lock_);
+    for (;;) {
+        changed_.wait(locked, [this] { return ended_ || next_ < pieces_.size(); });
+        if (next_ == pieces_.size()) return;
+        Piece& piece = pieces_[next_++];
+        locked.unlock();
+        read(piece);
+        locked.lock();
+        changed_.notify_all();  // whoever feeds may wait for room
+    }
+}
+
+void TextStream::read(Piece& piece) noexcept {
+    try {
+        if (!failed_) piece.facts = ChunkReader(piece.text, layout_, piece.block).read();
+        piece.block.own_ids();
+    } catch (...) {
+        failed_ = true;
+    }
+    std::string().swap(piece.text);
+}
+
+void TextStream::add(std::string text) {
+    constexpr std::size_t ahead = 4;  // pieces that wait: more would only fill the memory
+    std::unique_lock<std::mutex> locked(lock_);
+    if (!workers_.empty()) changed_.wait(locked, [this] { return pieces_.size() - next_ < ahead; });
+    pieces_.push_back({std::move(text), Block(layout_.kind != ValueKind::grade), {}});
+    if (workers_.empty()) {
+        next_ = pieces_.size();
+        read(pieces_.back());
+    }
+    locked.unlock();
+    changed_.notify_all();
+}
+
+bool TextStream::feed(Bytes piece) {
+    constexpr std::size_t least = std::size_t{1} << 20;
+    rest_.append(piece);
+    if (rest_.size() < least) return !failed_;
+    std::size_t cut = rest_.size();
+    while (cut > 0 && rest_[cut - 1] != '\n') --cut;  // at CR LF too
+    if (cut == 0) return !failed_;
+    std::string text = rest_.substr(0, cut);
+    rest_.erase(0, cut);
+    if (!started_) text = without_header(without_mark(text), layout_.header_lines);
+    started_ = true;
+    add(std::move(text));
+    return !failed_;
+}
+
+std::optional<TextTable> TextStream::finish() {
+    if (!started_) rest_ = without_header(without_mark(rest_), layout_.header_lines);
+    if (!rest_.empty()) add(std::move(rest_));
+    end();
+    if (failed_) return std::nullopt;
+    std::vector<Block> blocks;
+    std::vector<TextFacts> facts;
+    for (auto& piece : pieces_) {
+        blocks.push_back(std::move(piece.block));
+        facts.push_back(std::move(piece.facts));
+    }
+    pieces_.clear();
+    try {
+        TextTable out;
+        out.table = Table(std::move(blocks), 1);
+        out.table.judging = layout_.judging;
+        out.facts = together(facts);
+        return out;
+    } catch (const ScatteredTopic&) {
+    } catch (const ConflictingDuplicate&) {
+    }
+    return std::nullopt;
 }
 
 }  // namespace cranfield

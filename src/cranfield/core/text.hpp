@@ -1,10 +1,17 @@
 // Reading delimited text: TREC runs and qrels, CSV and TSV, at the speed of memory.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "parallel.hpp"
 #include "table.hpp"
@@ -21,6 +28,9 @@ struct TextLayout {
     int header_lines = 0;
     std::unordered_map<std::string, double> labels;  // the numbers of grades that are words
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
+    bool mapped = false;   // the text is a mapped file: what has been read of it need not stay in memory
+    // Of a text in which topics stand scattered, a share is read at a time: topics whose hash has this remainder.
+    std::uint32_t share = 0, shares = 0;  // 0 shares: every topic stands in one place, as far as is known
     // Where the rows are wanted only to be joined with these judgements, that is done topic by topic as they are read,
     // and the rows are forgotten: it saves the time to write millions of rows to memory and to fetch them again.
     Judging judging;
@@ -51,5 +61,40 @@ struct TextTable {
 };
 
 TextTable read_text(Bytes text, const TextLayout& layout, unsigned threads, Progress& progress);
+
+// Reads text that comes in pieces, while the next one is made: a compressed file. Rows are judged as they are read, and
+// the text is let go. Where a fault is, and what belongs to topics that stand in several places, only the whole text can
+// tell: where that is wanted, `finish` gives nothing.
+class TextStream {
+public:
+    TextStream(TextLayout layout, unsigned threads);
+    ~TextStream();
+    TextStream(const TextStream&) = delete;
+    TextStream& operator=(const TextStream&) = delete;
+    bool feed(Bytes piece);  // false: there is no use in going on
+    std::optional<TextTable> finish();
+
+private:
+    struct Piece {
+        std::string text;
+        Block block;
+        TextFacts facts;
+    };
+    void work();
+    void read(Piece& piece) noexcept;
+    void add(std::string text);
+    void end();
+
+    TextLayout layout_;
+    std::string rest_;  // a line that goes on in the next piece
+    bool started_ = false;
+    std::deque<Piece> pieces_;  // stay where they are while others are added
+    std::size_t next_ = 0;      // the first that nobody reads yet
+    std::atomic<bool> failed_{false};
+    bool ended_ = false;
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::vector<std::thread> workers_;
+};
 
 }  // namespace cranfield

@@ -23,13 +23,13 @@ from cranfield.formats.given import is_file, is_frame, is_open
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
-from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source, read_toml
+from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_flow, open_source, read_toml
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
 
 if TYPE_CHECKING:
-    from cranfield.formats.given import Arrays, Given, Records
+    from cranfield.formats.given import Arrays, Given, Path, Readable, Records
 
 
 def read_run(
@@ -113,7 +113,11 @@ def _read(
     request = request_for(kind, reading, judging)
     path = digested = None
     form = "memory"
-    if is_file(source):
+    flowed = _flowed(source, reading, request) if is_file(source) and judging is not None else None
+    if flowed is not None:
+        path = label = os.fsdecode(cast("Path", source))
+        parsed, form, digested = flowed
+    elif is_file(source):
         opened = open_source(source, reading.digest)
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
@@ -132,6 +136,16 @@ def _read(
     default = request.noun if path is None else stem(label)
     origin = Origin(name=name or default, path=path, digest=digested, tag=parsed.tag, notes=parsed.notes, format=form)
     return origin, parsed
+
+
+def _flowed(source: Path | Readable, reading: Reading, request: Request) -> tuple[Parsed, str, str | None] | None:
+    """A compressed run judged while it is unpacked, its format and its digest; nothing where it must be read whole."""
+    flow = open_flow(source, reading.digest)
+    if flow is None or flow.head[:4] in (b"", BYTE_ORDER_MARK):
+        return None
+    format = chosen_format(reading.format, flow.head, flow.label, request)
+    parsed = format.flow(flow, request) if format.flow is not None else None
+    return None if parsed is None else (parsed, format.name, flow.digest())
 
 
 def request_for(kind: Kind, reading: Reading, judging: Judging | None = None) -> Request:

@@ -7,10 +7,10 @@ from itertools import count
 
 from cranfield._core import TextLayout
 from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, table_format
-from cranfield.formats.layout import check_grades, is_header, require_columns
+from cranfield.formats.layout import Columns, check_grades, is_header, require_columns
 from cranfield.formats.rows import LINES, TABS, column_names, number
-from cranfield.formats.sources import Buffer
-from cranfield.formats.trec_text import read_fields
+from cranfield.formats.sources import Buffer, Flow
+from cranfield.formats.trec_text import flow_fields, read_fields
 from cranfield.tables import Run
 
 
@@ -28,8 +28,21 @@ def header(head: bytes, delimiter: str) -> list[str]:
 
 
 def read_delimited(data: Buffer, source: str, request: Request, delimiter: str) -> Parsed:
-    end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=len(data))
-    names = header(bytes(data[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
+    names, columns, layout = _layout(data, source, request, delimiter)
+    parsed = read_fields(data, source, request, layout)
+    check_grades(parsed.table, names[columns.value], request, source)
+    return parsed
+
+
+def flow_delimited(flow: Flow, request: Request, delimiter: str) -> Parsed | None:
+    """A run that is judged while it is unpacked."""
+    return flow_fields(flow, request, _layout(flow.head, flow.label, request, delimiter)[2])
+
+
+def _layout(head: Buffer, source: str, request: Request, delimiter: str) -> tuple[list[str], Columns, TextLayout]:
+    """The names on the first line, which of them is which, and how the lines below are read."""
+    end = min((at for at in (head.find(b"\n"), head.find(b"\r")) if at >= 0), default=len(head))
+    names = header(bytes(head[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)
     layout = TextLayout(
         topic=columns.topic,
@@ -44,9 +57,7 @@ def read_delimited(data: Buffer, source: str, request: Request, delimiter: str) 
         header_lines=1,
         kind=columns.kind,
     )
-    parsed = read_fields(data, source, request, layout)
-    check_grades(parsed.table, names[columns.value], request, source)
-    return parsed
+    return names, columns, layout
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:
@@ -93,6 +104,7 @@ CSV = table_format(
     recognise=lambda head, request: has_header(head, request, ","),
     tried=20,
     writer=Writer(lambda table, tag: write_delimited(table, tag, ",", _quoted), (".csv",), unfit=LINES),
+    flow=lambda flow, request: flow_delimited(flow, request, ","),
 )
 TSV = table_format(
     "tsv",
@@ -100,5 +112,6 @@ TSV = table_format(
     recognise=lambda head, request: has_header(head, request, "\t"),  # MS MARCO calls its TREC qrels .tsv
     tried=10,
     writer=Writer(lambda table, tag: write_delimited(table, tag, "\t", str), (".tsv",), unfit=TABS, has_comments=True),
+    flow=lambda flow, request: flow_delimited(flow, request, "\t"),
 )
 BEIR = table_format("beir", read_tsv, writer=Writer(write_beir, unfit=TABS, has_tag=False, has_comments=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.labels import NO_LABELS, Labels, is_label
 from cranfield.formats.labels import missing as missing_labels
-from cranfield.formats.sources import Buffer
+from cranfield.formats.sources import Buffer, Flow
 from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def several_tags_note() -> tuple[tuple[str, str], ...]:
 
 
 Reads = Callable[[Buffer, str, Request], Parsed]
+Flows = Callable[[Flow, Request], "Parsed | None"]
 Rows: TypeAlias = "Run | Qrels"
 NOTHING = re.compile(r"(?!)")
 
@@ -111,9 +112,9 @@ class Writer(NamedTuple):
 class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
-    Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. One of
-    `runs_only` may be named where the judgements beside the runs are in another, one of `judgements_only` where the
-    runs are.
+    Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. `flow`
+    judges a run while it is unpacked, or gives nothing where it must be read whole. One of `runs_only` may be named
+    where the judgements beside the runs are in another, one of `judgements_only` where the runs are.
     """
 
     suffixes: tuple[str, ...] = ()
@@ -122,6 +123,7 @@ class Format(Entry[Reads]):
     runs_only: bool = False
     judgements_only: bool = False
     writer: Writer | None = None
+    flow: Flows | None = None
 
     def serves(self, kind: Kind) -> bool:
         """Whether it is a format of what is wanted."""
@@ -152,6 +154,7 @@ def table_format(
     runs_only: bool = False,
     judgements_only: bool = False,
     writer: Writer | None = None,
+    flow: Flows | None = None,
 ) -> Format:
     """Registers a reader of runs and judgements as a format, with its writer."""
     format = Format(
@@ -163,6 +166,7 @@ def table_format(
         runs_only=runs_only,
         judgements_only=judgements_only,
         writer=writer,
+        flow=flow,
     )
     FORMATS.add(format)
     return format

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypedDict
 
@@ -50,17 +50,28 @@ class Decoder(Protocol):
 class Hash(Protocol):
     """What the hash objects of hashlib and xxhash have in common."""
 
-    def update(self, data: Buffer, /) -> None: ...
+    def update(self, data: Buffer | memoryview, /) -> None: ...
     def hexdigest(self) -> str: ...
 
 
+class _ZlibDecoder(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+    def decompress(self, data: bytes | memoryview, max_length: int = 0, /) -> bytes: ...
+
+
 class _Gzip:
-    """zlib's decompressor with the manners of the others: what it has not got to yet, it keeps."""
+    """zlib's decompressor with the manners of the others: what it has not got to yet, it keeps.
+
+    Intel's, where it is installed, is four times as fast.
+    """
 
     def __init__(self) -> None:
-        import zlib
-
-        self._decoder = zlib.decompressobj(wbits=31)
+        self._decoder: _ZlibDecoder = _zlib().decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
@@ -76,6 +87,15 @@ class _Gzip:
 
     def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes:
         return self._decoder.decompress(self._decoder.unconsumed_tail or data, max(max_length, 0))
+
+
+def _zlib() -> ModuleType:
+    from importlib import import_module
+
+    try:
+        return import_module("isal.isal_zlib")
+    except ImportError:
+        return import_module("zlib")
 
 
 def _bzip2() -> Decoder:
@@ -149,6 +169,40 @@ def open_source(where: Path | Readable, digest: str | None = None, *, is_input: 
             stored = _stored_bytes(label, is_input)
     digested = digest_meanwhile(stored, digest)
     return Source(_text(_decompressed(stored, label), label), label, path, digested)
+
+
+class Flow(NamedTuple):
+    """A compressed file that is read while it is unpacked: how its text begins, and all of it in pieces."""
+
+    head: bytes
+    pieces: Iterator[bytes]
+    label: str
+    digest: Callable[[], str | None]
+
+
+def open_flow(where: Path | Readable, digest: str | None = None) -> Flow | None:
+    """A file as a flow, if it is compressed and can be read again where the flow does not do."""
+    if is_open(where) or not isinstance(where, str | bytes | os.PathLike) or not os.path.isfile(where):
+        return None
+    label = os.fsdecode(where)
+    stored = _stored_bytes(label, is_input=True)
+    if compression_of(bytes(stored[:10])) is None:
+        return None
+    pieces = unpacked(_pieces(stored), label)
+    head = b""
+    while len(head) < _PIECE and (piece := next(pieces, None)) is not None:
+        head += piece
+    _text(head, label)
+    return Flow(head, chain([head], pieces), label, digest_meanwhile(stored, digest))
+
+
+def _pieces(stored: Buffer) -> Iterator[memoryview]:
+    """Stored bytes a piece at a time; those of a mapped file do not stay in memory."""
+    view = memoryview(stored)
+    for at in range(0, len(view), _PIECE):
+        yield view[at : at + _PIECE]
+        if isinstance(stored, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            stored.madvise(mmap.MADV_DONTNEED, at, min(_PIECE, len(view) - at))
 
 
 class _OpenedFile(io.BytesIO):
@@ -308,8 +362,7 @@ def parsed_toml(data: bytes, path: str) -> dict[str, Any]:
 def _decompressed(stored: Buffer, label: str) -> Buffer:
     if compression_of(bytes(stored[:10])) is not None:
         out = bytearray()
-        view = memoryview(stored)
-        for piece in unpacked((view[at : at + _PIECE] for at in range(0, len(view), _PIECE)), label):
+        for piece in unpacked(_pieces(stored), label):
             out += piece
         return out
     if stored[:4] == b"PK\x03\x04" and any(name in stored[:100] for name in OFFICE):
@@ -397,9 +450,7 @@ def _decoder_errors(compression: Compression | None) -> tuple[type[Exception], .
     """What a decompressor raises on damaged data."""
     name = compression.name if compression else ""
     if name == "gzip":
-        import zlib
-
-        return (EOFError, zlib.error)
+        return (EOFError, _zlib().error)
     if name == "xz":
         import lzma
 
@@ -453,5 +504,6 @@ def compute_digest(stored: Buffer, algorithm: str) -> str:
     'sha256:ba7816bf8f01c'
     """
     made = new_hash(algorithm)
-    made.update(stored)
+    for piece in _pieces(stored):
+        made.update(piece)
     return f"{algorithm}:{made.hexdigest()}"

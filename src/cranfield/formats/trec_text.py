@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count, islice
 
-from cranfield._core import CoreError, TextLayout, read_text
+from cranfield._core import CoreError, Table, TextLayout, TextStream, read_text
 from cranfield.formats.format import (
     Parsed,
     Request,
@@ -25,7 +25,7 @@ from cranfield.formats.format import (
 from cranfield.formats.heads import END, metadata_lines
 from cranfield.formats.labels import is_label, labels_of
 from cranfield.formats.rows import BLANKS, number
-from cranfield.formats.sources import Buffer
+from cranfield.formats.sources import Buffer, Flow
 from cranfield.tables import Run
 
 RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
@@ -40,6 +40,14 @@ def read_trec(data: Buffer, source: str, request: Request) -> Parsed:
 
 def read_msmarco(data: Buffer, source: str, request: Request) -> Parsed:
     return read_fields(data, source, request, RANKS)
+
+
+def flow_trec(flow: Flow, request: Request) -> Parsed | None:
+    return flow_fields(flow, request, RUN)
+
+
+def flow_msmarco(flow: Flow, request: Request) -> Parsed | None:
+    return flow_fields(flow, request, RANKS)
 
 
 def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout, name: str | None = None) -> Parsed:
@@ -58,9 +66,27 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
     except CoreError as error:
         name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
         raise text_error(error, source, request, name, _labels(data, layout, error)) from None
+    return _parsed((table, comments, tag, several_tags), data, layout)
+
+
+def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
+    """The same of a text that is judged while it is unpacked; nothing where only the whole text will do: there
+    is a fault in it, or a topic stands in several places."""
+    judging = request.judging
+    assert judging is not None
+    stream = TextStream(layout, judging.qrels, judging.ties == "file", request.threads)
+    if not all(map(stream.feed, flow.pieces)):
+        return None
+    read = stream.finish()
+    return None if read is None else _parsed(read, flow.head, layout)
+
+
+def _parsed(read: tuple[Table, int, str, bool], head: Buffer, layout: TextLayout) -> Parsed:
+    """What was read, with what is to be said of it; `head` is the text, or how it begins."""
+    table, comments, tag, several_tags = read
     notes = collapsed_note(table)
     if comments:
-        metadata = metadata_lines(data)
+        metadata = metadata_lines(head)
         comments -= len(metadata) if END in metadata[-1:] else 0  # no surprise
     notes += comments_note(comments)
     if several_tags:
@@ -110,6 +136,7 @@ TREC = table_format(
         has_comments=True,
         drops_mark=True,
     ),
+    flow=flow_trec,
 )
 MSMARCO = table_format(
     "msmarco",
@@ -117,4 +144,5 @@ MSMARCO = table_format(
     tried=50,
     runs_only=True,
     writer=Writer(write_msmarco, unfit=BLANKS, has_tag=False, has_scores=False, has_comments=True, drops_mark=True),
+    flow=flow_msmarco,
 )
