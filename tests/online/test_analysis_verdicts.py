@@ -97,11 +97,12 @@ def test_a_margin_of_nothing_is_held_only_by_a_gain() -> None:
 
 def test_a_sample_ratio_that_is_off_withholds_every_effect() -> None:
     trial = trial_of(secondary=("rr_first",), guardrails=(Guardrail("latency", 0.5),))
-    old = {name: FLAT for name in trial.metric_names}
-    new = {name: SHIFTED[1.0][:400] for name in trial.metric_names}
+    old = dict.fromkeys(trial.metric_names, FLAT)
+    new = dict.fromkeys(trial.metric_names, SHIFTED[1.0][:400])
     found = analysed(trial, old, new)
     assert (found.decision, found.withheld, found.overridden) == ("data broken", True, False)
-    assert not (found.primary or found.secondary or found.guardrails or found.segments or found.worse or found.course)
+    for name in ("primary", "secondary", "guardrails", "guarded", "segments", "triggered", "worse", "course"):
+        assert getattr(found, name) == (), name
     assert "old has 600 units (60.00%) where 500 are expected" in found.verdicts[0].why
     assert "Effects are withheld" in str(found)
     assert "Primary" not in str(found)
@@ -211,7 +212,7 @@ def test_more_arms_share_alpha() -> None:
     for names in (("new",), ("new", "newer"), ("new", "newer", "newest")):
         arms = dict.fromkeys(("old", *names), 1.0)
         trial = Trial("t", arms, "value_per_unit")
-        found = analyse(trial_aggregate(trial, {arm: values for arm in arms}), trial)
+        found = analyse(trial_aggregate(trial, dict.fromkeys(arms, values)), trial)
         assert [verdict.arm for verdict in found.verdicts] == list(names)
         limits.append(found.primary[0].limit)
     assert limits == pytest.approx([0.05, 0.025, 0.05 / 3])

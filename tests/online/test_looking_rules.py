@@ -1,4 +1,4 @@
-"""Which rule a look has: that of the plan where it was planned, always valid where it was not; and that alpha is kept."""
+"""Which rule a look has: the plan's where it was planned, always valid where it was not; and that alpha is kept."""
 
 from __future__ import annotations
 

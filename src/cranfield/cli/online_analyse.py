@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ledger",
     metavar="FILE",
-    type=click.Path(),
+    type=options.OutputFile(),
     help="Where looks are written down, of one trial or many. [default: the plan's name and .ledger]",
 )
 @click.option("--expect-digest", metavar="DIGEST", help="Refuse a plan with another digest than this.")

@@ -99,8 +99,8 @@ def effect_course(result: Analysis, *, theme: str = "screen") -> Chart:
     ]
     caption = (
         f"Difference of {result.trial.primary} in units that had come by a day, with all that they did since, and the "
-        f"interval by which a look with so many units decides ({result.rule.method}): something is found where it leaves "
-        "out 0."
+        f"interval by which a look with so many units decides ({result.rule.method}): something is found where it "
+        "leaves out 0."
     )
     return _over_time(rows, look, "units first seen by", f"difference of {result.trial.primary}", caption)
 
@@ -148,7 +148,7 @@ def _over_time(rows: list[Row], look: Theme, across: str, up: str, caption: str,
 
 
 def _window(rows: Sequence[Row]) -> list[float]:
-    """What is worth seeing of the height: the intervals of all but the first few days, which are as wide as the page."""
+    """What is worth seeing of the height: the intervals of all but the first days, which may be endless."""
     later = rows[len(rows) // 4 :]
     ends = [row[name] for row in later for name in ("low", "high", "difference")]
     known = [float(end) for end in ends if isinstance(end, float | int)] or [-1.0, 1.0]

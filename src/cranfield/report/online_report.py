@@ -9,7 +9,8 @@ from pathlib import Path
 from cranfield.errors import UsageError, plural
 from cranfield.formats.output import save
 from cranfield.online.analysis.analysis import Analysis
-from cranfield.online.analysis.analysis_tables import headline, tables
+from cranfield.online.analysis.analysis_tables import headline
+from cranfield.online.analysis.effect_tables import tables
 from cranfield.plot.online_effects import effect_course, effects_forest, novelty_course, sample_course, segments_forest
 from cranfield.plot.saving import drawn
 from cranfield.plot.style import Chart, caption_of
@@ -33,13 +34,11 @@ def check_report_name(path: str) -> None:
 
     >>> check_report_name("report.pdf")
     Traceback (most recent call last):
-    cranfield.errors.UsageError: a report on an online experiment can be html, not '.pdf': name a file such as report.html
+    cranfield.errors.UsageError: a report on a trial can be html, not '.pdf': name a file such as report.html
     """
     suffix = Path(path).suffix
     if suffix.lower() != ".html":
-        raise UsageError(
-            f"a report on an online experiment can be html, not '{suffix}': name a file such as report.html"
-        )
+        raise UsageError(f"a report on a trial can be html, not '{suffix}': name a file such as report.html")
 
 
 def page_of(result: Analysis) -> str:

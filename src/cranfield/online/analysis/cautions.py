@@ -39,7 +39,7 @@ def _of_units(result: Analysis) -> Iterator[Finding]:
             yield Finding(
                 "few-units",
                 name,
-                f"the arm {arm} has {plural(count, 'unit')}: with fewer than {FEW} intervals lean on values being normal",
+                f"the arm {arm} has {plural(count, 'unit')}: with fewer than {FEW}, intervals need normal values",
             )
     if result.rule.final and trial.maximum is not None and result.units < trial.maximum * (1 - NEAR):
         reached = share(result.units / trial.maximum, 1)
@@ -68,7 +68,7 @@ def _of_time(result: Analysis, found: Aggregate) -> Iterator[Finding]:
         yield Finding(
             "part-weeks",
             result.trial.name,
-            f"the log covers {weeks}, not whole weeks: days of the week on which people search otherwise count unevenly",
+            f"the log covers {weeks}, not whole weeks: days of the week count unevenly, and people differ by these",
             doubtful=length < 7,
         )
 
@@ -80,8 +80,8 @@ def _of_data(result: Analysis, found: Aggregate) -> Iterator[Finding]:
         yield Finding(
             "units-in-two-arms",
             name,
-            f"{plural(twice, 'unit')} ({share(twice / (result.units + twice), 1)}) were in two arms and are left out: if "
-            "the arms lose unlike ones, they are no longer alike",
+            f"{plural(twice, 'unit')} ({share(twice / (result.units + twice), 1)}) were in two arms and are left out: "
+            "if the arms lose unlike ones, they are no longer alike",
         )
     for metric, capped in (found.capped or {}).items():
         cap = found.metric(metric).cap
@@ -108,8 +108,8 @@ def _of_effects(result: Analysis) -> Iterator[Finding]:
             yield Finding(
                 "too-good-to-be-true",
                 name,
-                f"{effect.metric} of {effect.arm} changed by more than changes to search usually do ({why}): suspect what "
-                "is measured before you believe it (Twyman's law)",
+                f"{effect.metric} of {effect.arm} changed by more than changes to search usually do ({why}): suspect "
+                "what is measured before you believe it (Twyman's law)",
             )
     worse = [effect for effect in result.secondary if effect.standing == "worse"]
     for effect in worse:
@@ -130,15 +130,15 @@ def _of_effects(result: Analysis) -> Iterator[Finding]:
             yield Finding(
                 "effect-changes",
                 name,
-                f"the difference of {fade.arm} {way} by {abs(fade.slope):.3g} a day since first exposure (p = {fade.p:.2g}, "
-                "roughly): users may be getting used to it",
+                f"the difference of {fade.arm} {way} by {abs(fade.slope):.3g} a day since first exposure (p = "
+                f"{fade.p:.2g}, roughly): users may be getting used to it",
             )
     if result.rule.method == "always valid" and any(effect.found for effect in result.primary):
         yield Finding(
             "biased-estimate",
             name,
-            "if this look ends the experiment because of what it shows, the plain estimate is too large on average; the "
-            "interval holds",
+            "if this look ends the experiment because of what it shows, the plain estimate is too large on average; "
+            "the interval holds",
             doubtful=False,
         )
 
@@ -151,8 +151,8 @@ def _of_covariates(result: Analysis, found: Aggregate) -> Iterator[Finding]:
                 yield Finding(
                     "covariate-differs",
                     name,
-                    f"{ways.arm} and the control differ in the covariate {covariate} ({signed(difference)}, p = {p:.2g}): "
-                    "it was not known before exposure, or the arms were not alike",
+                    f"{ways.arm} and the control differ in the covariate {covariate} ({signed(difference)}, p = "
+                    f"{p:.2g}): it was not known before exposure, or the arms were not alike",
                 )
     unknown = {covariate: count for covariate, count in (found.unknown_covariates or {}).items() if count}
     for covariate, count in unknown.items():
@@ -168,8 +168,8 @@ def _of_parts(result: Analysis) -> Iterator[Finding]:
                 "complement-differs",
                 name,
                 f"units of {effect.arm} for which the lists do not differ show an effect all the same "
-                f"({signed(effect.difference)}, p = {effect.p:.2g}): they must be as in an A/A test, so what says whether "
-                "lists differ is wrong",
+                f"({signed(effect.difference)}, p = {effect.p:.2g}): they must be as in an A/A test, so what says "
+                "whether lists differ is wrong",
             )
     parts = result.sample.parts
     off = [part.part for part in parts if part.p < ALARM / len(parts)]

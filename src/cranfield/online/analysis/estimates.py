@@ -32,8 +32,9 @@ class Estimated(NamedTuple):
 class MetricEffect(NamedTuple):
     """The effect of an arm on a metric, against the control, in all units or in a part of them.
 
-    `low` and `high` are at the confidence 1 - `limit`, so that they leave out 0 exactly where p is below the limit: then
-    something is found, and `standing` is better or worse as the metric's direction has it. `relative` is by the control.
+    `low` and `high` are at the confidence 1 - `limit`, so that they leave out 0 exactly where p is below the limit:
+    something is found then, and `standing` is better or worse as the metric's direction has it. `relative` is by the
+    control.
     `plain` is without adjustment. `remaining` is the share of the variance that the adjustment leaves.
     """
 

@@ -6,7 +6,7 @@ else is Holm's family: the smallest p must be below the limit of alpha by the nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,10 @@ def family_limits(ps: Sequence[float], rule: LookRule) -> FamilyLimits:
     """
     correction = find_correction("holm")
     ordered = np.sort(np.where(np.isnan(ps), 1.0, np.asarray(ps, dtype=np.float64)))
-    limit_of: Callable[[int], float] = lambda found: rule.limit(correction.level(1.0, max(len(ordered), 1), found))
+
+    def limit_of(found: int) -> float:
+        return rule.limit(correction.level(1.0, max(len(ordered), 1), found))
+
     found = 0
     while found < len(ordered) and ordered[found] < limit_of(found):
         found += 1

@@ -112,11 +112,7 @@ def render_overview(found: TrialOverview, format: str) -> str:
     if format == "json":
         return as_json(SCHEMA, found)
     if format in DELIMITERS:
-        rows = [
-            [s.experiment, s.digest, s.primary, " ".join(s.arms), s.salt, s.start, s.end, s.looks, s.planned, s.units]
-            + [s.maximum, "yes" if s.changed else "no"]
-            for s in found.trials
-        ]
+        rows = [[*s[:3], " ".join(s.arms), *s[4:-1], "yes" if s.changed else "no"] for s in found.trials]
         return separated(TrialState._fields, rows, DELIMITERS[format])
     header = ["trial", "digest", "primary", "layer", "from", "to", "looks", "planned", "units", "of maximum", "plan"]
     rows = [

@@ -64,8 +64,8 @@ class Replay:
         off = [part.metric for part in self.metrics if part.off]
         if not off:
             return (
-                f"False alarms are as often as they should be: {share(self.alpha)} is within what {self.times:,} replays "
-                "leave open, for every metric."
+                f"False alarms are as often as they should be: {share(self.alpha)} is within what {self.times:,} "
+                "replays leave open, for every metric."
             )
         return f"False alarms are not as often as they should be ({share(self.alpha)}): {', '.join(off)}."
 
