@@ -1351,7 +1351,7 @@ def small_collection(home: Path) -> Path:
 
 @cache
 def sent_moments(plan: Path, counts: tuple[int, int]) -> str:
-    """Moments as a warehouse sends them: carts of each unit, of which every third in one arm and second in the other."""
+    """Moments as a warehouse sends them: carts of units, of every second one in an arm and every third in the other."""
     trial = read_trial(str(plan))
     slices = []
     for step, (arm, count) in enumerate(zip(trial.arms, counts, strict=True), start=2):

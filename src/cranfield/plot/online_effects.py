@@ -85,8 +85,8 @@ def _forest(rows: Sequence[Row], look: Theme, title: str, form: str, caption: st
 def _zero(side: str) -> alt.Chart:
     import altair as alt
 
-    rule = chart_of([{"zero": 0.0}]).mark_rule(color=INK, strokeDash=[4, 3])
-    return rule.encode(**{side: alt.datum(0)})
+    rule: alt.Chart = chart_of([{"zero": 0.0}]).mark_rule(color=INK, strokeDash=[4, 3])
+    return rule.encode(x=alt.datum(0)) if side == "x" else rule.encode(y=alt.datum(0))
 
 
 def effect_course(result: Analysis, *, theme: str = "screen") -> Chart:
@@ -138,11 +138,11 @@ def _over_time(rows: list[Row], look: Theme, across: str, up: str, caption: str,
     there = alt.Scale(type="utc") if days else alt.Scale(zero=False, nice=False)
     ticks = dates if days else alt.Axis(tickMinStep=1)
     x = alt.X("day:T" if days else "day:Q", title=across, axis=ticks, scale=there)
-    y = {"title": up, "axis": alt.Axis(format="+.3~g"), "scale": alt.Scale(domain=_window(rows))}
+    axis, seen = alt.Axis(format="+.3~g"), alt.Scale(domain=_window(rows))
     band = base.transform_filter("datum.low != null").mark_area(opacity=SHADE, clip=True)
-    shade = band.encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=colour)
+    shade = band.encode(x=x, y=alt.Y("low:Q", title=up, axis=axis, scale=seen), y2="high:Q", color=colour)
     line = base.mark_line(strokeWidth=look.line, point=True, clip=True)
-    line = line.encode(x=x, y=alt.Y("difference:Q", **y), color=colour)
+    line = line.encode(x=x, y=alt.Y("difference:Q", title=up, axis=axis, scale=seen), color=colour)
     made = alt.layer(shade, line, _zero("y")).properties(width=look.width, height=look.height)
     return styled(made, look, caption=caption)
 

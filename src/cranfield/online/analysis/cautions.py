@@ -88,14 +88,14 @@ def _of_data(result: Analysis, found: Aggregate) -> Iterator[Finding]:
         if capped and cap is not None:
             told = f"{metric}: {plural(capped, 'unit')} above {cap:.4g} count as that, as the trial has it"
             yield Finding("winsorised", name, told, doubtful=False)
-    for metric in found.metrics:
-        if metric.censored is not None:
+    for columns in found.metrics:
+        if columns.censored is not None:
             shares = ", ".join(
-                f"{arm} {share(moments.mean(metric.censored) / moments.mean(below), 1)}"
+                f"{arm} {share(moments.mean(columns.censored) / moments.mean(below), 1)}"
                 for arm, moments in found.whole.items()
-                if (below := metric.denominator or metric.censored) in moments.names and moments.mean(below)
+                if (below := columns.denominator or columns.censored) in moments.names and moments.mean(below)
             )
-            told = f"{metric.name}: of some queries only a bound is known, which counts as its value: {shares}"
+            told = f"{columns.name}: of some queries only a bound is known, which counts as its value: {shares}"
             yield Finding("censored", name, told, doubtful=False)
 
 

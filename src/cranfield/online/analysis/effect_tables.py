@@ -93,8 +93,8 @@ def _primary_notes(result: Analysis) -> list[str]:
             notes.append(f"{arm}: stopped at the first look, where the estimate needs no correction for looks before")
         else:
             notes.append(
-                f"{arm}: after looks before this one the median unbiased estimate is {signed(effect.estimate)} {ends}, "
-                f"in place of {signed(effect.plain)}"
+                f"{arm}: after looks before this one, if none of them had found anything, the median unbiased estimate "
+                f"is {signed(effect.estimate)} {ends}, in place of {signed(effect.plain)}"
             )
     return notes
 
@@ -216,7 +216,10 @@ def _novelty(result: Analysis) -> Table:
 
 
 def _exposure(result: Analysis) -> Table:
-    rows = [[e.arm, f"{e.units:,}", f"{e.queries:,}", f"{e.days:,}"] for e in result.exposures]
+    rows = [
+        [e.arm, *("–" if count is None else f"{count:,}" for count in (e.units, e.queries, e.days))]
+        for e in result.exposures
+    ]
     notes = []
     for lost in result.worse:
         other = result.trial.control if lost.arm == lost.treatment else lost.treatment

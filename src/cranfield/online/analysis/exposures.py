@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ArmExposure(NamedTuple):
-    """What an arm was shown: units, their queries, and on how many days."""
+    """What an arm was shown: units, their queries, and on how many days; None where the moments do not tell."""
 
     arm: str
     units: int
-    queries: int
-    days: int
+    queries: int | None
+    days: int | None
 
 
 class WorseArm(NamedTuple):
@@ -44,10 +44,9 @@ def exposures(found: Aggregate, trial: Trial) -> tuple[ArmExposure, ...]:
     shown = []
     for arm in trial.arms:
         moments = found.whole[arm]
-        queries = round(moments.mean(QUERIES) * moments.count) if moments.count and QUERIES in moments.names else 0
-        shown.append(
-            ArmExposure(arm, moments.count, queries, sum(arm in day and day[arm].count > 0 for day in days.values()))
-        )
+        queries = round(moments.means[moments.place(QUERIES)] * moments.count) if QUERIES in moments.names else None
+        seen = sum(arm in day and day[arm].count > 0 for day in days.values()) if days else None
+        shown.append(ArmExposure(arm, moments.count, queries, seen))
     return tuple(shown)
 
 

@@ -6,10 +6,10 @@ else is Holm's family: the smallest p must be below the limit of alpha by the nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cranfield.online.analysis.looking import LookRule
 from cranfield.statistics.corrections import find_correction
@@ -23,7 +23,7 @@ class FamilyLimits(NamedTuple):
     found: int
 
 
-def family_limits(ps: Sequence[float], rule: LookRule) -> FamilyLimits:
+def family_limits(ps: ArrayLike, rule: LookRule) -> FamilyLimits:
     """The limit that parts what is found from the rest: Holm's steps, each with the limit of the look for its share.
 
     >>> rule = LookRule("one look", 100, 0.05, 1, True, True, (1.0,), None, 1.0)
@@ -31,7 +31,8 @@ def family_limits(ps: Sequence[float], rule: LookRule) -> FamilyLimits:
     FamilyLimits(size=3, limit=0.05, found=2)
     """
     correction = find_correction("holm")
-    ordered = np.sort(np.where(np.isnan(ps), 1.0, np.asarray(ps, dtype=np.float64)))
+    given = np.asarray(ps, dtype=np.float64)
+    ordered = np.sort(np.where(np.isnan(given), 1.0, given))
 
     def limit_of(found: int) -> float:
         return rule.limit(correction.level(1.0, max(len(ordered), 1), found))

@@ -181,7 +181,7 @@ def _reason(trial: Trial, rule: LookRule, wanted: float | None) -> str:
         early = "" if now >= 1 - NEAR else ", since the trial has ended"
         return f"The one look that was planned, with {at}{early}."
     moved = ""
-    if wanted is not None and abs(wanted - now) > 0.001:
+    if wanted is not None and abs(min(now, 1.0) - wanted) > 0.005:
         moved = f" It was planned for {share(wanted)}; the limit is that of where it was made."
     last = ", the last" if rule.final else ""
     planned = f"Look {len(rule.information)} of {len(trial.looks.at)} as planned{last}, with {at}"

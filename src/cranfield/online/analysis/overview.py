@@ -115,7 +115,7 @@ def render_overview(found: TrialOverview, format: str) -> str:
         rows = [[*s[:3], " ".join(s.arms), *s[4:-1], "yes" if s.changed else "no"] for s in found.trials]
         return separated(TrialState._fields, rows, DELIMITERS[format])
     header = ["trial", "digest", "primary", "layer", "from", "to", "looks", "planned", "units", "of maximum", "plan"]
-    rows = [
+    shown = [
         [
             s.experiment,
             s.digest,
@@ -131,4 +131,4 @@ def render_overview(found: TrialOverview, format: str) -> str:
         ]
         for s in found.trials
     ]
-    return written(titled(plural(len(rows), "trial"), Grid(header, rows, labels=6)), format)
+    return written(titled(plural(len(shown), "trial"), Grid(header, shown, labels=6)), format)
