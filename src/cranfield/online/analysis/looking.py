@@ -179,7 +179,9 @@ def _reason(trial: Trial, rule: LookRule, wanted: float | None) -> str:
     at = f"{share(now, 1)} of the maximum of {plural(trial.maximum, 'unit')}"
     if rule.method == "one look":
         early = "" if now >= 1 - NEAR else ", since the trial has ended"
-        return f"The one look that was planned, with {at}{early}."
+        count = len(trial.looks.at)
+        which = "The one look that was planned" if count == 1 else f"The last of {count} looks, and the first made"
+        return f"{which}, with {at}{early}."
     moved = ""
     if wanted is not None and abs(min(now, 1.0) - wanted) > 0.005:
         moved = f" It was planned for {share(wanted)}; the limit is that of where it was made."
