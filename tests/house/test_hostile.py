@@ -234,8 +234,8 @@ def hostile_trial(out: Path) -> list[str | Path]:
 def hostile_yandex(out: Path) -> Path:
     """A log of Yandex's form with ids that are called as nothing should be."""
     out.mkdir(exist_ok=True, parents=True)
-    path = out / "yandex.tsv"
-    path.write_text(f"0\t0\tQ\t{RUNS[0]}\t0\t{DOCUMENTS[0]}\t{DOCUMENTS[1]}\n0\t9\tC\t{DOCUMENTS[0]}\n")
+    path, name = out / "yandex.tsv", "<script>window.pwned=1</script>"
+    path.write_text(f"0\t0\tQ\t{name}\t0\t{name}\n0\t9\tC\t{name}\n")
     return path
 
 

@@ -7,7 +7,6 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,22 +24,17 @@ from made_trials import searching_users, trial_aggregate
 HOSTILE = '<script>alert("x")</script>|\x1b[31m*'
 
 
-def made_trial(**more: Any) -> Trial:
+def made_trial() -> Trial:
     return Trial(
         "ranker",
         {"old": 1, "new": 1},
-        **(
-            {
-                "primary": "ctr",
-                "secondary": ("rr_first", "abandonment", "queries_per_unit"),
-                "guardrails": (Guardrail("latency", 5.0),),
-                "segments": ("device",),
-                "covariates": ("before",),
-                "maximum": 2000,
-                "looks": Looks("obrien-fleming", (0.25, 0.5, 1.0)),
-            }
-            | more
-        ),
+        primary="ctr",
+        secondary=("rr_first", "abandonment", "queries_per_unit"),
+        guardrails=(Guardrail("latency", 5.0),),
+        segments=("device",),
+        covariates=("before",),
+        maximum=2000,
+        looks=Looks("obrien-fleming", (0.25, 0.5, 1.0)),
     )
 
 
@@ -117,7 +111,7 @@ def test_directions_are_told(found: Analysis) -> None:
 def test_who_was_shown_worse_results_is_counted(found: Analysis) -> None:
     (lost,) = found.worse
     assert lost.arm == "old"
-    queries = {shown.arm: shown.queries for shown in found.exposures}
+    queries = {shown.arm: shown.queries or 0 for shown in found.exposures}
     assert lost.counted == pytest.approx(queries["old"])
     assert lost.lost == pytest.approx(found.primary[0].difference * queries["old"])
     assert lost.low == pytest.approx(found.primary[0].low * queries["old"])

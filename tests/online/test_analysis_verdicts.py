@@ -12,6 +12,7 @@ from cranfield.errors import UsageError
 from cranfield.online import Trial, all_metrics
 from cranfield.online.analysis import Analysis, analyse
 from cranfield.online.analysis.verdicts import DECISIONS
+from cranfield.online.metrics import Better
 from cranfield.online.trial import Guardrail, Looks, OwnMetric
 from cranfield.online.trial_ledger import Look
 from cranfield.statistics.significance import Floats
@@ -24,7 +25,7 @@ RNG = np.random.default_rng(5)
 def units_around(mean: float) -> Floats:
     """600 units whose mean is this one, and whose standard deviation is 1."""
     drawn = RNG.normal(0, 1, 600)
-    return mean + (drawn - drawn.mean()) / drawn.std(ddof=1)
+    return np.asarray(mean + (drawn - drawn.mean()) / drawn.std(ddof=1))
 
 
 FLAT = units_around(10)
@@ -77,7 +78,7 @@ def test_a_guardrail_decides_too(shift: float, decision: str, told: str) -> None
 
 
 def test_an_open_guardrail_waits_and_at_the_last_look_stops_it() -> None:
-    looks = {"maximum": 2400, "looks": Looks("pocock", (0.5, 1.0))}
+    looks: dict[str, Any] = {"maximum": 2400, "looks": Looks("pocock", (0.5, 1.0))}
     for more, decision in ((looks, "cannot tell yet"), ({}, "do not ship")):
         trial = trial_of(guardrails=(Guardrail("latency", 0.02),), **more)
         old = {"value_per_unit": FLAT, "latency": FLAT}
@@ -161,7 +162,7 @@ def mirrored(values: Values) -> Values:
 @pytest.mark.parametrize("shift", [-0.3, 0.0, 0.3])
 def test_a_loss_mirrors_a_gain(metric: Any, shift: float) -> None:
     """The twin of a metric with its sign turned, declared the other way round, gets the same decisions."""
-    other = "less" if metric.better == "more" else "more"
+    other: Better = "less" if metric.better == "more" else "more"
     twin = {"twin": OwnMetric("queries", "units", other), "rail twin": OwnMetric("queries", "units", other)}
     rail = OwnMetric("queries", "units", metric.better)
     first = Trial("t", ARMS, metric.name, guardrails=(Guardrail("rail", 0.2),), metrics={"rail": rail})

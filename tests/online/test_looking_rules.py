@@ -54,8 +54,14 @@ def test_a_look_that_was_not_planned_is_always_valid(units: int) -> None:
 
 
 def test_after_an_unplanned_look_none_is_planned_again() -> None:
-    rule = look_rule(trial_of(), 10_000, [3000])
-    assert (rule.method, rule.planned) == ("always valid", False)
+    rule = look_rule(trial_of(), 9990, [3000])
+    assert (rule.method, rule.planned, rule.final) == ("always valid", False, False)
+
+
+@pytest.mark.parametrize("spending", ["pocock", "always-valid"])
+def test_with_the_maximum_reached_no_look_follows(spending: str) -> None:
+    rule = look_rule(trial_of(spending, (1.0,)), 10_000, [3000])
+    assert (rule.method, rule.final) == ("always valid", True)
 
 
 def test_what_planned_looks_spent_is_not_there_for_unplanned_ones() -> None:
@@ -128,3 +134,28 @@ def test_a_question_without_an_answer_counts_in_its_family() -> None:
     rule = look_rule(trial_of(at=(1.0,), maximum=None), 100)
     assert family_limits([0.02, float("nan"), float("nan")], rule).found == 0
     assert family_limits([0.02], rule).found == 1
+
+
+@pytest.mark.parametrize("kind", ["rare", "skewed"])
+def test_always_valid_holds_from_the_burn_in_on(kind: str) -> None:
+    """Unequal arms of rare or skewed values, looked at 60 times from the burn-in on: found in 5 % at most."""
+    from cranfield.statistics.moments import Moments
+    from cranfield.statistics.ratios import Ratio
+
+    rng = np.random.default_rng(7)
+    trial = trial_of("always-valid", (1.0,))
+    peeks = np.unique(np.geomspace(BURN_IN, 10_000, 60).astype(int))
+    limits = [look_rule(trial, int(units)).limit() for units in peeks]
+    alarms, times = 0, 150
+    for _ in range(times):
+        if kind == "rare":
+            values = (rng.random(10_000) < 0.02).astype(float)
+        else:
+            values = rng.lognormal(0, 1.5, 10_000) * (rng.random(10_000) < 0.2)
+        treated = rng.random(10_000) < 0.25
+        for units, limit in zip(peeks, limits, strict=True):
+            arms = [Moments.of({"v": values[:units][treated[:units] == arm]}) for arm in (False, True)]
+            if Ratio("v").compared(*arms).difference().p < limit:
+                alarms += 1
+                break
+    assert alarms / times < 0.05

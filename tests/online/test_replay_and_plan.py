@@ -161,8 +161,7 @@ def test_every_form(format: str) -> None:
 
 
 def named(name: str, salt: str, start: int, end: int, **more: Any) -> Trial:
-    times = {"start": START.replace(day=start), "end": START.replace(day=end)}
-    return Trial(name, ARMS, "ctr", salt=salt, **times, **more)
+    return Trial(name, ARMS, "ctr", salt=salt, start=START.replace(day=start), end=START.replace(day=end), **more)
 
 
 def test_trials_in_one_layer_at_one_time_are_told() -> None:

@@ -112,6 +112,7 @@ def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: b
     walk.look(units, ended=ended)
     always = trial.looks.spending == "always-valid" or walk.unplanned
     design = None if trial.looks.spending == "always-valid" else _design(trial)
+    reached = trial.maximum is not None and units >= trial.maximum
     alone = not always and len(walk.information) == 1 and walk.last
     method: LookMethod = "always valid" if always else "one look" if alone else "group sequential"
     spent = 0.0
@@ -123,7 +124,7 @@ def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: b
         trial.alpha,
         len(made) + 1,
         not walk.unplanned,
-        (ended and not walk.unplanned) or (walk.last and not always) or (ended and always),
+        ended or (reached if always else walk.last),
         tuple(walk.information),
         design,
         float(trial.maximum or TUNED_FOR),
