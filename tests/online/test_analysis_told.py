@@ -6,20 +6,23 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import command_line
 from cranfield.errors import UsageError
 from cranfield.online import Trial, aggregate, read_logs, read_moments
-from cranfield.online.analysis import Analysis, analyse
-from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis
+from cranfield.online.analysis import Analysis, analyse, cautions
+from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
 from cranfield.online.trial import Guardrail, Looks
 from cranfield.online.trial_ledger import Look
 from cranfield.report.online_report import page_of, pictures, write_report
 from cranfield.statistics.ratios import Ratio
 from made_trials import searching_users, trial_aggregate
+from places import EXAMPLES, ROOT
 
 HOSTILE = '<script>alert("x")</script>|\x1b[31m*'
 
@@ -223,3 +226,30 @@ def test_a_withheld_result_has_a_report_without_effects(tmp_path: Path) -> None:
     assert "Data broken" in page
     assert "Primary metric" not in page
     assert not pictures(found)
+
+
+PAGE = ROOT / "docs" / "online-analysis.md"
+
+
+def test_the_page_names_every_caution_and_every_key(found: Analysis) -> None:
+    page = PAGE.read_text()
+    source = Path(str(cautions.__file__)).read_text()
+    codes = re.findall(r'Finding\(\s*"([a-z-]+)"', source)
+    assert len(codes) > 12
+    for name in (*codes, "trial-changed", *to_plain(found)):
+        assert f"`{name}`" in page, name
+
+
+def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in EXAMPLES.iterdir():
+        if path.suffix in (".jsonl", ".csv", ".toml"):
+            shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^\$ cranfield (.*)$", PAGE.read_text(), re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        done = command_line(*line.split())
+        assert done.exit == 0, done.stderr
+        assert done.stdout
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "experiment.toml.ledger").exists()
