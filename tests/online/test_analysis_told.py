@@ -15,7 +15,7 @@ import pytest
 from commands import command_line
 from cranfield.errors import UsageError
 from cranfield.online import Trial, aggregate, read_logs, read_moments
-from cranfield.online.analysis import Analysis, analyse, cautions
+from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
 from cranfield.online.trial import Guardrail, Looks
 from cranfield.online.trial_ledger import Look
@@ -42,14 +42,14 @@ def made_trial() -> Trial:
 
 
 @pytest.fixture(scope="module")
-def found() -> Analysis:
+def found() -> TrialAnalysis:
     trial = made_trial()
     logs = read_logs(searching_users(4, 2000, effect=0.08))
     looks = [Look("then", trial.name, trial.digest, 510), Look("then", trial.name, trial.digest, 1003)]
     return analyse(aggregate(logs, trial), trial, looks=looks)
 
 
-def test_effects_are_those_of_the_units_counted_by_hand(found: Analysis) -> None:
+def test_effects_are_those_of_the_units_counted_by_hand(found: TrialAnalysis) -> None:
     """Sums of each unit from the rows themselves, then the delta method: no part of the aggregation is used."""
     import polars as pl
 
@@ -74,7 +74,7 @@ def test_effects_are_those_of_the_units_counted_by_hand(found: Analysis) -> None
     assert Ratio("c", "n").columns == ("c", "n")
 
 
-def test_the_verdict_stands_first_and_says_what_the_tables_say(found: Analysis) -> None:
+def test_the_verdict_stands_first_and_says_what_the_tables_say(found: TrialAnalysis) -> None:
     text = str(found)
     assert found.decision == "ship"
     first = re.sub(r"\s+", " ", text.split("\n\n")[0])
@@ -87,14 +87,14 @@ def test_the_verdict_stands_first_and_says_what_the_tables_say(found: Analysis) 
     assert found.trial.digest in text
 
 
-def test_after_looks_before_it_the_estimate_is_corrected_towards_nothing(found: Analysis) -> None:
+def test_after_looks_before_it_the_estimate_is_corrected_towards_nothing(found: TrialAnalysis) -> None:
     (stopped,) = found.stopped
     assert 0 < stopped.effect.estimate < stopped.effect.plain == found.primary[0].difference
     told = " ".join(str(found).split())
     assert f"the median unbiased estimate is {stopped.effect.estimate:+.4g}" in told
 
 
-def test_the_family_is_counted(found: Analysis) -> None:
+def test_the_family_is_counted(found: TrialAnalysis) -> None:
     assert found.family is not None
     assert found.family.size == 3 + 2 + 1
     told = "one family of 6 questions (3 secondary metrics, 2 segments, 1 test of whether segments differ)"
@@ -102,7 +102,7 @@ def test_the_family_is_counted(found: Analysis) -> None:
     assert {effect.limit for effect in (*found.secondary, *found.segments)} == {found.family.limit}
 
 
-def test_directions_are_told(found: Analysis) -> None:
+def test_directions_are_told(found: TrialAnalysis) -> None:
     by_name = {effect.metric: effect for effect in found.secondary}
     assert by_name["abandonment"].difference < 0
     assert by_name["abandonment"].standing == "better"
@@ -111,7 +111,7 @@ def test_directions_are_told(found: Analysis) -> None:
     assert "neither more nor less is better of queries_per_unit" in str(found)
 
 
-def test_who_was_shown_worse_results_is_counted(found: Analysis) -> None:
+def test_who_was_shown_worse_results_is_counted(found: TrialAnalysis) -> None:
     (lost,) = found.worse
     assert lost.arm == "old"
     queries = {shown.arm: shown.queries or 0 for shown in found.exposures}
@@ -122,7 +122,7 @@ def test_who_was_shown_worse_results_is_counted(found: Analysis) -> None:
     assert [shown.days for shown in found.exposures] == [14, 14]
 
 
-def test_json_has_everything_and_csv_every_effect(found: Analysis) -> None:
+def test_json_has_everything_and_csv_every_effect(found: TrialAnalysis) -> None:
     document = json.loads(render_analysis(found, "json"))
     assert document["schema"] == "cranfield.online-analysis/1"
     assert (document["digest"], document["decision"]) == (found.trial.digest, "ship")
@@ -155,13 +155,13 @@ def test_moments_give_the_same_analysis(tmp_path: Path) -> None:
     assert render_analysis(again, "json") == render_analysis(analyse(aggregated, trial), "json")
 
 
-def test_the_course_ends_where_the_look_is(found: Analysis) -> None:
+def test_the_course_ends_where_the_look_is(found: TrialAnalysis) -> None:
     last, primary = found.course[-1], found.primary[0]
     assert last.units == found.units
     assert (last.difference, last.low, last.high) == pytest.approx((primary.difference, primary.low, primary.high))
 
 
-def test_pictures_are_valid_and_hold_the_numbers(found: Analysis) -> None:
+def test_pictures_are_valid_and_hold_the_numbers(found: TrialAnalysis) -> None:
     drawn = {name: chart for name, _, chart in pictures(found)}
     assert list(drawn) == ["effects", "course", "shares", "segments", "novelty"]
     for chart in drawn.values():
@@ -174,7 +174,7 @@ def test_pictures_are_valid_and_hold_the_numbers(found: Analysis) -> None:
     assert course[-1]["high"] == found.course[-1].high
 
 
-def test_the_report_is_one_page_that_loads_nothing(found: Analysis, tmp_path: Path) -> None:
+def test_the_report_is_one_page_that_loads_nothing(found: TrialAnalysis, tmp_path: Path) -> None:
     write_report(found, str(tmp_path / "r.html"))
     page = (tmp_path / "r.html").read_text()
     assert "<script" not in page
@@ -186,7 +186,7 @@ def test_the_report_is_one_page_that_loads_nothing(found: Analysis, tmp_path: Pa
         write_report(found, str(tmp_path / "r.pdf"))
 
 
-def hostile_analysis(count: int = 60) -> Analysis:
+def hostile_analysis(count: int = 60) -> TrialAnalysis:
     arm = HOSTILE + "arm"
     trial = Trial(
         HOSTILE,
@@ -231,7 +231,7 @@ def test_a_withheld_result_has_a_report_without_effects(tmp_path: Path) -> None:
 PAGE = ROOT / "docs" / "online-analysis.md"
 
 
-def test_the_page_names_every_caution_and_every_key(found: Analysis) -> None:
+def test_the_page_names_every_caution_and_every_key(found: TrialAnalysis) -> None:
     page = PAGE.read_text()
     source = Path(str(cautions.__file__)).read_text()
     codes = re.findall(r'Finding\(\s*"([a-z-]+)"', source)

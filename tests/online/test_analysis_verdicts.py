@@ -10,7 +10,7 @@ import pytest
 
 from cranfield.errors import UsageError
 from cranfield.online import Trial, all_metrics
-from cranfield.online.analysis import Analysis, analyse
+from cranfield.online.analysis import TrialAnalysis, analyse
 from cranfield.online.analysis.verdicts import DECISIONS
 from cranfield.online.metrics import Better
 from cranfield.online.trial import Guardrail, Looks, OwnMetric
@@ -36,11 +36,11 @@ def trial_of(primary: str = "value_per_unit", **more: Any) -> Trial:
     return Trial("t", ARMS, primary, **more)
 
 
-def analysed(trial: Trial, old: Values, new: Values, **more: Any) -> Analysis:
+def analysed(trial: Trial, old: Values, new: Values, **more: Any) -> TrialAnalysis:
     return analyse(trial_aggregate(trial, {"old": old, "new": new}), trial, **more)
 
 
-def of_primary(shift: float, **more: Any) -> Analysis:
+def of_primary(shift: float, **more: Any) -> TrialAnalysis:
     trial = trial_of(**more)
     return analysed(trial, {"value_per_unit": FLAT}, {"value_per_unit": SHIFTED[shift]})
 

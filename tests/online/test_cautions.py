@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cranfield.online import Trial, aggregate, read_logs
-from cranfield.online.analysis import Analysis, analyse
+from cranfield.online.analysis import TrialAnalysis, analyse
 from cranfield.online.moments_files import Excluded
 from cranfield.online.trial import Cap, Guardrail, Looks, OwnMetric
 from made_trials import START, searching_users, trial_aggregate
@@ -17,11 +17,11 @@ from made_trials import START, searching_users, trial_aggregate
 ARMS = {"old": 1.0, "new": 1.0}
 
 
-def codes(result: Analysis) -> set[str]:
+def codes(result: TrialAnalysis) -> set[str]:
     return {warning.code for warning in result.warnings}
 
 
-def of_units(old: Any, new: Any, parts: Any = None, **more: Any) -> Analysis:
+def of_units(old: Any, new: Any, parts: Any = None, **more: Any) -> TrialAnalysis:
     trial = Trial("t", ARMS, "value_per_unit", **more)
     names = trial.metric_names
     wide = [dict.fromkeys(names, np.asarray(values, dtype=float)) for values in (old, new)]
@@ -106,7 +106,7 @@ def logs() -> dict[str, Any]:
     return searching_users(3, 900, effect=0.05)
 
 
-def of_log(frames: dict[str, Any], **more: Any) -> Analysis:
+def of_log(frames: dict[str, Any], **more: Any) -> TrialAnalysis:
     trial = Trial("t", ARMS, **({"primary": "ctr", "covariates": ("before",)} | more))
     return analyse(aggregate(read_logs(frames), trial), trial)
 

@@ -7,7 +7,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from cranfield.errors import percent
-from cranfield.online.analysis.analysis import Analysis
+from cranfield.online.analysis.analysis import TrialAnalysis
 from cranfield.online.analysis.estimates import MetricEffect
 from cranfield.plot.style import BAD, COLOURS, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled
 
@@ -21,7 +21,7 @@ MOST_ROWS = 60
 _ALARM_Z = 3.2905  # two-sided 0.001
 
 
-def effects_forest(result: Analysis, *, theme: str = "screen") -> Chart:
+def effects_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     """Relative effects of all metrics with the intervals that decide: primary, guardrails, secondary."""
     effects = [
         *((effect, "primary") for effect in result.primary),
@@ -40,7 +40,7 @@ def effects_forest(result: Analysis, *, theme: str = "screen") -> Chart:
     return _forest(rows, find_theme(theme), "relative effect", ".1%", caption)
 
 
-def segments_forest(result: Analysis, *, theme: str = "screen") -> Chart:
+def segments_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     """The primary effect in each segment, with all units above."""
     several = len(result.primary) > 1
     shown = [*result.primary, *result.segments[: MOST_ROWS - len(result.primary)]]
@@ -89,7 +89,7 @@ def _zero(side: str) -> alt.Chart:
     return rule.encode(x=alt.datum(0)) if side == "x" else rule.encode(y=alt.datum(0))
 
 
-def effect_course(result: Analysis, *, theme: str = "screen") -> Chart:
+def effect_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     """The primary effect on the units that had come by each day, with the interval that so many units have."""
     look = find_theme(theme)
     rows: list[Row] = [
@@ -105,7 +105,7 @@ def effect_course(result: Analysis, *, theme: str = "screen") -> Chart:
     return _over_time(rows, look, "units first seen by", f"difference of {result.trial.primary}", caption)
 
 
-def novelty_course(result: Analysis, *, theme: str = "screen") -> Chart:
+def novelty_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     """The primary effect by days since units were first exposed."""
     look = find_theme(theme)
     rows: list[Row] = [
@@ -161,7 +161,7 @@ def _end(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def sample_course(result: Analysis, *, theme: str = "screen") -> Chart:
+def sample_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     """The share of each arm among the units seen by each day, with what chance leaves room for."""
     look = find_theme(theme)
     shares = result.trial.shares

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib.resources import files
 from pathlib import Path
 
 from cranfield.errors import UsageError, plural
 from cranfield.formats.output import save
-from cranfield.online.analysis.analysis import Analysis
+from cranfield.online.analysis.analysis import TrialAnalysis
 from cranfield.online.analysis.analysis_tables import headline
 from cranfield.online.analysis.effect_tables import tables
 from cranfield.plot.online_effects import effect_course, effects_forest, novelty_course, sample_course, segments_forest
@@ -16,6 +15,7 @@ from cranfield.plot.saving import drawn
 from cranfield.plot.style import Chart, caption_of
 from cranfield.render.escaping import Markup, utf8
 from cranfield.render.grid import Grid
+from cranfield.report.page import _own
 from cranfield.report.page.pictures import inline
 from cranfield.report.page.table_rows import as_table
 from cranfield.version import __version__
@@ -23,7 +23,7 @@ from cranfield.version import __version__
 LINE = Markup.fixed("\n")
 
 
-def write_report(result: Analysis, path: str) -> None:
+def write_report(result: TrialAnalysis, path: str) -> None:
     """Writes the report to a file, whose name ends in .html."""
     check_report_name(path)
     save(path, [page_of(result)])
@@ -41,13 +41,13 @@ def check_report_name(path: str) -> None:
         raise UsageError(f"a report on a trial can be html, not '{suffix}': name a file such as report.html")
 
 
-def page_of(result: Analysis) -> str:
+def page_of(result: TrialAnalysis) -> str:
     """The page as text."""
-    page = Markup.fixed(files("cranfield.report").joinpath("online_page.html").read_text(encoding="utf-8")).filled(
+    page = Markup.fixed(_own("trial.html")).filled(
         title=f"Trial {result.trial.name}",
         subtitle=headline(result),
         version=__version__,
-        style=Markup.fixed(files("cranfield.report.page").joinpath("style.css").read_text(encoding="utf-8")),
+        style=Markup.fixed(_own("style.css")),
         result=_result(result),
         pictures=Markup.of(*(_figure(*picture) for picture in pictures(result))),
         tables=_tables(result),
@@ -57,9 +57,9 @@ def page_of(result: Analysis) -> str:
     return utf8(str(page))
 
 
-def pictures(result: Analysis) -> list[tuple[str, str, Chart]]:
+def pictures(result: TrialAnalysis) -> list[tuple[str, str, Chart]]:
     """Every picture that there is something for: its name, its title, and the chart."""
-    drawings: list[tuple[str, str, bool, Callable[[Analysis], Chart]]] = [
+    drawings: list[tuple[str, str, bool, Callable[[TrialAnalysis], Chart]]] = [
         ("effects", "Effects", bool(result.primary), effects_forest),
         ("course", "How the effect went", len(result.course) > 1, effect_course),
         ("shares", "Sample ratio by day", len(result.sample.days) > 1, sample_course),
@@ -73,7 +73,7 @@ def _paragraphs(lines: Iterable[str], kind: str | None = None) -> Markup:
     return Markup.of(*(Markup.of(Markup.element("p", line, class_=kind), LINE) for line in lines))
 
 
-def _result(result: Analysis) -> Markup:
+def _result(result: TrialAnalysis) -> Markup:
     first, *_ = tables(result) if result.withheld else tables(result)[1:]
     verdicts = _paragraphs((str(verdict) for verdict in result.verdicts), "verdict")
     return Markup.of(verdicts, _paragraphs([result.rule.why]), as_table(first[1], first[0]), _notes(first[2]))
@@ -89,11 +89,11 @@ def _figure(name: str, title: str, chart: Chart) -> Markup:
     return Markup.of(Markup.element("figure", said, Markup.element("div", picture, class_="drawing paper")), LINE)
 
 
-def _tables(result: Analysis) -> Markup:
+def _tables(result: TrialAnalysis) -> Markup:
     return Markup.of(*(Markup.of(as_table(grid, title), _notes(notes)) for title, grid, notes in tables(result)))
 
 
-def _quality(result: Analysis) -> Markup:
+def _quality(result: TrialAnalysis) -> Markup:
     if not result.warnings:
         return Markup.element("p", "Nothing odd was found.")
     doubtful = sum(finding.doubtful for finding in result.warnings)
@@ -105,7 +105,7 @@ def _quality(result: Analysis) -> Markup:
     return Markup.of(_paragraphs([told]), as_table(grid, "What was found", "findings"))
 
 
-def _made(result: Analysis) -> Markup:
+def _made(result: TrialAnalysis) -> Markup:
     rows = [[name, _said(value)] for name, value in result.trial.to_plain().items()]
     plan = Grid(["key", "value"], rows, labels=2)
     digest = f"The digest of the plan is {result.trial.digest}; another one is another plan."

@@ -6,7 +6,7 @@ from cranfield.exports import TYPE_CHECKING, exported
 
 if TYPE_CHECKING:
     from cranfield.online.analysis.analysing import analyse as analyse
-    from cranfield.online.analysis.analysis import Analysis as Analysis
+    from cranfield.online.analysis.analysis import TrialAnalysis as TrialAnalysis
     from cranfield.online.analysis.overview import TrialOverview as TrialOverview
     from cranfield.online.analysis.overview import overview_of as overview_of
     from cranfield.online.analysis.planning import OnlinePlan as OnlinePlan
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from cranfield.online.analysis.pre_periods import PrePeriod as PrePeriod
     from cranfield.online.analysis.pre_periods import SeenPeriod as SeenPeriod
     from cranfield.online.analysis.pre_periods import pre_period as pre_period
-    from cranfield.online.analysis.replaying import Replay as Replay
+    from cranfield.online.analysis.replaying import UnitReplay as UnitReplay
     from cranfield.online.analysis.replaying import replay as replay
 
 PUBLIC = {
     "analysing": "analyse",
-    "analysis": "Analysis",
+    "analysis": "TrialAnalysis",
     "overview": "TrialOverview overview_of",
     "planning": "OnlinePlan plan_trial",
     "pre_periods": "PrePeriod SeenPeriod pre_period",
-    "replaying": "Replay replay",
+    "replaying": "UnitReplay replay",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

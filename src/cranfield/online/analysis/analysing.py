@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import UsageError
 from cranfield.online.aggregation import PRE, aggregate
-from cranfield.online.analysis.analysis import AdjustedWays, AfterStopping, Analysis
+from cranfield.online.analysis.analysis import AdjustedWays, AfterStopping, TrialAnalysis
 from cranfield.online.analysis.courses import by_exposure, course, denominator_effects, fading, triggered_effects
 from cranfield.online.analysis.estimates import Estimated, MetricEffect, confidence_of, effect_of, estimated
 from cranfield.online.analysis.exposures import exposures, worse_arm
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def analyse(
     log: Logs | Aggregate, trial: Trial, *, looks: Sequence[Look] = (), despite_mismatch: bool = False
-) -> Analysis:
+) -> TrialAnalysis:
     """What the log of a trial, or the moments of one, say: a verdict first.
 
     `looks` are the looks at it so far, as its ledger has them. If the sample ratio is off no effect is given, unless
@@ -88,12 +88,12 @@ class _Analysing:
         last = (self.trial.end.astimezone(UTC) - timedelta(microseconds=1)).date()
         return date.fromisoformat(days[-1]) >= last
 
-    def run(self) -> Analysis:
+    def run(self) -> TrialAnalysis:
         from cranfield.online.analysis.cautions import cautions
 
         sample = sample_check(self.found, self.trial)
         withheld = sample.broken is not None and not (self.despite_mismatch and min(sample.counts) > 0)
-        result = Analysis(
+        result = TrialAnalysis(
             trial=self.trial,
             units=self.found.units,
             queries=self.found.queries,
@@ -112,7 +112,7 @@ class _Analysing:
         changed = changed_since(list(self.looks), self.trial)
         return replace(result, warnings=(*changed, *cautions(result, self.found)))
 
-    def verdicts(self, result: Analysis) -> tuple[ArmVerdict, ...]:
+    def verdicts(self, result: TrialAnalysis) -> tuple[ArmVerdict, ...]:
         broken = result.sample.broken
         if broken is not None:
             told = broken + (
@@ -137,7 +137,7 @@ class _Analysing:
     def effect(self, name: str, arm: str, limit: float) -> MetricEffect:
         return effect_of(self.estimates[name, arm], self.found.metric(name), arm, limit)
 
-    def with_effects(self, result: Analysis) -> Analysis:
+    def with_effects(self, result: TrialAnalysis) -> TrialAnalysis:
         primary = tuple(self.effect(self.trial.primary, arm, self.rule.limit(self.part)) for arm in self.arms)
         worse = [worse_arm(self.found, self.trial, effect) for effect in primary]
         fades = [fading(self.found, self.trial, arm) for arm in self.arms]

@@ -47,7 +47,7 @@ class AfterStopping(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis(PrintedInNotebooks):
+class TrialAnalysis(PrintedInNotebooks):
     """What an online experiment showed. The first of `verdicts` is about the first arm after the control.
 
     `withheld` says that the data are broken and no effect is given; `overridden`, that effects are given all the same

@@ -13,13 +13,13 @@ from cranfield.render.grid import DELIMITERS, Field, separated
 from cranfield.render.json_form import as_json, plain
 
 if TYPE_CHECKING:
-    from cranfield.online.analysis.analysis import Analysis
+    from cranfield.online.analysis.analysis import TrialAnalysis
 
 SCHEMA = "cranfield.online-analysis/1"
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 
 
-def render_analysis(result: Analysis, format: str) -> str:
+def render_analysis(result: TrialAnalysis, format: str) -> str:
     """In a format, ending in a newline; CSV and TSV have a line for each effect, guardrails among them."""
     if format == "json":
         return as_json(SCHEMA, to_plain(result))
@@ -34,7 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _rows(result: Analysis) -> list[Sequence[Field]]:
+def _rows(result: TrialAnalysis) -> list[Sequence[Field]]:
     rows: list[Sequence[Field]] = []
     for role, effects in (
         ("primary", result.primary),
@@ -75,7 +75,7 @@ def _known(value: float) -> float | None:
     return None if isnan(value) or isinf(value) else float(value)
 
 
-def to_plain(result: Analysis) -> dict[str, Any]:
+def to_plain(result: TrialAnalysis) -> dict[str, Any]:
     """The form in JSON."""
     document: dict[str, Any] = {
         "experiment": result.trial.name,
@@ -107,7 +107,7 @@ def to_plain(result: Analysis) -> dict[str, Any]:
     return document | {name: plain(getattr(result, name)) for name in names}
 
 
-def blocks(result: Analysis) -> list[Block]:
+def blocks(result: TrialAnalysis) -> list[Block]:
     """What is told, in order."""
     return [
         *(Paragraph(str(verdict)) for verdict in result.verdicts),
@@ -117,7 +117,7 @@ def blocks(result: Analysis) -> list[Block]:
     ]
 
 
-def headline(result: Analysis) -> str:
+def headline(result: TrialAnalysis) -> str:
     """Which trial this is about, with its digest, and how much was seen."""
     return (
         f"Trial {result.trial.name}, digest {result.trial.digest}: {plural(result.units, 'unit')}, "

@@ -15,7 +15,7 @@ from cranfield.online.analysis.verdicts import shared, signed
 from cranfield.statistics.sample_ratio import ALARM
 
 if TYPE_CHECKING:
-    from cranfield.online.analysis.analysis import Analysis
+    from cranfield.online.analysis.analysis import TrialAnalysis
     from cranfield.online.moments_files import Aggregate
 
 FEW = 30  # units of an arm below which even t leans on normal values
@@ -24,7 +24,7 @@ TWICE = 0.01  # share of units in two arms from which on the assignment is in do
 FADES = 0.01  # p of a slope over the days since exposure
 
 
-def cautions(result: Analysis, found: Aggregate) -> list[Finding]:
+def cautions(result: TrialAnalysis, found: Aggregate) -> list[Finding]:
     """Everything to be told of an analysis, what is most doubtful first; of effects only if there are any."""
     told = [*_of_units(result), *_of_time(result, found), *_of_data(result, found)]
     if not result.withheld:
@@ -32,7 +32,7 @@ def cautions(result: Analysis, found: Aggregate) -> list[Finding]:
     return sorted(told, key=lambda finding: not finding.doubtful)
 
 
-def _of_units(result: Analysis) -> Iterator[Finding]:
+def _of_units(result: TrialAnalysis) -> Iterator[Finding]:
     name, trial = result.trial.name, result.trial
     for arm, count in zip(result.sample.arms, result.sample.counts, strict=True):
         if 0 < count < FEW:
@@ -56,7 +56,7 @@ def _of_units(result: Analysis) -> Iterator[Finding]:
         yield Finding("mismatch-overridden", name, f"effects are shown although {result.sample.broken}")
 
 
-def _of_time(result: Analysis, found: Aggregate) -> Iterator[Finding]:
+def _of_time(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
     days = sorted(found.of("day"))
     if not days:
         return
@@ -73,7 +73,7 @@ def _of_time(result: Analysis, found: Aggregate) -> Iterator[Finding]:
         )
 
 
-def _of_data(result: Analysis, found: Aggregate) -> Iterator[Finding]:
+def _of_data(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
     name = result.trial.name
     twice = sum(part.units for part in found.excluded if part.reason == IN_TWO_ARMS)
     if twice and twice > TWICE * (result.units + twice):
@@ -99,7 +99,7 @@ def _of_data(result: Analysis, found: Aggregate) -> Iterator[Finding]:
             yield Finding("censored", name, told, doubtful=False)
 
 
-def _of_effects(result: Analysis) -> Iterator[Finding]:
+def _of_effects(result: TrialAnalysis) -> Iterator[Finding]:
     name = result.trial.name
     for effect in result.primary:
         large = not isnan(effect.relative) and abs(effect.relative) > TOO_GOOD and effect.found
@@ -143,7 +143,7 @@ def _of_effects(result: Analysis) -> Iterator[Finding]:
         )
 
 
-def _of_covariates(result: Analysis, found: Aggregate) -> Iterator[Finding]:
+def _of_covariates(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
     name = result.trial.name
     for ways in result.adjusted:
         for covariate, difference, p in ways.balance:
@@ -160,7 +160,7 @@ def _of_covariates(result: Analysis, found: Aggregate) -> Iterator[Finding]:
         yield Finding("unknown-covariates", name, told, doubtful=False)
 
 
-def _of_parts(result: Analysis) -> Iterator[Finding]:
+def _of_parts(result: TrialAnalysis) -> Iterator[Finding]:
     name = result.trial.name
     for effect in result.triggered:
         if effect.part == "complement" and effect.found:

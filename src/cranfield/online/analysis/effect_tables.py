@@ -11,14 +11,14 @@ from cranfield.online.analysis.verdicts import shared, signed
 from cranfield.render.grid import Cell, Grid
 
 if TYPE_CHECKING:
-    from cranfield.online.analysis.analysis import Analysis
+    from cranfield.online.analysis.analysis import TrialAnalysis
     from cranfield.online.analysis.estimates import MetricEffect
 
 BETTER = {"more": "more is better", "less": "less is better", "neither": "neither is better"}
 Table = tuple[str, Grid, list[str]]
 
 
-def tables(result: Analysis) -> list[Table]:
+def tables(result: TrialAnalysis) -> list[Table]:
     """Every table with its title and sentences; those of effects only if they are not withheld."""
     found: list[Table] = [_sample(result)]
     if result.withheld:
@@ -45,7 +45,7 @@ def _value(value: float) -> str:
     return "–" if isnan(value) else f"{value:.4g}"
 
 
-def _sample(result: Analysis) -> Table:
+def _sample(result: TrialAnalysis) -> Table:
     sample, total = result.sample, sum(result.sample.counts)
     rows = [
         [arm, f"{count:,}", f"{wanted:,.1f}", share(count / total, 2) if total else "–"]
@@ -80,7 +80,7 @@ def _numbers(effect: MetricEffect) -> list[str | Cell]:
     ]
 
 
-def _primary_notes(result: Analysis) -> list[str]:
+def _primary_notes(result: TrialAnalysis) -> list[str]:
     first = result.primary[0]
     notes = [f"{BETTER[first.better]}; {_limit_told(first.limit)}"]
     if len(result.primary) > 1:
@@ -107,7 +107,7 @@ def _limit_told(limit: float) -> str:
     )
 
 
-def _family_notes(result: Analysis) -> list[str]:
+def _family_notes(result: TrialAnalysis) -> list[str]:
     if result.family is None:
         return []
     parts = [
@@ -127,7 +127,7 @@ def _family_notes(result: Analysis) -> list[str]:
     return notes + [f"{e.metric}, {e.arm}: {e.note}" for e in result.secondary if e.note]
 
 
-def _guardrails(result: Analysis) -> Table:
+def _guardrails(result: TrialAnalysis) -> Table:
     header = ["metric", "arm", "margin", "harm", "worst", "p held", "p broken", ""]
     rows = []
     for rail in result.guardrails:
@@ -154,7 +154,7 @@ def _guardrails(result: Analysis) -> Table:
     return "Guardrails", Grid(header, rows, labels=2), notes
 
 
-def _segments(result: Analysis, notes: list[str]) -> Table:
+def _segments(result: TrialAnalysis, notes: list[str]) -> Table:
     header = ["segment", "arm", "units", "difference", "low", "high", "relative", "p", ""]
     rows: list[list[str | Cell]] = [
         [
@@ -179,7 +179,7 @@ def _segments(result: Analysis, notes: list[str]) -> Table:
     return title, Grid(header, rows, labels=2), [*between, *notes]
 
 
-def _triggered(result: Analysis) -> Table:
+def _triggered(result: TrialAnalysis) -> Table:
     _, grid, _ = _effects("", result.triggered, [])
     rows = [[e.part, *row[1:]] for e, row in zip(result.triggered, grid.rows, strict=True)]
     notes = [
@@ -189,7 +189,7 @@ def _triggered(result: Analysis) -> Table:
     return f"Where lists differ, by {result.trial.primary}", Grid(["units", *grid.header[1:]], rows, labels=2), notes
 
 
-def _adjusted(result: Analysis) -> Table:
+def _adjusted(result: TrialAnalysis) -> Table:
     rows = []
     for ways in result.adjusted:
         for name, effect, left in zip(
@@ -203,7 +203,7 @@ def _adjusted(result: Analysis) -> Table:
     return f"Adjustment, by {result.trial.primary}", Grid(header, rows, labels=2), notes
 
 
-def _novelty(result: Analysis) -> Table:
+def _novelty(result: TrialAnalysis) -> Table:
     shown = [day for day in result.exposed_days if day.day < 14]
     rows = [[f"{d.day}", d.arm, f"{d.units:,}", signed(d.difference), signed(d.low), signed(d.high)] for d in shown]
     more = len(result.exposed_days) - len(shown)
@@ -215,7 +215,7 @@ def _novelty(result: Analysis) -> Table:
     return f"Novelty, by {result.trial.primary}", Grid(header, rows, labels=2), notes
 
 
-def _exposure(result: Analysis) -> Table:
+def _exposure(result: TrialAnalysis) -> Table:
     rows = [
         [e.arm, *("–" if count is None else f"{count:,}" for count in (e.units, e.queries, e.days))]
         for e in result.exposures
@@ -241,6 +241,6 @@ def _amount(value: float) -> str:
     return ("-∞" if value < 0 else "∞") if isinf(value) else f"{value:,.4g}"
 
 
-def _excluded(result: Analysis) -> Table:
+def _excluded(result: TrialAnalysis) -> Table:
     rows = [[part.reason, f"{part.units:,}", f"{part.queries:,}", f"{part.events:,}"] for part in result.excluded]
     return "What does not count", Grid(["reason", "units", "queries", "events"], rows), []

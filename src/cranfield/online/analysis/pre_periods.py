@@ -75,7 +75,7 @@ def pre_period(logs: Logs, trial: Trial) -> PrePeriod:
     >>> from cranfield.online import read_logs, read_trial
     >>> before = pre_period(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> [(period.days, period.units) for period in before.periods]
-    [(7, 34)]
+    [(7, 31)]
     """
     start, days = _span(logs)
     weeks = range(1, days // 7 + 1)

@@ -46,7 +46,7 @@ class ReplayShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Replay:
+class UnitReplay:
     """What an A/A replay found: false alarms by metric, and of the sample ratio."""
 
     experiment: str
@@ -73,7 +73,7 @@ class Replay:
         return render_replay(self, "table")
 
 
-def replay(logs: Logs, trial: Trial, *, times: int = 1000, seed: int = 0) -> Replay:
+def replay(logs: Logs, trial: Trial, *, times: int = 1000, seed: int = 0) -> UnitReplay:
     """Deals the units of a log to the arms anew, so many times, and tests each metric of the first arm each time.
 
     Tests are those of one look at alpha, adjusted by covariates if the trial has any.
@@ -102,7 +102,7 @@ def replay(logs: Logs, trial: Trial, *, times: int = 1000, seed: int = 0) -> Rep
             found[each.name][0] += p < trial.alpha
     shares = tuple(_share(name, hits, asked, trial.alpha) for name, (hits, asked) in found.items())
     ratio = _share("sample ratio", alarms, times, ALARM)
-    return Replay(trial.name, trial.digest, len(hashes), times, seed, trial.alpha, shares, ratio)
+    return UnitReplay(trial.name, trial.digest, len(hashes), times, seed, trial.alpha, shares, ratio)
 
 
 def dealt(hashes: NDArray[np.uint64], weights: Sequence[float], number: int, seed: int = 0) -> NDArray[np.int64]:
@@ -127,7 +127,7 @@ def _share(metric: str, found: int, asked: int, alpha: float) -> ReplayShare:
     return ReplayShare(metric, int(found), asked, float(interval.low), float(interval.high), test.pvalue < 1 - SURE)
 
 
-def render_replay(found: Replay, format: str) -> str:
+def render_replay(found: UnitReplay, format: str) -> str:
     """In a format, ending in a newline; CSV and TSV have a line for each metric."""
     if format == "json":
         return as_json(SCHEMA, found, verdict=found.verdict)
@@ -139,7 +139,7 @@ def render_replay(found: Replay, format: str) -> str:
     return written(_blocks(found, parts), format)
 
 
-def _blocks(found: Replay, parts: Sequence[ReplayShare]) -> list[Block]:
+def _blocks(found: UnitReplay, parts: Sequence[ReplayShare]) -> list[Block]:
     rows = [
         [
             part.metric,
