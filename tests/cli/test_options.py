@@ -23,6 +23,7 @@ import pytest
 
 from commands import command_line
 from cranfield.cli import COMMANDS, cli
+from cranfield.online import read_trial
 from places import EXAMPLES
 
 KEPT = Path(__file__).with_name("refused.txt")
@@ -109,6 +110,8 @@ SEARCH = "search pond.toml -o out/r.run"
 ONLINE = "online check impressions.jsonl events.jsonl assignments.csv"
 CLICKS = "online clicks clicks.jsonl --resamples 0"
 SESSIONS = "online sessions users.qrels sessions.jsonl"
+ANALYSE = "online analyse impressions.jsonl events.jsonl assignments.csv --trial experiment.toml"
+PLAN = "online plan --trial experiment.toml --mean 0.4 --sd 0.5 --effect 0.1"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 
 JUDGE = "judge pond.pool --events out/log"
@@ -360,6 +363,45 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--output-format", SESSIONS, "-f csv", expected="system,user,measure,score"),
     ],
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
+    "online analyse": [
+        Entry("--trial", ANALYSE.partition(" --trial")[0], "--trial experiment.toml", "--trial planned.toml"),
+        Entry(
+            "--from-moments",
+            "online analyse --trial moments.toml",
+            "--from-moments moments.json",
+            "--from-moments off.json",
+        ),
+        Entry("--moments", ANALYSE, "--moments out/m.json", expected="cranfield.online-moments/1"),
+        Entry("--ledger", ANALYSE, "--ledger out/looks", expected="cranfield.online-ledger/1"),
+        Entry("--expect-digest", ANALYSE, "--expect-digest abc", expected="not abc", exit=2),
+        Entry(
+            "--despite-mismatch",
+            "online analyse --trial moments.toml --from-moments off.json",
+            "--despite-mismatch",
+            expected="Primary metric",
+            exit=1,
+        ),
+        Entry("--replay", ANALYSE, "--replay 20", expected="False alarms, of units dealt anew"),
+        Entry("--seed", f"{ANALYSE} --replay 20", "--seed 1"),
+        Entry("--output", ANALYSE, "-o out/r.html", expected="<title>Trial dense-2026</title>"),
+        Entry("--output-format", ANALYSE, "-f csv", "-f tsv"),
+    ],
+    "online plan": [
+        Entry(
+            "--trial", "online plan --mean 0.4 --sd 0.5 --effect 0.1", "--trial experiment.toml", "--trial arms.toml"
+        ),
+        Entry("--effect", PLAN.partition(" --effect")[0], "--effect 0.3", "--effect 0.2"),
+        Entry("--power", PLAN, "--power 0.9", expected="with a chance of 90%"),
+        Entry("--share", "online plan . --trial experiment.toml --effect 0.4", "--share 0.5"),
+        Entry("--mean", PLAN.replace(" --mean 0.4", ""), "--mean 0.5", "--mean 0.4"),
+        Entry("--sd", PLAN.replace(" --sd 0.5", ""), "--sd 0.6", "--sd 0.5"),
+        Entry("--rho", PLAN, "--rho 0.5", expected="25.0% of the variance is explained"),
+        Entry("--output-format", "online plan . --trial experiment.toml --effect 0.4", "-f csv", "-f tsv"),
+    ],
+    "online trials": [
+        Entry("--ledger", "online trials planned.toml", "--ledger looks.ledger", expected="as it was"),
+        Entry("--output-format", "online trials planned.toml", "-f csv", "-f tsv"),
+    ],
     "online check": [
         Entry("--trial", ONLINE, "--trial experiment.toml", expected="digest"),
         Entry(
@@ -1081,6 +1123,19 @@ search pond.toml --parameters no.toml
 search pond.toml --grid k1=1,2 --save-best - -o -
 search pond.toml --grid k1=1,2 --save-best out/best.toml --header
 split qrels.txt --folds 50
+online analyse
+online analyse . --trial missing.toml
+online analyse . --trial experiment.toml --from-moments moments.json
+online analyse --trial experiment.toml --from-moments moments.json
+online analyse --trial moments.toml --from-moments qrels.txt
+online analyse --trial moments.toml --from-moments moments.json --replay 20
+online analyse impressions.jsonl events.jsonl assignments.csv --trial experiment.toml -o out/r.pdf
+online plan --trial experiment.toml --effect 0.1
+online plan . --trial experiment.toml --effect 0.1 --mean 0.4 --sd 0.5
+online plan --trial experiment.toml --effect 0 --mean 0.4 --sd 0.5
+online plan --trial experiment.toml --effect 0.1 --mean 0 --sd 0.5
+online trials missing.toml
+online trials qrels.txt
 online check missing
 online check impressions.jsonl
 online check impressions.jsonl events.jsonl qrels.txt
@@ -1293,6 +1348,15 @@ def small_collection(home: Path) -> Path:
     ):
         shutil.copy(EXAMPLES / name, home / other)
     write("users.tsv", ["c301\t1", "c302\t2"])
+    write("planned.toml", [experiment.replace('covariates = ["ctr"]', "").replace("maximum = 400", "maximum = 118")])
+    write("arms.toml", [experiment.replace("dense = 1", "dense = 1\nother = 1")])
+    write("moments.toml", ['name = "m"', 'primary = "carts"', "[arms]", "a = 1", "b = 1", "[metrics.carts]",
+                           'numerator = "count(cart)"', 'denominator = "units"'])  # fmt: skip
+    for name, counts in (("moments", (60, 60)), ("off", (900, 500))):
+        write(f"{name}.json", [sent_moments(home / "moments.toml", counts)])
+    look = {"schema": "cranfield.online-ledger/1", "when": "2026-11-10", "experiment": "dense-2026", "units": 59}
+    planned = read_trial(str(home / "planned.toml"))
+    write("looks.ledger", [json.dumps(look | {"digest": planned.digest})])
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])
@@ -1345,6 +1409,25 @@ def small_collection(home: Path) -> Path:
 
 
 @cache
+def sent_moments(plan: Path, counts: tuple[int, int]) -> str:
+    """Moments as a warehouse sends them: carts of units, of every second one in an arm and every third in the other."""
+    trial = read_trial(str(plan))
+    slices = []
+    for step, (arm, count) in enumerate(zip(trial.arms, counts, strict=True), start=2):
+        carts = -(-count // step)
+        sums = {"names": ["carts: numerator"], "count": count, "sums": [carts], "products": [[carts]]}
+        slices.append({"by": "all", "value": "", "arm": arm, **sums})
+    metric = {"name": "carts", "better": "more", "per": "unit", "numerator": "carts: numerator"}
+    document = {
+        "schema": "cranfield.online-moments/1",
+        "experiment": trial.name,
+        "digest": trial.digest,
+        "unit": "user_id",
+    }
+    sizes = {"arms": list(trial.arms), "units": sum(counts), "queries": 0, "events": 0}
+    return json.dumps(document | sizes | {"metrics": [metric], "slices": slices})
+
+
 def outcome(line: str, folder: Path) -> tuple[int, str]:
     """The exit code, and all that a command line prints and writes."""
     with contextlib.chdir(folder):

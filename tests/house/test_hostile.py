@@ -166,11 +166,16 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "fuse": [[a, b, "-o", "-"], [a, b, "--train", qrels, "--method", "weighted-sum", "-o", out / "f.run"]],
         "gate": [[qrels, a, b, "-m", "AP", "--topic", TOPICS[5]]],
         "measures": [["AP"]],
+        "online analyse": [hostile_trial(out)],
         "online audit": [["team-draft", "--length", "2"]],
+        "online check": [hostile_trial(out)],
+        "online import": [["yandex", hostile_yandex(out), "-o", out / "tables"]],
         "online interleave": [[a, b, "--names", f"{RUNS[0]},{RUNS[1]}"]],
+        "online plan": [[*hostile_trial(out), "--effect", "0.5"]],
         "online preferences": [hostile_log(out)],
         "online clicks": [[files.pages, "--run", a, "--run", b, "--resamples", "0", "--draws", "3"]],
         "online sessions": [[qrels, files.pages, "--curve", "pages"], [qrels, files.pages, "--by", "session"]],
+        "online trials": [hostile_trial(out)[-1:]],
         "plan": [[qrels, a, b, c, "-m", "AP"]],
         "plot": [["list"]],  # pictures have tests of their own
         "pool": [
@@ -212,6 +217,42 @@ def hostile_log(out: Path) -> list[str | Path]:
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in table))
     return [shown, clicks]
+
+
+def hostile_trial(out: Path) -> list[str | Path]:
+    """A log whose units, arms, segments and documents are called as nothing should be, and its plan."""
+    folder = out / "log"
+    folder.mkdir(exist_ok=True, parents=True)
+    names, arms = [f"{TOPICS[i % len(TOPICS)]}{i}" for i in range(40)], RUNS[:2]
+    shown = [
+        {"query_id": f"q{i}", "ts": f"2026-11-0{2 + i % 7}T12:00:00Z", "user_id": name, "docs": DOCUMENTS[:2]}
+        for i, name in enumerate(names)
+    ]
+    clicks = [
+        {
+            "query_id": f"q{i}",
+            "ts": f"2026-11-0{2 + i % 7}T12:00:05Z",
+            "action": "click",
+            "doc_id": DOCUMENTS[0],
+            "rank": 1,
+        }
+        for i in range(0, 40, 3)
+    ]
+    assigned = [{"unit_id": name, "variant": arms[i % 2], RUNS[2]: TOPICS[i % 3]} for i, name in enumerate(names)]
+    for table, rows in (("impressions", shown), ("events", clicks), ("assignments", assigned)):
+        (folder / f"{table}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    keys = [f"name = {json.dumps(RUNS[0])}", 'primary = "ctr"', f"segments = [{json.dumps(RUNS[2])}]", "[arms]"]
+    plan = out / "experiment.toml"
+    plan.write_text("\n".join([*keys, *(f"{json.dumps(arm)} = 1" for arm in arms)]) + "\n")
+    return [folder, "--trial", plan]
+
+
+def hostile_yandex(out: Path) -> Path:
+    """A log of Yandex's form with ids that are called as nothing should be."""
+    out.mkdir(exist_ok=True, parents=True)
+    path, name = out / "yandex.tsv", "<script>window.pwned=1</script>"
+    path.write_text(f"0\t0\tQ\t{name}\t0\t{name}\n0\t9\tC\t{name}\n")
+    return path
 
 
 def forms_of(command: str) -> list[str]:

@@ -87,7 +87,10 @@ LINES: dict[str, list[str]] = {
     "gate": ["qrels.txt bm25.run dense.run --config gate.toml"],
     "judge": ["pond.pool --release --events pond-ann.events --events pond-bob.events"],
     "measures": [""],
+    "online analyse": ["impressions.jsonl events.jsonl assignments.csv covariates.csv --trial experiment.toml"],
     "online audit": ["team-draft --length 2"],
+    "online check": ["impressions.jsonl events.jsonl --trial experiment.toml"],
+    "online import": ["yandex yandex.tsv"],
     "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
     "online preferences": ["shown.jsonl clicked.jsonl"],
     "online clicks": [
@@ -95,6 +98,8 @@ LINES: dict[str, list[str]] = {
         "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
     ],
     "online sessions": ["qrels.txt sessions.jsonl"],
+    "online plan": ["impressions.jsonl events.jsonl covariates.csv --trial experiment.toml --effect 0.2"],
+    "online trials": ["experiment.toml"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [
@@ -126,7 +131,12 @@ BESIDE = {
     "pond.toml": ["pond-documents.jsonl", "pond-topics.tsv", "pond.qrels"],
     "collections.toml": ["qrels.txt", "bm25.run", "dense.run"],
 }
-SUFFIXES = {("plot", "output"): ".svg", ("report", "output"): ".html", ("pool", "picture"): ".svg"}
+SUFFIXES = {
+    ("online analyse", "output"): ".html",
+    ("plot", "output"): ".svg",
+    ("report", "output"): ".html",
+    ("pool", "picture"): ".svg",
+}
 
 
 def commands() -> dict[str, click.Command]:

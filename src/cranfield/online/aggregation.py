@@ -7,9 +7,9 @@ back has a row for each unit, of which NumPy makes moments here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,39 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = ("segments", "
     return _Aggregation(logs, trial).run(parts)
 
 
+def units_of(logs: Logs, trial: Trial) -> UnitTable:
+    """The units of a log with their sums, as `aggregate` has them before it makes moments of each arm.
+
+    >>> from cranfield.online import read_logs, read_trial
+    >>> units, metrics = units_of(read_logs("examples"), read_trial("examples/experiment.toml"))
+    >>> len(units.arms), metrics[0].name
+    (59, 'ctr')
+    """
+    aggregation = _Aggregation(logs, trial)
+    units = aggregation.prepared(*aggregation.split(aggregation.collected([], with_excluded=True)))
+    return UnitTable(units, aggregation.metric_columns())
+
+
+def pooled_units(logs: Logs, trial: Trial) -> UnitTable:
+    """The units of a log in which nothing was tried yet, all of them together: what an experiment is planned from.
+
+    >>> from cranfield.online import read_logs, read_trial
+    >>> units, _ = pooled_units(read_logs("examples"), read_trial("examples/experiment.toml"))
+    >>> set(units.arms.tolist())
+    {'bm25'}
+    """
+    import narwhals as nw
+
+    names = [name for name in logs.columns("impressions") if name not in ("variant", "experiment")]
+    shown = logs.impressions.select(*names).with_columns(nw.lit(trial.control).alias("variant"))
+    aggregation = _Aggregation(replace(logs, impressions=shown, assignments=None), trial)
+    units, excluded = aggregation.split(aggregation.collected([], with_excluded=True))
+    aggregation.check_any(units, excluded)
+    aggregation.cap(units)
+    aggregation.add_covariates(units)
+    return UnitTable(units, aggregation.metric_columns())
+
+
 @dataclass(frozen=True)
 class Units:
     """Units with their sums: `sums[column]` has a value for each; `first` is when it was first seen, or -1."""
@@ -61,6 +94,13 @@ class Units:
     def moments(self, rows: NDArray[np.bool_]) -> Moments:
         """The moments of some of them."""
         return Moments.of({name: values[rows] for name, values in self.sums.items()})
+
+
+class UnitTable(NamedTuple):
+    """Units with their sums, and where each metric stands among these."""
+
+    units: Units
+    metrics: tuple[MetricColumns, ...]
 
 
 class _Aggregation:
@@ -100,7 +140,7 @@ class _Aggregation:
             digest=self.trial.digest,
             unit=self.trial.unit,
             arms=tuple(self.trial.arms),
-            metrics=tuple(self.columns_of(name, metric) for name, metric in self.metrics.items()),
+            metrics=self.metric_columns(),
             slices=tuple(slices),
             units=len(units.arms),
             queries=counts["@queries"] - sum(part.queries for part in excluded),
@@ -156,6 +196,9 @@ class _Aggregation:
                 found[f"{name}: censored"] = ratio.censored
         return found
 
+    def metric_columns(self) -> tuple[MetricColumns, ...]:
+        return tuple(self.columns_of(name, metric) for name, metric in self.metrics.items())
+
     def columns_of(self, name: str, metric: Metric) -> MetricColumns:
         ratio: RatioOfSums = self.ratios[name]
         below = None if ratio.per_unit else QUERIES if ratio.denominator is self.facts.one else f"{name}: denominator"
@@ -192,15 +235,19 @@ class _Aggregation:
         """Units without queries added, numerators cut at their caps, covariates beside them."""
         units = self.with_assigned(units)
         counts = {arm: int(np.sum(units.arms == arm)) for arm in self.trial.arms}
-        if not len(units.arms):
-            told = "; ".join(f"{part.queries:,} queries {part.reason}" for part in excluded) or "it has no query"
-            raise DataError(f"no unit of the log counts: {told}", source=self.logs.sources.get("impressions"))
+        self.check_any(units, excluded)
         empty = [arm for arm, count in counts.items() if not count]
         if empty:
             raise DataError(f"no unit is in the arm {empty[0]}", source=self.logs.sources.get("impressions"))
         self.cap(units)
         self.add_covariates(units)
         return units
+
+    def check_any(self, units: Units, excluded: Sequence[Excluded]) -> None:
+        """Refuses a log of which nothing counts."""
+        if not len(units.arms):
+            told = "; ".join(f"{part.queries:,} queries {part.reason}" for part in excluded) or "it has no query"
+            raise DataError(f"no unit of the log counts: {told}", source=self.logs.sources.get("impressions"))
 
     def with_assigned(self, units: Units) -> Units:
         """Units that were assigned and sent no query count too, with nothing."""
