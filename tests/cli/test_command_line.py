@@ -142,7 +142,7 @@ def test_help_of_convert_names_every_format() -> None:
     listed = {kinds: names.split(", ") for kinds, names in lines}
     assert set(listed) == {"run, qrels", "qrels", "topics, documents"}
     for kinds, of_judgements in (("run, qrels", False), ("qrels", True)):
-        expected = [format.name for format in writable() if format.judgements_only == of_judgements]
+        expected = [format.name for format in writable() if (format.only == "grade") == of_judgements]
         assert sorted(listed[kinds]) == sorted(expected)
     for kind in ("topics", "documents"):
         assert sorted(listed["topics, documents"]) == sorted({*TEXT_FORMATS[kind], PARQUET})

@@ -371,10 +371,10 @@ for command in {COMMANDS!r}:
 
 
 def test_only_the_command_line_has_the_door() -> None:
-    """The module that imports by name is used by one other, of the command line."""
+    """The module that imports by name is used by the command line alone."""
     users = [
         str(path.relative_to(ROOT / "src" / "cranfield"))
         for path in (ROOT / "src" / "cranfield").rglob("*.py")
         if "measures.importing" in path.read_text()
     ]
-    assert users == ["cli/measure_names.py"]
+    assert sorted(users) == ["cli/measure_names.py", "cli/online_audit.py"]

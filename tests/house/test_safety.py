@@ -723,7 +723,7 @@ class TestCalls:
             ),
             (lambda: api.evaluate(QRELS, RUN, "AP", ties="file"), r"policy=Policy\(ties=…\)"),
             (lambda: api.evaluate(QRELS, RUN, "AP", policy="file"), "policy must be of the class Policy or None"),
-            (lambda: api.evaluate(QRELS, RUN, 5), "measures must be text"),
+            (lambda: api.evaluate(QRELS, RUN, 5), "measures are names, as 'nDCG@10', or Measure objects, not 5"),
             (lambda: api.explain(Experiment(QRELS, RUN), 1, "AP"), "topic must be text, not 1"),
             (lambda: api.compare(Experiment(QRELS, [RUN, RUN]), "AP", test="t"), "did you mean tests"),
             (lambda: api.compare(Experiment(QRELS, [RUN, RUN]), "AP", format="csv"), r"reading=Reading\(format=…\)"),

@@ -14,16 +14,16 @@ from scipy.stats import binomtest, norm
 
 from cranfield.errors import DataError, UsageError
 from cranfield.online.interleaving import InterleavingLog, find_interleaver, interleaved, preferences, read_interleaving
-from cranfield.online.interleaving.impressions import Impression
+from cranfield.online.interleaving.impressions import ShownList
 from cranfield.online.interleaving.interleaving_tables import render_preferences
 from cranfield.online.interleaving.method import Interleaved
 
 
-def impression(query: int, user: str, outcome: int) -> Impression:
+def impression(query: int, user: str, outcome: int) -> ShownList:
     """One that A (1) or B (-1) wins, or nobody (0, with a click each)."""
     teams = (0, 1) if query % 2 else (1, 0)
     slots = (0, 1) if outcome == 0 else (teams.index(0 if outcome > 0 else 1),)
-    return Impression(f"q{query}", user, Interleaved(((), ()), (f"a{query}", f"b{query}"), teams), slots)
+    return ShownList(f"q{query}", user, Interleaved(((), ()), (f"a{query}", f"b{query}"), teams), slots)
 
 
 def log(outcomes: list[tuple[str, int]], **changes: Any) -> InterleavingLog:
@@ -144,7 +144,7 @@ def test_teams_that_are_not_even_withhold_the_result() -> None:
 def test_the_same_list_again_is_one_draw() -> None:
     """Seeded lists come back as they were: ten users who each see one list a hundred times are ten draws."""
     shown = [
-        Impression(f"q{user}-{i}", f"u{user}", Interleaved(((), ()), ("a", "b"), (0, 1) if user < 7 else (1, 0)), (0,))
+        ShownList(f"q{user}-{i}", f"u{user}", Interleaved(((), ()), ("a", "b"), (0, 1) if user < 7 else (1, 0)), (0,))
         for user in range(10)
         for i in range(100)
     ]
@@ -156,9 +156,9 @@ def test_the_same_list_again_is_one_draw() -> None:
 def test_lists_that_are_alike_are_told() -> None:
     rankings = (("a", "b", "c"), ("a", "c", "b"))
     shown = [
-        Impression(f"q{i}", f"u{i}", Interleaved(rankings, ("a", "b"), (i % 2, 1 - i % 2)), (0,)) for i in range(40)
+        ShownList(f"q{i}", f"u{i}", Interleaved(rankings, ("a", "b"), (i % 2, 1 - i % 2)), (0,)) for i in range(40)
     ]
-    same = Impression("same", "u0", Interleaved((("a", "b"), ("a", "b")), ("a", "b"), (0, 1)), (0, 1))
+    same = ShownList("same", "u0", Interleaved((("a", "b"), ("a", "b")), ("a", "b"), (0, 1)), (0, 1))
     found = preferences(log([], impressions=(*shown, same)))
     assert "1 impression of 41 had the same list from all rankers: clicks on them are noise" in found.warnings
     assert (
@@ -169,9 +169,7 @@ def test_lists_that_are_alike_are_told() -> None:
 
 def test_balanced_is_said_to_be_biased() -> None:
     method = find_interleaver("balanced")
-    shown = [
-        Impression(f"q{i}", f"u{i}", interleaved(method, [["a", "b"], ["b", "a"]], rng=i), (0,)) for i in range(40)
-    ]
+    shown = [ShownList(f"q{i}", f"u{i}", interleaved(method, [["a", "b"], ["b", "a"]], rng=i), (0,)) for i in range(40)]
     found = preferences(InterleavingLog(method, ("A", "B"), tuple(shown), ()))
     assert any("balanced interleaving is biased" in warning for warning in found.warnings)
 
@@ -184,7 +182,7 @@ def several() -> InterleavingLog:
     for i in range(600):
         made = interleaved(method, rankings, rng=i)
         renamed = made._replace(docs=tuple(f"{doc}{i}" for doc in made.docs), rankings=((), (), ()))
-        shown.append(Impression(f"q{i}", f"u{i % 200}", renamed, (made.docs.index("x"),)))
+        shown.append(ShownList(f"q{i}", f"u{i % 200}", renamed, (made.docs.index("x"),)))
     return InterleavingLog(method, ("good", "middle", "bad"), tuple(shown), ())
 
 

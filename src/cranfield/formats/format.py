@@ -113,21 +113,20 @@ class Format(Entry[Reads]):
     """A file format of runs and judgements: its reader, the suffixes and the first bytes that give it away, its writer.
 
     Formats are tried on the first bytes in the order of `tried`; one without is read only where it is named. `flow`
-    judges a run while it is unpacked, or gives nothing where it must be read whole. One of `runs_only` may be named
-    where the judgements beside the runs are in another, one of `judgements_only` where the runs are.
+    judges a run while it is unpacked, or gives nothing where it must be read whole. One that is `only`
+    of scores may be named where the judgements beside the runs are in another, one only of grades where the runs are.
     """
 
     suffixes: tuple[str, ...] = ()
     recognise: Callable[[bytes, Request], bool]
     tried: int | None = None
-    runs_only: bool = False
-    judgements_only: bool = False
+    only: Kind | None = None
     writer: Writer | None = None
     flow: Flows | None = None
 
     def serves(self, kind: Kind) -> bool:
         """Whether it is a format of what is wanted."""
-        return not (self.runs_only if kind == "grade" else self.judgements_only)
+        return self.only in (None, kind)
 
     @property
     def read(self) -> Reads:
@@ -151,8 +150,7 @@ def table_format(
     suffixes: tuple[str, ...] = (),
     recognise: Callable[[bytes, Request], bool] = lambda head, request: False,
     tried: int | None = None,
-    runs_only: bool = False,
-    judgements_only: bool = False,
+    only: Kind | None = None,
     writer: Writer | None = None,
     flow: Flows | None = None,
 ) -> Format:
@@ -163,8 +161,7 @@ def table_format(
         suffixes=suffixes,
         recognise=recognise,
         tried=tried,
-        runs_only=runs_only,
-        judgements_only=judgements_only,
+        only=only,
         writer=writer,
         flow=flow,
     )

@@ -83,6 +83,6 @@ NTCIR = table_format(
     read_ntcir,
     recognise=recognise,
     tried=45,
-    judgements_only=True,
+    only="grade",
     writer=Writer(write_ntcir, unfit=BLANKS, has_tag=False, has_comments=True, drops_mark=True, levels=True),
 )

@@ -142,7 +142,7 @@ MSMARCO = table_format(
     "msmarco",
     read_msmarco,
     tried=50,
-    runs_only=True,
+    only="score",
     writer=Writer(write_msmarco, unfit=BLANKS, has_tag=False, has_scores=False, has_comments=True, drops_mark=True),
     flow=flow_msmarco,
 )

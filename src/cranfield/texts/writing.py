@@ -246,13 +246,13 @@ def _table_format(name: str | None, where: Where, kind: str) -> tuple[Format, Wr
     """The format of that name, or the one that the suffix of the file calls for, and its writer."""
     if name is None:
         by_suffix(suffix_of(_name_of(where)))  # it may be that of a plug-in
-    formats = [format for format in writable() if kind != "run" or not format.judgements_only]
+    formats = [format for format in writable() if kind != "run" or format.serves("score")]
     suffixes = {format.name: format.writer.suffixes for format in formats if format.writer}
     chosen = TABLE_FORMATS.look_up(name or _called_for(where, kind, suffixes))
     if chosen is None or chosen.writer is None:
         near = TABLE_FORMATS.suggestion(str(name), suffixes)
         raise UsageError(f"unknown format to write {kind} in '{name}'; known: {', '.join(suffixes)}{near}")
-    if kind == "run" and chosen.judgements_only:
+    if kind == "run" and not chosen.serves("score"):
         raise UsageError(f"{chosen.name} is a format of judgements: a run is written in another, as trec")
     return chosen, chosen.writer
 

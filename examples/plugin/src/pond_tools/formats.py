@@ -30,6 +30,6 @@ RANKED = table_format(
     "ranked",
     read_ranked,
     suffixes=(".ranked",),
-    runs_only=True,
+    only="score",
     writer=Writer(write_ranked, (".ranked",), unfit=BLANKS, has_tag=False, has_scores=False),
 )

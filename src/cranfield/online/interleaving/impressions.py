@@ -10,7 +10,7 @@ from cranfield.errors import DataError, plural, shorten
 from cranfield.online.interleaving.method import NOBODY, Interleaved, Interleaver, find_interleaver
 
 
-class Impression(NamedTuple):
+class ShownList(NamedTuple):
     """A list that was shown to a user, and the places that were clicked."""
 
     query: str
@@ -24,7 +24,7 @@ class InterleavingLog(NamedTuple):
 
     method: Interleaver
     rankers: tuple[str, ...]
-    impressions: tuple[Impression, ...]
+    impressions: tuple[ShownList, ...]
     problems: tuple[str, ...]
 
 
@@ -52,7 +52,7 @@ def interleaving_log(
     method: str | None = None,
 ) -> InterleavingLog:
     """Impressions joined with clicks."""
-    found: list[Impression] = []
+    found: list[ShownList] = []
     known: set[str] = set()
     entry: Interleaver | None = find_interleaver(method) if method is not None else None
     odd: Counter[str] = Counter()
@@ -76,7 +76,7 @@ def interleaving_log(
         strange = sum(doc not in slots for doc in clicked)
         odd["on documents that were not shown"] += strange
         odd["again on a document clicked before, counted once"] += sum(clicked.values()) - len(clicked)
-        found.append(Impression(query, user, shown, tuple(sorted(slots[doc] for doc in clicked if doc in slots))))
+        found.append(ShownList(query, user, shown, tuple(sorted(slots[doc] for doc in clicked if doc in slots))))
     if not found or entry is None:
         raise DataError("has no impressions", source=source)
     odd["of queries that were not logged as impressions"] = sum(
@@ -184,7 +184,7 @@ def _texts(value: object, name: str, source: str, line: int) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _named(names: tuple[str, ...], found: list[Impression], source: str) -> tuple[str, ...]:
+def _named(names: tuple[str, ...], found: list[ShownList], source: str) -> tuple[str, ...]:
     """What the rankers are called; how many there are is the same for all impressions."""
     from cranfield.online.interleaving.serving import ranker_names
 

@@ -139,7 +139,7 @@ def _pair_row(found: UserPreferences, pair: Tally, more: bool) -> list[str | Cel
 
 
 def _signed(value: float) -> str:
-    return "–" if isnan(value) else f"{value:+.4f}"
+    return "–" if isnan(value) else f"{value:+z.4f}"
 
 
 def _p(value: float) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, share
-from cranfield.online.interleaving.impressions import Impression, InterleavingLog
+from cranfield.online.interleaving.impressions import InterleavingLog, ShownList
 from cranfield.online.interleaving.method import NOBODY
 from cranfield.statistics.corrections import find_correction
 from cranfield.statistics.moments import Moments
@@ -168,7 +168,7 @@ def _by_user(log: InterleavingLog, pairs: Integers) -> tuple[int, Floats]:
     return len(places), np.array(rows, dtype=np.float64).reshape(len(rows), len(pairs), 3)
 
 
-def _counts(one: Impression, rankers: int) -> bool:
+def _counts(one: ShownList, rankers: int) -> bool:
     """Whether a click of it could count for somebody: not if all clicked documents are nobody's."""
     return not one.shown.teams or any(one.shown.teams[slot] != NOBODY for slot in one.slots)
 
@@ -313,7 +313,7 @@ def _warnings(log: InterleavingLog, users: int, clicked: int) -> tuple[str, ...]
     return tuple(told)
 
 
-def _shared_prefix(one: Impression) -> int:
+def _shared_prefix(one: ShownList) -> int:
     """How many documents all rankings begin with alike."""
     columns = zip(*one.shown.rankings, strict=False)
     return next((rank for rank, docs in enumerate(columns) if len(set(docs)) > 1), min(map(len, one.shown.rankings)))
