@@ -1,0 +1,22 @@
+"""Simulated users of judged collections: logs to rehearse with, how sensitive designs are, and offline beside online."""
+
+from __future__ import annotations
+
+from cranfield.exports import TYPE_CHECKING, exported
+
+if TYPE_CHECKING:
+    from cranfield.online.users.pages import JudgedRankings as JudgedRankings
+    from cranfield.online.users.simulated_logs import SimulatedLog as SimulatedLog
+    from cranfield.online.users.simulated_logs import write_simulated as write_simulated
+    from cranfield.online.users.simulating import Simulation as Simulation
+    from cranfield.online.users.user_models import Costs as Costs
+    from cranfield.online.users.user_models import Population as Population
+    from cranfield.online.users.user_models import UserModel as UserModel
+
+PUBLIC = {
+    "pages": "JudgedRankings",
+    "simulated_logs": "SimulatedLog write_simulated",
+    "simulating": "Simulation",
+    "user_models": "Costs Population UserModel",
+}
+__getattr__, __dir__ = exported(__name__, PUBLIC)
