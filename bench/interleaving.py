@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from cranfield.online.interleaving import RankedQuery, Serving, all_interleavers, interleaved
@@ -58,9 +59,7 @@ def main() -> None:
             if name == "optimised" and length > 12:
                 cells.append("–")
                 continue
-            found = rate(
-                lambda work=work, first=first, second=second, length=length: work([first, second], length), seconds
-            )  # type: ignore[misc]
+            found = rate(partial(work, [first, second], length), seconds)
             cells.append(f"{found:,.0f}")
         print(f"{name:<28}{cells[0]:>12}{cells[1]:>12}{cells[2]:>12}{cells[3]:>14}")
 

@@ -359,12 +359,12 @@ ENTRIES: dict[str, list[Entry]] = {
         columns("online interleave a.run b.run"),
     ],
     "online preferences": [
-        Entry("--action", "online preferences shown.jsonl clicks.jsonl", "--action buy", expected="no event", exit=3),
-        Entry("--method", "online preferences shown.jsonl clicks.jsonl", "--method balanced", expected="made", exit=3),
-        Entry("--alpha", "online preferences shown.jsonl clicks.jsonl", "--alpha 0.1", expected="90%"),
-        Entry("--resamples", "online preferences shown.jsonl clicks.jsonl", "--resamples 100"),
-        Entry("--seed", "online preferences shown.jsonl clicks.jsonl", "--seed 1"),
-        Entry("--output-format", "online preferences shown.jsonl clicks.jsonl", "-f csv", "-f tsv"),
+        Entry("--action", "online preferences shown.jsonl clicked.jsonl", "--action buy", expected="no event", exit=3),
+        Entry("--method", "online preferences shown.jsonl clicked.jsonl", "--method balanced", expected="made", exit=3),
+        Entry("--alpha", "online preferences shown.jsonl clicked.jsonl", "--alpha 0.1", expected="90%"),
+        Entry("--resamples", "online preferences shown.jsonl clicked.jsonl", "--resamples 100"),
+        Entry("--seed", "online preferences shown.jsonl clicked.jsonl", "--seed 1"),
+        Entry("--output-format", "online preferences shown.jsonl clicked.jsonl", "-f csv", "-f tsv"),
     ],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
@@ -904,10 +904,10 @@ online interleave a.run b.run --names one
 online interleave a.run b.run --names one,one
 online interleave a.run b.run --method nope
 online interleave a.run b.run --users missing.txt
-online interleave --rankings clicks.jsonl
+online interleave --rankings clicked.jsonl
 online interleave --rankings asked-twice.jsonl
 online preferences shown.jsonl missing.jsonl
-online preferences clicks.jsonl clicks.jsonl
+online preferences clicked.jsonl clicked.jsonl
 online preferences shown.jsonl a.run
 plan --difference 0.1
 plan --effect 0.3 --power 2
@@ -1144,7 +1144,7 @@ def small_collection(home: Path) -> Path:
     def write(name: str, lines: list[str]) -> None:
         (home / name).write_text("\n".join(lines) + "\n")
 
-    for name in ("shown.jsonl", "clicks.jsonl"):
+    for name in ("shown.jsonl", "clicked.jsonl"):
         shutil.copy(EXAMPLES / name, home / name)
     asked = '{"query_id": "q", "user_id": "u", "rankings": [["a", "b"], ["b", "c"]]}'
     write("asked.jsonl", [asked])

@@ -16,6 +16,9 @@ from cranfield.demo.building import SYSTEMS
 from cranfield.formats.format import readable
 from cranfield.formats.layout import ACCEPTED
 from cranfield.fusion import all_methods, all_normalisations
+from cranfield.online import all_metrics
+from cranfield.online.log_tables import TABLES
+from cranfield.online.trial_files import EXCLUSIONS, LOOKS, TOP
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
 from cranfield.statistics.significance import all_tests
 from cranfield.studies import read_scales
@@ -115,6 +118,24 @@ def test_the_page_of_studies_names_every_scale_column_and_design() -> None:
     for names in ROLES.values():
         for name in names:
             assert f"`{name}`" in text.replace("_id`", "id`"), name
+
+
+def test_the_page_of_logs_names_every_column_key_metric_and_check() -> None:
+    text = (ROOT / "docs" / "online.md").read_text()
+    for columns in TABLES.values():
+        for name, column in columns.items():
+            assert all(f"`{each}`" in text for each in (name, *column.others)), name
+    for name in (*TOP, *LOOKS, *EXCLUSIONS):
+        assert f"`{name}`" in text or f"[{name}" in text, name
+    for metric in all_metrics():
+        assert f"`{metric.name}`" in text or f"`{metric.name}(" in text, metric.name
+        listed = text.partition("| metric | better |")[2]
+        row = next(line for line in listed.splitlines() if line.startswith("|") and f"`{metric.name}" in line)
+        assert f"| {metric.better} |" in row, metric.name
+    checks = "".join((ROOT / f"src/cranfield/online/{name}_checks.py").read_text() for name in ("log", "event", "unit"))
+    codes = set(re.findall(r"(?:found|LogProblem)\(\s*\"([a-z-]+)\"", checks))
+    assert len(codes) > 35
+    assert {code for code in codes if f"`{code}`" not in text} == set()
 
 
 def test_the_page_on_homework_is_a_walk_that_can_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

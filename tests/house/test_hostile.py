@@ -185,7 +185,7 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
 
 def hostile_log(out: Path) -> list[str | Path]:
     """Impressions and clicks whose rankers, users and documents are called as nothing should be."""
-    shown, clicks = out / "shown.jsonl", out / "clicks.jsonl"
+    shown, clicks = out / "shown.jsonl", out / "clicked.jsonl"
     policy = {"method": "team-draft", "rankers": list(RUNS[:2])}
     rows = [
         {"query_id": f"{topic}{i}", "user_id": TOPICS[i], "docs": DOCUMENTS[:2], "teams": [0, 1], "policy": policy}

@@ -89,7 +89,7 @@ LINES: dict[str, list[str]] = {
     "measures": [""],
     "online audit": ["team-draft --length 2"],
     "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
-    "online preferences": ["shown.jsonl clicks.jsonl"],
+    "online preferences": ["shown.jsonl clicked.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [

@@ -210,12 +210,18 @@ def written(path: Path, rows: list[dict[str, Any]]) -> str:
     return str(path)
 
 
-ROW = {"query_id": "q1", "user_id": "u1", "docs": ["a", "b"], "teams": [0, 1], "policy": {"method": "team-draft"}}
-CLICK = {"query_id": "q1", "action": "click", "doc_id": "a", "rank": 1}
+ROW: dict[str, Any] = {
+    "query_id": "q1",
+    "user_id": "u1",
+    "docs": ["a", "b"],
+    "teams": [0, 1],
+    "policy": {"method": "team-draft"},
+}
+CLICK: dict[str, Any] = {"query_id": "q1", "action": "click", "doc_id": "a", "rank": 1}
 
 
 def test_odd_events_are_counted_and_named(tmp_path: Path) -> None:
-    events = [
+    events: list[dict[str, Any]] = [
         CLICK,
         CLICK,
         CLICK | {"doc_id": "zz"},

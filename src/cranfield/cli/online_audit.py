@@ -63,4 +63,4 @@ def _audited(name: str, length: int, overlapping: int | None, seed: int) -> Audi
 
     named = reference(name)
     method = name if named is None else named_object(name, *named)
-    return audit_interleaver(method, length=length, overlapping=overlapping, seed=seed, name=name)  # type: ignore[arg-type]
+    return audit_interleaver(method, length=length, overlapping=overlapping, seed=seed, name=name)

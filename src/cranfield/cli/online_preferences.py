@@ -37,8 +37,8 @@ def command(
 
     \b
     Examples:
-      $ cranfield online preferences shown.jsonl clicks.jsonl
-      $ cranfield online preferences shown.jsonl clicks.jsonl -f json
+      $ cranfield online preferences shown.jsonl clicked.jsonl
+      $ cranfield online preferences shown.jsonl clicked.jsonl -f json
     """
     from cranfield.online.interleaving import preferences, read_interleaving
 

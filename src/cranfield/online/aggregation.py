@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cranfield.errors import DataError, shorten
 from cranfield.online.logs import Frame, Logs
-from cranfield.online.metrics import Facts, Metric, Ratio
-from cranfield.online.moments_files import SEGMENT, WHOLE, Aggregate, Excluded, MetricColumns, Slice
+from cranfield.online.metrics import Metric, QueryFacts, RatioOfSums
+from cranfield.online.moments_files import SEGMENT, WHOLE, Aggregate, Excluded, MetricColumns, MomentsPart
 from cranfield.online.queries import DAY, USED, arms_of, queries_of
 from cranfield.statistics.moments import Moments
 from cranfield.statistics.significance import Floats
@@ -43,7 +43,7 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = ("segments", "
     >>> from cranfield.online import read_logs, read_trial
     >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"), parts=())
     >>> found.digest, sorted(found.of("triggered"))
-    ('009d6b7aeb941636', ['complement', 'exposed'])
+    ('508af3c94c5d2ebb', ['complement', 'exposed'])
     """
     return _Aggregation(logs, trial).run(parts)
 
@@ -66,7 +66,7 @@ class Units:
 class _Aggregation:
     def __init__(self, logs: Logs, trial: Trial) -> None:
         self.logs, self.trial = logs, trial
-        self.facts = Facts(frozenset(logs.columns("impressions")), frozenset(logs.columns("events")))
+        self.facts = QueryFacts(frozenset(logs.columns("impressions")), frozenset(logs.columns("events")))
         self.metrics = trial.resolved()
         self.ratios = {name: metric.ratio(self.facts) for name, metric in self.metrics.items()}
         self.caps: dict[str, float] = {}
@@ -157,7 +157,7 @@ class _Aggregation:
         return found
 
     def columns_of(self, name: str, metric: Metric) -> MetricColumns:
-        ratio: Ratio = self.ratios[name]
+        ratio: RatioOfSums = self.ratios[name]
         below = None if ratio.per_unit else QUERIES if ratio.denominator is self.facts.one else f"{name}: denominator"
         censored = None if ratio.censored is None else f"{name}: censored"
         return MetricColumns(
@@ -270,15 +270,15 @@ class _Aggregation:
 
     # -- parts --
 
-    def sliced(self, by: str, units: Units, values: Strings) -> list[Slice]:
+    def sliced(self, by: str, units: Units, values: Strings) -> list[MomentsPart]:
         """The moments of each arm and value; a value of None belongs to no part."""
         found = []
         for value in sorted({value for value in values.tolist() if value is not None}):
             of = values == value
-            found += [Slice(by, value, arm, units.moments(of & (units.arms == arm))) for arm in self.trial.arms]
+            found += [MomentsPart(by, value, arm, units.moments(of & (units.arms == arm))) for arm in self.trial.arms]
         return found
 
-    def by_unit(self, units: Units) -> list[Slice]:
+    def by_unit(self, units: Units) -> list[MomentsPart]:
         """Parts that units themselves tell: the day on which they were first seen, and whether they were exposed."""
         days = np.array([None if first < 0 else _day(first // DAY) for first in units.first.tolist()], dtype=object)
         slices = self.sliced("first day", units, days)
@@ -287,7 +287,7 @@ class _Aggregation:
             slices += self.sliced("triggered", units, exposed)
         return slices
 
-    def by_assigned(self, segment: str, units: Units) -> list[Slice]:
+    def by_assigned(self, segment: str, units: Units) -> list[MomentsPart]:
         """A segment that the assignments tell: every unit is in one, whatever it did."""
         import narwhals as nw
 
@@ -298,7 +298,7 @@ class _Aggregation:
         values = table.column(segment).to_numpy(zero_copy_only=False).astype(object)
         return self.sliced(f"{SEGMENT}{segment}", units, np.where(places >= 0, values[np.maximum(places, 0)], None))
 
-    def by_query(self, key: str, units: Units) -> list[Slice]:
+    def by_query(self, key: str, units: Units) -> list[MomentsPart]:
         """A part that queries tell: a unit may be in several, with its queries there; caps and covariates stay."""
         rows = self.collected([key])
         rows = rows.filter(_mask(_isin(rows.column("@unit"), units.ids)))

@@ -34,8 +34,8 @@ def duckdb() -> ModuleType:
 def connected(threads: int | None = None) -> Any:
     """A connection to an empty database in memory, which loads nothing from elsewhere.
 
-    >>> connected().sql("SELECT 1 + 1").fetchone()
-    (2,)
+    >>> connected().sql("SELECT 1 + 1").fetchall()
+    [(2,)]
     """
     config: dict[str, Any] = {
         "memory_limit": os.environ.get(MEMORY_VARIABLE, MEMORY),

@@ -9,7 +9,7 @@ from cranfield.errors import share
 from cranfield.online.log_report import LogProblem
 
 if TYPE_CHECKING:
-    from cranfield.online.log_checks import Asking
+    from cranfield.online.log_checks import LogQuestions
 
 
 def _of_queries(holds: str) -> str:
@@ -17,7 +17,7 @@ def _of_queries(holds: str) -> str:
     return f"FROM events e SEMI JOIN impressions i ON e.query_id = i.query_id AND {holds}"
 
 
-def event_problems(asking: Asking) -> Iterator[LogProblem]:
+def event_problems(asking: LogQuestions) -> Iterator[LogProblem]:
     """All that is odd about the events of a log."""
     yield from _unknown_queries(asking)
     yield from _duplicates(asking)
@@ -43,7 +43,7 @@ def event_problems(asking: Asking) -> Iterator[LogProblem]:
         yield from asking.found("currencies", "events", rows, "values are in several currencies", done)
 
 
-def _unknown_queries(asking: Asking) -> Iterator[LogProblem]:
+def _unknown_queries(asking: LogQuestions) -> Iterator[LogProblem]:
     from cranfield.online.log_checks import LEAST_JOINED
 
     rows = "SELECT query_id AS x FROM events ANTI JOIN impressions USING (query_id)"
@@ -56,7 +56,7 @@ def _unknown_queries(asking: Asking) -> Iterator[LogProblem]:
         yield problem._replace(message=problem.message + more, doubtful=bad)
 
 
-def _duplicates(asking: Asking) -> Iterator[LogProblem]:
+def _duplicates(asking: LogQuestions) -> Iterator[LogProblem]:
     alike = [
         name for name in ("query_id", "ts", "action", "doc_id", "rank", "value") if name in asking.columns["events"]
     ]
@@ -74,7 +74,7 @@ def _duplicates(asking: Asking) -> Iterator[LogProblem]:
     )
 
 
-def _actions(asking: Asking) -> Iterator[LogProblem]:
+def _actions(asking: LogQuestions) -> Iterator[LogProblem]:
     if asking.sizes["events"] and not asking.number("SELECT count(*) FROM events WHERE action = 'click'"):
         rows = "SELECT DISTINCT action AS x FROM events"
         yield from asking.found(
@@ -88,7 +88,7 @@ def _actions(asking: Asking) -> Iterator[LogProblem]:
     )
 
 
-def _times(asking: Asking) -> Iterator[LogProblem]:
+def _times(asking: LogQuestions) -> Iterator[LogProblem]:
     from cranfield.online.log_checks import LATE_HOURS
 
     rows = f"SELECT e.query_id AS x {_of_queries('e.ts < i.ts')}"
@@ -103,7 +103,7 @@ def _times(asking: Asking) -> Iterator[LogProblem]:
     yield from asking.found("late-events", "events", rows, message, done, doubtful=False)
 
 
-def _ranks(asking: Asking) -> Iterator[LogProblem]:
+def _ranks(asking: LogQuestions) -> Iterator[LogProblem]:
     """Do ranks begin at 1? Where lists are known, the documents tell."""
     zero = asking.number("SELECT count(*) FROM events WHERE rank = 0")
     if asking.has("events", "doc_id") and asking.has("impressions", "docs"):

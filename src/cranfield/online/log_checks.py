@@ -36,7 +36,7 @@ def check_logs(logs: Logs, trial: Trial | None = None) -> LogReport:
     return _Check(logs.in_duckdb(), trial).report()
 
 
-class Asking:
+class LogQuestions:
     """The tables of a log as views, and how a question is asked of them."""
 
     def __init__(self, logs: Logs, trial: Trial | None) -> None:
@@ -87,7 +87,7 @@ class Asking:
         return table in self.sizes and set(columns) <= self.columns[table]
 
 
-class _Check(Asking):
+class _Check(LogQuestions):
     def report(self) -> LogReport:
         from cranfield.online.event_checks import event_problems
         from cranfield.online.unit_checks import unit_problems

@@ -1,7 +1,7 @@
 """Metrics of search in use: each a numerator and a denominator, summed over the queries of a unit.
 
-To add one, decorate a function. It is given `Facts`, from which it takes what it needs of queries and of what users
-did after them, as expressions of Narwhals: what no metric asks for is not computed.
+To add one, decorate a function. It is given `QueryFacts`, from which it takes what it needs of queries and of what
+users did after them, as expressions of Narwhals: what no metric asks for is not computed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Per: TypeAlias = Literal["query", "unit", "session", "click"]
 How: TypeAlias = Literal["sum", "any", "least", "greatest"]
 
 
-class Ratio(NamedTuple):
+class RatioOfSums(NamedTuple):
     """Two expressions over queries, to be summed over those of a unit; the metric is the ratio of the sums.
 
     `censored` marks queries of which only a bound is known, such as those after which nobody clicked in time. Where
@@ -47,7 +47,7 @@ class EventFact(NamedTuple):
 
 
 @dataclass
-class Facts:
+class QueryFacts:
     """What is known of each query: columns of the impressions, and what happened after it.
 
     What is asked for is written down in `events` and `wants`, so that nothing else is computed.
@@ -165,11 +165,11 @@ class Facts:
             )
 
 
-MetricFunction: TypeAlias = Callable[..., Ratio]
+MetricFunction: TypeAlias = Callable[..., RatioOfSums]
 
 
 class Metric(Entry[MetricFunction]):
-    """A metric: the function makes a `Ratio` of `Facts`.
+    """A metric: the function makes a `RatioOfSums` of `QueryFacts`.
 
     `better` says which way is good: more, less, or neither where it can mean either. `per` is what the denominator
     counts.
@@ -178,7 +178,7 @@ class Metric(Entry[MetricFunction]):
     better: Better
     per: Per = "query"
 
-    def ratio(self, facts: Facts) -> Ratio:
+    def ratio(self, facts: QueryFacts) -> RatioOfSums:
         """Numerator and denominator, as expressions; what they need is written down in the facts."""
         facts.asked_by = f"the metric {self}"
         return self.function(facts)
@@ -255,10 +255,12 @@ def defined_metric(name: str, numerator: str, denominator: str = "queries", bett
     if above.kind == "units":
         raise UsageError(f"metric {name}: units can be the denominator alone")
 
-    def function(facts: Facts) -> Ratio:
+    def function(facts: QueryFacts) -> RatioOfSums:
         """Defined in the trial."""
         per_unit = below.kind == "units"
-        return Ratio(above.expression(facts), facts.one if per_unit else below.expression(facts), per_unit=per_unit)
+        return RatioOfSums(
+            above.expression(facts), facts.one if per_unit else below.expression(facts), per_unit=per_unit
+        )
 
     per: dict[str, Per] = {"units": "unit", "sessions": "session"}
     made: Any = function

@@ -40,7 +40,7 @@ class MetricColumns(NamedTuple):
     cap: float | None = None
 
 
-class Slice(NamedTuple):
+class MomentsPart(NamedTuple):
     """The moments of the units of an arm in a part of the log: all of it, a segment, a day, …"""
 
     by: str
@@ -69,7 +69,7 @@ class Aggregate:
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> {arm: moments.count for arm, moments in found.whole.items()}
-    {'bm25': 30, 'dense': 30}
+    {'bm25': 30, 'dense': 29}
     """
 
     experiment: str
@@ -77,7 +77,7 @@ class Aggregate:
     unit: str
     arms: tuple[str, ...]
     metrics: tuple[MetricColumns, ...]
-    slices: tuple[Slice, ...]
+    slices: tuple[MomentsPart, ...]
     units: int
     queries: int
     events: int
@@ -163,7 +163,7 @@ def read_moments(path: str) -> Aggregate:
 def _of_plain(document: dict[str, Any], path: str) -> Aggregate:
     metrics = tuple(MetricColumns(**columns) for columns in document["metrics"])
     slices = tuple(
-        Slice(part["by"], part["value"], part["arm"], Moments.from_plain(_moments(part), source=path))
+        MomentsPart(part["by"], part["value"], part["arm"], Moments.from_plain(_moments(part), source=path))
         for part in document["slices"]
     )
     arms = tuple(document["arms"])
@@ -207,7 +207,7 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> half = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
     >>> added([half]).units
-    60
+    59
     """
     if not parts:
         raise UsageError("there are no moments to add")
@@ -226,7 +226,7 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
             reasons.setdefault(left_out.reason, []).append(left_out)
     return replace(
         first,
-        slices=tuple(Slice(*key, total(of)) for key, of in gathered.items()),
+        slices=tuple(MomentsPart(*key, total(of)) for key, of in gathered.items()),
         units=sum(part.units for part in parts),
         queries=sum(part.queries for part in parts),
         events=sum(part.events for part in parts),

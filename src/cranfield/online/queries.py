@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
 from cranfield.online.logs import Frame, Logs
-from cranfield.online.metrics import EventFact, Facts
+from cranfield.online.metrics import EventFact, QueryFacts
 
 if TYPE_CHECKING:
     from narwhals import Expr
@@ -22,7 +22,7 @@ USED = ""  # in place of a reason to leave a query out
 _INVARIANT = ("any", "least", "greatest")  # what a duplicate does not change
 
 
-def queries_of(logs: Logs, trial: Trial, facts: Facts, segments: Iterable[str] = ()) -> Frame:
+def queries_of(logs: Logs, trial: Trial, facts: QueryFacts, segments: Iterable[str] = ()) -> Frame:
     """A row for each query: `@unit`, `@arm`, `@reason` why it does not count or nothing, `ts`, the facts asked for."""
     import narwhals as nw
 
@@ -112,7 +112,7 @@ def _micros(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-def _with_windows(frame: Frame, facts: Facts) -> Frame:
+def _with_windows(frame: Frame, facts: QueryFacts) -> Frame:
     """What depends on other queries of the same unit or session; queries that do not count are looked at apart."""
     import narwhals as nw
 
@@ -132,7 +132,7 @@ def _with_windows(frame: Frame, facts: Facts) -> Frame:
     return frame
 
 
-def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: Facts) -> Frame:
+def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: QueryFacts) -> Frame:
     """What happened after each query; null where nothing did."""
     import narwhals as nw
 
@@ -160,7 +160,7 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: Facts) -> Frame:
     return frame.join(summed, on="query_id", how="left")
 
 
-def _columns_of(facts: Facts) -> set[str]:
+def _columns_of(facts: QueryFacts) -> set[str]:
     named = {fact.value for fact in facts.events.values()} | {
         fact.least[0] for fact in facts.events.values() if fact.least is not None
     }
@@ -181,7 +181,7 @@ def _without_duplicates(events: Frame, keys: list[str], kept: list[str]) -> Fram
     return events.group_by(*keys).agg(*others)
 
 
-def _summed(events: Frame, facts: Facts) -> Frame:
+def _summed(events: Frame, facts: QueryFacts) -> Frame:
     """A row for each query that has events, with every fact of them."""
     import narwhals as nw
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cranfield.online.metrics import Facts, Ratio, metric
+from cranfield.online.metrics import QueryFacts, RatioOfSums, metric
 
 
 @metric(better="more")
-def ctr(facts: Facts) -> Ratio:
+def ctr(facts: QueryFacts) -> RatioOfSums:
     """Share of queries with a click.
 
     Formula: queries with a click / queries
@@ -14,40 +14,40 @@ def ctr(facts: Facts) -> Ratio:
     >>> ctr.__name__
     'ctr'
     """
-    return Ratio(facts.any(), facts.one)
+    return RatioOfSums(facts.any(), facts.one)
 
 
 @metric(better="more")
-def clicks_at_1(facts: Facts) -> Ratio:
+def clicks_at_1(facts: QueryFacts) -> RatioOfSums:
     """Share of queries whose first result was clicked.
 
     Formula: queries with a click at rank 1 / queries
     """
-    return Ratio((facts.best_rank() == 1).fill_null(False), facts.one)
+    return RatioOfSums((facts.best_rank() == 1).fill_null(False), facts.one)
 
 
 @metric(better="neither")
-def clicks_per_query(facts: Facts) -> Ratio:
+def clicks_per_query(facts: QueryFacts) -> RatioOfSums:
     """Clicks a query. More may mean that more was useful, or that nothing was.
 
     Formula: clicks / queries
     """
-    return Ratio(facts.count(), facts.one)
+    return RatioOfSums(facts.count(), facts.one)
 
 
 @metric(better="more")
-def satisfied(facts: Facts, *, dwell: float = 30) -> Ratio:
+def satisfied(facts: QueryFacts, *, dwell: float = 30) -> RatioOfSums:
     """Share of queries with a click after which the user stayed on the document.
 
     A click whose time on the document is not known does not count.
 
     Formula: queries with a click of dwell_s ≥ dwell / queries
     """
-    return Ratio(facts.any("click", ("dwell_s", dwell)), facts.one)
+    return RatioOfSums(facts.any("click", ("dwell_s", dwell)), facts.one)
 
 
 @metric(better="less")
-def abandonment(facts: Facts) -> Ratio:
+def abandonment(facts: QueryFacts) -> RatioOfSums:
     """Share of queries with results of which none was clicked.
 
     A user who read the answer on the page of results abandons too: see good_abandonment.
@@ -55,11 +55,11 @@ def abandonment(facts: Facts) -> Ratio:
     Formula: queries with results and no click / queries with results
     """
     shown = facts.results > 0
-    return Ratio(shown & ~facts.any(), shown)
+    return RatioOfSums(shown & ~facts.any(), shown)
 
 
 @metric(better="more")
-def good_abandonment(facts: Facts, *, within: float = 120) -> Ratio:
+def good_abandonment(facts: QueryFacts, *, within: float = 120) -> RatioOfSums:
     """Share of queries with results answered on the page: an answer shown, no click, no other query soon after.
 
     It needs the signal, a column `answer` of the impressions: that nobody clicked is no sign of success.
@@ -69,39 +69,39 @@ def good_abandonment(facts: Facts, *, within: float = 120) -> Ratio:
     """
     shown = facts.results > 0
     answered = facts.column("answer").fill_null(False)
-    return Ratio(shown & answered & ~facts.any() & ~facts.reformulated(within), shown)
+    return RatioOfSums(shown & answered & ~facts.any() & ~facts.reformulated(within), shown)
 
 
 @metric(better="more")
-def rr_first(facts: Facts) -> Ratio:
+def rr_first(facts: QueryFacts) -> RatioOfSums:
     """Mean reciprocal rank of the first click, by time; 0 without one.
 
     Formula: Σ 1 / rank of the first click / queries
     """
-    return Ratio((1.0 / facts.rank("first")).fill_null(0.0), facts.one)
+    return RatioOfSums((1.0 / facts.rank("first")).fill_null(0.0), facts.one)
 
 
 @metric(better="more")
-def rr_last(facts: Facts) -> Ratio:
+def rr_last(facts: QueryFacts) -> RatioOfSums:
     """Mean reciprocal rank of the last click, by time, where users often end; 0 without one.
 
     Formula: Σ 1 / rank of the last click / queries
     """
-    return Ratio((1.0 / facts.rank("last")).fill_null(0.0), facts.one)
+    return RatioOfSums((1.0 / facts.rank("last")).fill_null(0.0), facts.one)
 
 
 @metric(better="less", per="click")
-def rank_first(facts: Facts) -> Ratio:
+def rank_first(facts: QueryFacts) -> RatioOfSums:
     """Mean rank of the first click, over queries that have one: selected by the outcome, so look at ctr beside it.
 
     Formula: Σ rank of the first click / queries with a click
     """
     rank = facts.rank("first")
-    return Ratio(rank.fill_null(0), ~rank.is_null())
+    return RatioOfSums(rank.fill_null(0), ~rank.is_null())
 
 
 @metric(better="less")
-def time_to_click(facts: Facts, *, limit: float = 300) -> Ratio:
+def time_to_click(facts: QueryFacts, *, limit: float = 300) -> RatioOfSums:
     """Mean seconds to the first click, none counted beyond a limit; a query without a click counts as the limit.
 
     Such queries are censored: their share is told beside the mean. A mean over clicked queries alone would fall when
@@ -113,7 +113,7 @@ def time_to_click(facts: Facts, *, limit: float = 300) -> Ratio:
 
 
 @metric(better="less")
-def time_to_success(facts: Facts, *, dwell: float = 30, limit: float = 300) -> Ratio:
+def time_to_success(facts: QueryFacts, *, dwell: float = 30, limit: float = 300) -> RatioOfSums:
     """Mean seconds to the first satisfied click, none counted beyond a limit; a query without one counts as the limit.
 
     Formula: Σ min(seconds to the first click of dwell_s ≥ dwell, limit) / queries
@@ -121,91 +121,91 @@ def time_to_success(facts: Facts, *, dwell: float = 30, limit: float = 300) -> R
     return _restricted(facts, dwell, limit)
 
 
-def _restricted(facts: Facts, dwell: float | None, limit: float) -> Ratio:
+def _restricted(facts: QueryFacts, dwell: float | None, limit: float) -> RatioOfSums:
     seconds = facts.seconds_to("click", None if dwell is None else ("dwell_s", dwell))
     known = seconds.fill_null(limit).clip(0.0, limit)
-    return Ratio(known, facts.one, censored=(seconds.is_null()) | (seconds > limit))
+    return RatioOfSums(known, facts.one, censored=(seconds.is_null()) | (seconds > limit))
 
 
 @metric(better="less")
-def zero_results(facts: Facts) -> Ratio:
+def zero_results(facts: QueryFacts) -> RatioOfSums:
     """Share of queries that found nothing.
 
     Formula: queries without results / queries
     """
-    return Ratio(facts.results == 0, facts.one)
+    return RatioOfSums(facts.results == 0, facts.one)
 
 
 @metric(better="less")
-def reformulation(facts: Facts, *, within: float = 120) -> Ratio:
+def reformulation(facts: QueryFacts, *, within: float = 120) -> RatioOfSums:
     """Share of queries after which the same unit soon sent another, with another text where texts are known.
 
     How alike the two are is not looked at.
 
     Formula: queries followed by another within the time / queries
     """
-    return Ratio(facts.reformulated(within), facts.one)
+    return RatioOfSums(facts.reformulated(within), facts.one)
 
 
 @metric(better="neither", per="session")
-def queries_per_session(facts: Facts) -> Ratio:
+def queries_per_session(facts: QueryFacts) -> RatioOfSums:
     """Queries a session. It rises when users find more to ask, and when they do not find what they asked for.
 
     Formula: queries / sessions
     """
-    return Ratio(facts.one, facts.session)
+    return RatioOfSums(facts.one, facts.session)
 
 
 @metric(better="more", per="unit")
-def sessions_per_unit(facts: Facts) -> Ratio:
+def sessions_per_unit(facts: QueryFacts) -> RatioOfSums:
     """Sessions a unit: users who are content come back. It moves slowly, and needs many users.
 
     Formula: sessions / units, those without a query included if there is a table of assignments
     """
-    return Ratio(facts.session, facts.one, per_unit=True)
+    return RatioOfSums(facts.session, facts.one, per_unit=True)
 
 
 @metric(better="neither", per="unit")
-def queries_per_unit(facts: Facts) -> Ratio:
+def queries_per_unit(facts: QueryFacts) -> RatioOfSums:
     """Queries a unit, which may rise for good reasons and bad ones.
 
     Formula: queries / units
     """
-    return Ratio(facts.one, facts.one, per_unit=True)
+    return RatioOfSums(facts.one, facts.one, per_unit=True)
 
 
 @metric(better="more", per="unit")
-def value_per_unit(facts: Facts) -> Ratio:
+def value_per_unit(facts: QueryFacts) -> RatioOfSums:
     """Value a unit, as revenue: the sum of the events' column `value`.
 
     Formula: Σ value / units
     """
-    return Ratio(facts.total("value"), facts.one, per_unit=True)
+    return RatioOfSums(facts.total("value"), facts.one, per_unit=True)
 
 
 @metric(better="more")
-def value_per_query(facts: Facts) -> Ratio:
+def value_per_query(facts: QueryFacts) -> RatioOfSums:
     """Value a query, as revenue: the sum of the events' column `value`.
 
     Formula: Σ value / queries
     """
-    return Ratio(facts.total("value"), facts.one)
+    return RatioOfSums(facts.total("value"), facts.one)
 
 
 @metric(better="more")
-def action_per_query(facts: Facts, *, action: str = "purchase") -> Ratio:
+def action_per_query(facts: QueryFacts, *, action: str = "purchase") -> RatioOfSums:
     """Share of queries after which there is an event of an action, such as a purchase.
 
     Formula: queries with such an event / queries
     """
-    return Ratio(facts.any(action), facts.one)
+    return RatioOfSums(facts.any(action), facts.one)
 
 
 @metric(better="less")
-def latency(facts: Facts) -> Ratio:
+def latency(facts: QueryFacts) -> RatioOfSums:
     """Mean time in milliseconds that a query took, over queries of which it is known.
 
     Formula: Σ latency_ms / queries with latency_ms
     """
     taken = facts.column("latency_ms")
-    return Ratio(taken.fill_null(0), ~taken.is_null())
+    return RatioOfSums(taken.fill_null(0), ~taken.is_null())

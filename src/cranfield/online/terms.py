@@ -10,7 +10,7 @@ from cranfield.errors import UsageError, shorten
 if TYPE_CHECKING:
     from narwhals import Expr
 
-    from cranfield.online.metrics import Facts
+    from cranfield.online.metrics import QueryFacts
 
 Kind = Literal["queries", "units", "sessions", "column", "count", "any", "sum"]
 _WORD = r"[^\W\d][\w.-]*"
@@ -50,7 +50,7 @@ class Term(NamedTuple):
             raise UsageError(f"{where}: {plain}: {kind} has one action")
         return cls(cast("Kind", kind), "", name)
 
-    def expression(self, facts: Facts) -> Expr:
+    def expression(self, facts: QueryFacts) -> Expr:
         """The same over the facts of a query."""
         if self.kind == "queries":
             return facts.one

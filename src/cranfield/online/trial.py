@@ -84,7 +84,7 @@ class Trial:
 
     >>> trial = Trial("dense", {"bm25": 1, "dense": 1}, primary="ctr", maximum=20_000)
     >>> trial.control, trial.digest
-    ('bm25', '3f0e6a3c0b7d2c55')
+    ('bm25', '40c13b9b53086583')
     """
 
     name: str

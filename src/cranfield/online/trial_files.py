@@ -97,10 +97,10 @@ def read_trial(path: str) -> Trial:
     'ctr'
     """
     text = utf8_text(open_source(path))
-    return _File(path, text).trial(parsed_toml(text.encode("utf-8", "surrogateescape"), path))
+    return _TrialFile(path, text).trial(parsed_toml(text.encode("utf-8", "surrogateescape"), path))
 
 
-class _File:
+class _TrialFile:
     """A file that is read, to say where in it something is wrong."""
 
     def __init__(self, path: str, text: str) -> None:

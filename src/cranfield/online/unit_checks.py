@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from cranfield.online.log_report import LogProblem
 
 if TYPE_CHECKING:
-    from cranfield.online.log_checks import Asking
+    from cranfield.online.log_checks import LogQuestions
     from cranfield.online.trial import Trial
 
 
-def unit_problems(asking: Asking) -> Iterator[LogProblem]:
+def unit_problems(asking: LogQuestions) -> Iterator[LogProblem]:
     """All that is odd about the units of a log."""
     if asking.has_unit:
         yield from _crowds(asking)
@@ -38,7 +38,7 @@ def unit_problems(asking: Asking) -> Iterator[LogProblem]:
         yield from _covariates(asking)
 
 
-def _crowds(asking: Asking) -> Iterator[LogProblem]:
+def _crowds(asking: LogQuestions) -> Iterator[LogProblem]:
     """Machines, and units that do more than people do."""
     from cranfield.online.log_checks import HEAVY
 
@@ -64,7 +64,7 @@ def _crowds(asking: Asking) -> Iterator[LogProblem]:
     yield from asking.found("heavy-units", "impressions", rows, message, done, doubtful=planned is None, of=of)
 
 
-def _assignments(asking: Asking) -> Iterator[LogProblem]:
+def _assignments(asking: LogQuestions) -> Iterator[LogProblem]:
     mine = _of_trial(asking)
     rows = f"SELECT unit_id AS x FROM ({mine}) GROUP BY unit_id HAVING count(DISTINCT variant) > 1"
     of = asking.number(f"SELECT count(DISTINCT unit_id) FROM ({mine})")
@@ -103,7 +103,7 @@ def _assignments(asking: Asking) -> Iterator[LogProblem]:
         )
 
 
-def _of_trial(asking: Asking) -> str:
+def _of_trial(asking: LogQuestions) -> str:
     """The assignments of the trial, as SQL."""
     if asking.trial is None or not asking.has("assignments", "experiment"):
         return "SELECT * FROM assignments"
@@ -111,7 +111,7 @@ def _of_trial(asking: Asking) -> str:
     return f"SELECT * FROM assignments WHERE experiment IS NULL OR experiment = '{name}'"
 
 
-def _arms(asking: Asking, trial: Trial) -> Iterator[LogProblem]:
+def _arms(asking: LogQuestions, trial: Trial) -> Iterator[LogProblem]:
     """Arms that the trial does not know, and whether those it knows have as many units as their weights say."""
     from cranfield.online.log_checks import SAMPLE_RATIO, sql_texts
 
@@ -151,7 +151,7 @@ def _sample_ratio(counts: list[int], trial: Trial) -> float:
     return float(chisquare(counts, [share * total for share in trial.shares.values()]).pvalue)
 
 
-def _covariates(asking: Asking) -> Iterator[LogProblem]:
+def _covariates(asking: LogQuestions) -> Iterator[LogProblem]:
     rows = "SELECT unit_id || ' ' || metric AS x FROM covariates GROUP BY unit_id, metric HAVING count(*) > 1"
     done = "added up"
     yield from asking.found(

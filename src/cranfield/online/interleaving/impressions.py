@@ -36,7 +36,7 @@ def read_interleaving(
     Impressions have query_id, user_id, docs, policy with the method, and what the method needs: teams or rankings.
     Events have query_id, action and doc_id. `method` is for logs that do not say.
 
-    >>> log = read_interleaving("examples/shown.jsonl", "examples/clicks.jsonl")
+    >>> log = read_interleaving("examples/shown.jsonl", "examples/clicked.jsonl")
     >>> len(log.impressions), log.rankers, str(log.method)
     (81, ('bm25', 'dense'), 'team-draft')
     """

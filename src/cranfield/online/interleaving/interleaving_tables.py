@@ -128,7 +128,13 @@ def _pairs(found: UserPreferences) -> Grid:
 def _pair_row(found: UserPreferences, pair: Tally, more: bool) -> list[str | Cell]:
     winner = pair.winner(found.alpha)
     delta = Cell(_signed(pair.delta), bold=winner is not None)
-    cells = [f"{pair.first} – {pair.second}", delta, _signed(pair.low), _signed(pair.high), _p(pair.p)]
+    cells: list[str | Cell] = [
+        f"{pair.first} – {pair.second}",
+        delta,
+        _signed(pair.low),
+        _signed(pair.high),
+        _p(pair.p),
+    ]
     return [*cells, *([_p(pair.adjusted)] if more else []), _p(pair.sign_p), winner or "cannot tell"]
 
 

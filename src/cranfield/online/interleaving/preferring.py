@@ -127,7 +127,7 @@ def preferences(log: InterleavingLog, *, alpha: float = 0.05, seed: int = 0, res
     pairs are tested, corrected by Holm's method.
 
     >>> from cranfield.online.interleaving.impressions import read_interleaving
-    >>> preferences(read_interleaving("examples/shown.jsonl", "examples/clicks.jsonl")).verdict
+    >>> preferences(read_interleaving("examples/shown.jsonl", "examples/clicked.jsonl")).verdict
     'Users prefer dense to bm25: 67.1% of impressions with clicks go to it, ties as halves.'
     """
     if not 0 < alpha < 1:
