@@ -129,6 +129,43 @@ def permuted_ranges(scores: Floats, seed: int, resamples: int, threads: int) -> 
 def exact_flips(
     differences: Floats, tolerance: Floats, budget: int, threads: int, one_sided: bool = False
 ) -> Floats: ...
+def chain_counts(
+    offsets: Integers,
+    pair: Integers,
+    clicked: NDArray[np.bool_],
+    weight: Floats,
+    query_pages: Integers,
+    query_pairs: Integers,
+    attraction: Floats,
+    satisfaction: Floats,
+    by_rank: bool,
+    onward: float,
+    threads: int,
+) -> tuple[Floats, Floats, float, float, float]: ...
+def chain_chances(
+    offsets: Integers,
+    pair: Integers,
+    clicked: NDArray[np.bool_],
+    weight: Floats,
+    query_pages: Integers,
+    query_pairs: Integers,
+    attraction: Floats,
+    satisfaction: Floats,
+    by_rank: bool,
+    onward: float,
+    threads: int,
+) -> tuple[Floats, Floats]: ...
+def position_counts(
+    offsets: Integers,
+    pair: Integers,
+    clicked: NDArray[np.bool_],
+    weight: Floats,
+    query_pages: Integers,
+    query_pairs: Integers,
+    attraction: Floats,
+    examination: Floats,
+    threads: int,
+) -> tuple[Floats, Floats, float]: ...
 
 class Gathered:
     @property

@@ -107,6 +107,8 @@ FOUND = PROBE.replace("/pond ", "/find?q={query} --engine json ")
 GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
 ONLINE = "online check impressions.jsonl events.jsonl assignments.csv"
+CLICKS = "online clicks clicks.jsonl --resamples 0"
+SESSIONS = "online sessions users.qrels sessions.jsonl"
 TRAIN = "fuse a.run b.run --method weighted-sum --train qrels.txt -o out/f.run"
 
 JUDGE = "judge pond.pool --events out/log"
@@ -327,6 +329,35 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--judges", "gate judges.txt b.run c.run -m AP --judgements judges", "--judges majority"),
         Entry("--known", "gate qrels.txt b.run c.run -m Novelty", "--known known.txt"),
         Entry("--lengths", "gate qrels.txt b.run c.run -m TBG", "--lengths lengths.txt"),
+    ],
+    "online clicks": [
+        Entry("--model", CLICKS, "--model PBM", expected="position-based model"),
+        Entry("--model", "online clicks", "--model list", expected="Known as|dynamic Bayesian network"),
+        Entry("--output", CLICKS, "-o out/c.qrels"),
+        Entry("--details", CLICKS, "--details out/c.csv", "--details out/c.tsv", expected="query,document"),
+        Entry("--grades", f"{CLICKS} -o out/c.qrels", "--grades 0.1,0.3"),
+        Entry("--topics", f"{CLICKS} -o out/c.qrels", "--topics users.tsv", expected="c301 0 "),
+        Entry("--least-examined", f"{CLICKS} -o out/c.qrels", "--least-examined 9", expected="left unjudged"),
+        Entry("--prior", CLICKS, "--prior 0,5", expected="0 times yes and 5 times no"),
+        Entry("--held-out", CLICKS, "--held-out 0.5", expected="120 pages of users held out"),
+        Entry("--resamples", f"{CLICKS} --model PBM", "--resamples 5"),
+        Entry("--run", CLICKS, "--run users.run --draws 5", expected="nDCG@10 under what clicks say"),
+        Entry("--measure", f"{CLICKS} --run users.run --draws 5", "-m AP", expected="AP under what clicks say"),
+        Entry("--measure", CLICKS, "-m AP", expected="is for runs", exit=2),
+        Entry("--draws", f"{CLICKS} --run users.run", "--draws 5", "--draws 6", expected="5 draws"),
+        Entry("--seed", CLICKS, "--seed 3"),
+        Entry("--output-format", CLICKS, "-f csv", expected="rank,pages"),
+    ],
+    "online sessions": [
+        Entry("--measure", SESSIONS, "-m sDCG_jig", expected="sDCG_jig"),
+        Entry("--measure", "online sessions", "-m list", expected="Session rank-biased precision"),
+        Entry("--by", SESSIONS, "--by session", expected="Means over sessions"),
+        Entry("--baseline", SESSIONS, "--baseline dense", "--baseline bm25"),
+        Entry("--test", SESSIONS, "--test mann-whitney", expected="mann-whitney"),
+        Entry("--correction", SESSIONS, "--correction none"),
+        Entry("--alpha", SESSIONS, "--alpha 0.5", expected="below 0.5"),
+        Entry("--curve", SESSIONS, "--curve seconds", expected="Gain over seconds"),
+        Entry("--output-format", SESSIONS, "-f csv", expected="system,user,measure,score"),
     ],
     "measures": [Entry("--markdown", "measures", "--markdown", expected="^# ")],
     "online check": [
@@ -1065,6 +1096,26 @@ study plan --systems A,,B --participants 2
 study plan --systems A,B,C,D,E,F --participants 6 --design graeco-latin
 study plan --systems A,B --participants 2 --topics missing.tsv
 study plan --systems A,B --participants 2 --topics-each 2
+online clicks
+online clicks missing.jsonl
+online clicks qrels.txt
+online clicks clicks.jsonl --model nope
+online clicks clicks.jsonl --model DBN(gamma=3)
+online clicks clicks.jsonl --grades 0.5,0.2
+online clicks clicks.jsonl --grades many
+online clicks clicks.jsonl --prior 1
+online clicks clicks.jsonl --prior -1,1
+online clicks clicks.jsonl --resamples 1
+online clicks clicks.jsonl --topics topics.tsv
+online clicks clicks.jsonl --draws 5
+online clicks clicks.jsonl -o - --details -
+online sessions
+online sessions users.qrels
+online sessions users.qrels clicks.jsonl -m nope
+online sessions qrels.txt sessions.jsonl
+online sessions users.qrels sessions.jsonl -m sRBP(p=1)
+online sessions users.qrels sessions.jsonl --baseline nope
+online sessions users.qrels sessions.jsonl --test t
 study plan --systems A,B --participants 2 --sd 0
 study score study.csv
 study score study.csv --scale sus
@@ -1234,6 +1285,14 @@ def small_collection(home: Path) -> Path:
         shutil.copy(EXAMPLES / name, home)
     experiment = (home / "experiment.toml").read_text()
     write("experiment.toml", [experiment.replace('covariates = ["ctr"]', "")])
+    for name, other in (
+        ("clicks.jsonl",) * 2,
+        ("sessions.jsonl",) * 2,
+        ("qrels.txt", "users.qrels"),
+        ("bm25.run", "users.run"),
+    ):
+        shutil.copy(EXAMPLES / name, home / other)
+    write("users.tsv", ["c301\t1", "c302\t2"])
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])

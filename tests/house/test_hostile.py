@@ -81,6 +81,7 @@ class Files(NamedTuple):
     costs: Path
     slices: Path
     study: Path
+    pages: Path  # a log of result pages
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         csv.writer(file).writerows(
             [["participant", "system", "topic", "satisfaction", "<b>mood"], *([*row, ESCAPE] for row in asked)]
         )
-    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices, study)
+    pages = folder / "pages.jsonl"
+    shown = [
+        {
+            "query_text": t,
+            "topic": t,
+            "docs": list(DOCUMENTS),
+            "clicks": [DOCUMENTS[n % len(DOCUMENTS)], "not \x1b shown"],
+        }
+        | {"user_id": f"{TOPICS[0]}{n}", "session_id": f"{t}{n}", "variant": visible(RUNS[n % 2])}
+        for n in range(4)
+        for t in TOPICS
+    ]
+    pages.write_text("".join(f"{json.dumps(line)}\n" for line in shown))
+    return Files(folder, qrels, judges, tuple(runs), collection, costs, slices, study, pages)
 
 
 def ways(command: str, files: Files) -> list[list[str | Path]]:
@@ -155,6 +169,8 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "online audit": [["team-draft", "--length", "2"]],
         "online interleave": [[a, b, "--names", f"{RUNS[0]},{RUNS[1]}"]],
         "online preferences": [hostile_log(out)],
+        "online clicks": [[files.pages, "--run", a, "--run", b, "--resamples", "0", "--draws", "3"]],
+        "online sessions": [[qrels, files.pages, "--curve", "pages"], [qrels, files.pages, "--by", "session"]],
         "plan": [[qrels, a, b, c, "-m", "AP"]],
         "plot": [["list"]],  # pictures have tests of their own
         "pool": [

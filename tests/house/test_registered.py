@@ -20,6 +20,8 @@ from cranfield.efficiency.resources import FIGURES
 from cranfield.fusion import all_methods as all_fusions
 from cranfield.fusion import all_normalisations
 from cranfield.measures import all_measures
+from cranfield.online.clicks.click_models import CLICK_MODELS
+from cranfield.online.sessions.session_measures import SESSION_MEASURES
 from cranfield.plot.subject import all_pictures
 from cranfield.pooling.strategy import all_methods as all_poolings
 from cranfield.probing.engines import ENGINES
@@ -90,6 +92,8 @@ def registered() -> str:
     entries += [("normalisation", normalisation) for normalisation in all_normalisations()]
     entries += [("pooling", method) for method in all_poolings()]
     entries += [("model", model) for model in MODELS.values()]
+    entries += [("click model", model) for model in CLICK_MODELS.values()]
+    entries += [("session measure", definition) for definition in SESSION_MEASURES.values()]
     for kind, entry in entries:
         lines += [f"{kind} {entry.name}", *fields(entry)]
         for name, parameter in entry.parameters.items():

@@ -26,9 +26,11 @@ from cranfield.formats.reading import Reading
 from cranfield.fusion.method import METHODS, NORMALISATIONS
 from cranfield.measures.registry import MEASURES
 from cranfield.notation import NotationError, parse
+from cranfield.online.clicks.click_models import CLICK_MODELS
 from cranfield.online.imports import LOG_FORMATS
-from cranfield.online.metrics import METRICS
 from cranfield.online.interleaving.method import INTERLEAVERS
+from cranfield.online.metrics import METRICS
+from cranfield.online.sessions.session_measures import SESSION_MEASURES
 from cranfield.plot.subject import PICTURES
 from cranfield.pooling.strategy import METHODS as POOLING
 from cranfield.probing.engines import ENGINES
@@ -48,7 +50,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     for registry in (
         *(MEASURES, METHODS, NORMALISATIONS, POOLING, TESTS, CORRECTIONS, COEFFICIENTS, MODELS, PICTURES, ENGINES),
         *(METRICS, LOG_FORMATS, FORMATS, KINDS, TEXT_FORMATS["documents"], TEXT_FORMATS["topics"]),
-        INTERLEAVERS,
+        *(INTERLEAVERS, CLICK_MODELS, SESSION_MEASURES),
     )
 }
 ENTRIES = [(group, entry) for group, registry in REGISTRIES.items() for entry in registry.all()]
@@ -59,7 +61,9 @@ every_entry = pytest.mark.parametrize(
     ids=[f"{group.partition('.')[2]} {entry.name}" for group, entry in ENTRIES],
 )
 IN_NOTATION = [  # measures have their own, with @, tested in test_measures
-    (REGISTRIES[group], entry) for group, entry in ENTRIES if group != "cranfield.measures"
+    (REGISTRIES[group], entry)
+    for group, entry in ENTRIES
+    if group not in ("cranfield.measures", "cranfield.session_measures")
 ]
 # Values to try for a parameter, in the order of which the first that is not the default is taken.
 VALUES = (2, 0.5, 0, 0.25, 1, True, "bm25+", "lnc.ltc", "rounds", "linear", [0.5, 0.25])
@@ -69,7 +73,7 @@ def test_there_is_one_class_of_registry_and_one_of_parameters() -> None:
     """No room keeps a table of names or a class of parameters of its own."""
     sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
     assert [path.name for path, text in sources.items() if "class Parameter(" in text] == ["registry.py"]
-    assert len(REGISTRIES) == 17
+    assert len(REGISTRIES) == 19
     classes = ("Registry", "ByName", "ByModule")
     made = sum(text.count(f"= {name}(") for text in sources.values() for name in classes)
     assert made + 2 == len(REGISTRIES)  # formats of documents and of topics are made together
@@ -114,6 +118,8 @@ def _home(registry: Registry[Any]) -> str:
         "cranfield.judgements": "cranfield.formats.kinds",
         "cranfield.documents": "cranfield.texts.forms",
         "cranfield.topics": "cranfield.texts.forms",
+        "cranfield.click_models": "cranfield.online.clicks.click_models",
+        "cranfield.session_measures": "cranfield.online.sessions.session_measures",
     }
     return homes[registry.group]
 

@@ -90,6 +90,11 @@ LINES: dict[str, list[str]] = {
     "online audit": ["team-draft --length 2"],
     "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
     "online preferences": ["shown.jsonl clicked.jsonl"],
+    "online clicks": [
+        "clicks.jsonl --resamples 0 --run bm25.run",
+        "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
+    ],
+    "online sessions": ["qrels.txt sessions.jsonl"],
     "plan": ["qrels.txt bm25.run dense.run"],
     "plot": ["pareto qrels.txt bm25.run dense.run --costs costs.csv"],
     "pool": [

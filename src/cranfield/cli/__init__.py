@@ -73,6 +73,8 @@ TASKS = {
         "online interleave": "Make one list of several rankings, for each query and user.",
         "online preferences": "Tell whose documents users prefer on interleaved lists.",
         "online audit": "Prove a method of interleaving fair, or show where it is not.",
+        "online clicks": "Make judgements of what users click.",
+        "online sessions": "Score whole sessions, and tell what they cost users.",
     },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",

@@ -13,6 +13,7 @@
 #include "arrow.hpp"
 #include "arrow_stream.hpp"
 #include "faults.hpp"
+#include "clicks.hpp"
 #include "fusion.hpp"
 #include "join.hpp"
 #include "objects.hpp"
@@ -196,6 +197,29 @@ Array<double> over_documents(DocumentNumbers function, const Offsets& document, 
     same_length(document.size(), x.size());
     return computed([&] { return function(document.data(), x.data(), x.size(), documents); });
 }
+
+// Pages in arrays of Python's, looked through before anything relies on them.
+struct GivenPages {
+    Pages pages;
+    std::size_t ranks;
+
+    GivenPages(const Offsets& offsets, const Offsets& pair, const Marks& clicked, const Numbers& weight, const Offsets& query_pages,
+               const Offsets& query_pairs)
+        : pages{offsets.data(),     offsets.size() - 1, pair.data(), clicked.data(), weight.data(), query_pages.data(),
+                query_pairs.data(), query_pages.size() - 1} {
+        if (offsets.size() == 0 || query_pages.size() == 0) throw nb::value_error("offsets begin with 0");
+        same_length(pair.size(), clicked.size());
+        same_length(weight.size() + 1, offsets.size());
+        same_length(query_pages.size(), query_pairs.size());
+        ranks = check_pages(pages, pair.size());
+    }
+
+    Chain chain(const Numbers& attraction, const Numbers& satisfaction, bool by_rank, double onward) const {
+        same_length(attraction.size(), pages.pairs());
+        same_length(satisfaction.size(), by_rank ? ranks : pages.pairs());
+        return {attraction.data(), satisfaction.data(), by_rank, onward};
+    }
+};
 
 nb::tuple columns_result(ColumnsTable&& read) { return nb::make_tuple(std::move(read.table), read.padded); }
 
@@ -526,6 +550,54 @@ NB_MODULE(_core, m) {
             });
         },
         "differences"_a, "tolerance"_a, "budget"_a, "threads"_a, "one_sided"_a = false);
+
+    m.def(
+        "chain_counts",
+        [](Offsets offsets, Offsets pair, Marks clicked, Numbers weight, Offsets query_pages, Offsets query_pairs, Numbers attraction,
+           Numbers satisfaction, bool by_rank, double onward, unsigned threads) {
+            const GivenPages given(offsets, pair, clicked, weight, query_pages, query_pairs);
+            const Chain chain = given.chain(attraction, satisfaction, by_rank, onward);
+            ChainCounts counts;
+            {
+                nb::gil_scoped_release release;
+                counts = chain_counts(given.pages, chain, given.ranks, threads);
+            }
+            return nb::make_tuple(to_numpy(std::move(counts.examined)), to_numpy(std::move(counts.satisfied)), counts.onward,
+                                  counts.choices, counts.log_likelihood);
+        },
+        "offsets"_a, "pair"_a, "clicked"_a, "weight"_a, "query_pages"_a, "query_pairs"_a, "attraction"_a, "satisfaction"_a,
+        "by_rank"_a, "onward"_a, "threads"_a);
+    m.def(
+        "chain_chances",
+        [](Offsets offsets, Offsets pair, Marks clicked, Numbers weight, Offsets query_pages, Offsets query_pairs, Numbers attraction,
+           Numbers satisfaction, bool by_rank, double onward, unsigned threads) {
+            const GivenPages given(offsets, pair, clicked, weight, query_pages, query_pairs);
+            const Chain chain = given.chain(attraction, satisfaction, by_rank, onward);
+            ClickChances chances;
+            {
+                nb::gil_scoped_release release;
+                chances = chain_chances(given.pages, chain, threads);
+            }
+            return nb::make_tuple(to_numpy(std::move(chances.given_above)), to_numpy(std::move(chances.alone)));
+        },
+        "offsets"_a, "pair"_a, "clicked"_a, "weight"_a, "query_pages"_a, "query_pairs"_a, "attraction"_a, "satisfaction"_a,
+        "by_rank"_a, "onward"_a, "threads"_a);
+    m.def(
+        "position_counts",
+        [](Offsets offsets, Offsets pair, Marks clicked, Numbers weight, Offsets query_pages, Offsets query_pairs, Numbers attraction,
+           Numbers examination, unsigned threads) {
+            const GivenPages given(offsets, pair, clicked, weight, query_pages, query_pairs);
+            same_length(attraction.size(), given.pages.pairs());
+            same_length(examination.size(), given.ranks);
+            PositionCounts counts;
+            {
+                nb::gil_scoped_release release;
+                counts = position_counts(given.pages, attraction.data(), examination.data(), given.ranks, threads);
+            }
+            return nb::make_tuple(to_numpy(std::move(counts.examined)), to_numpy(std::move(counts.at_rank)), counts.log_likelihood);
+        },
+        "offsets"_a, "pair"_a, "clicked"_a, "weight"_a, "query_pages"_a, "query_pairs"_a, "attraction"_a, "examination"_a,
+        "threads"_a);
 
     nb::class_<Ranked>(m, "Ranked");
     nb::class_<Gathered>(m, "Gathered")

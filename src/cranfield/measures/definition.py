@@ -120,6 +120,7 @@ NEEDS: Mapping[str, str] = {
     "known": "the documents the user knew before, as a second judgement file: --known FILE, or known=…",
     "lengths": "the lengths of the documents retrieved: --lengths FILE, or lengths=…",
     "sampled": "judgements of a sample: a file with strata or chances, or {topic: {document: (grade, chance)}}",
+    "sessions": "a log of sessions: `cranfield online sessions`, or cranfield.online.sessions",
     "subtopics": "judgements for each subtopic: a file whose second column is the subtopic, or dicts of dicts of dicts",
 }
 
