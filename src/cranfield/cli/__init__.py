@@ -75,6 +75,9 @@ TASKS = {
         "online audit": "Prove a method of interleaving fair, or show where it is not.",
         "online clicks": "Make judgements of what users click.",
         "online sessions": "Score whole sessions, and tell what they cost users.",
+        "online simulate": "Rehearse an experiment: simulated users leave a log.",
+        "online rehearse": "Tell how many users an A/B test and interleaving need.",
+        "online link": "Tell whether differences offline foretell what users do.",
     },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",

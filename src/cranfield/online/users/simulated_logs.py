@@ -39,6 +39,15 @@ def write_simulated(
 ) -> SimulatedLog:
     """Writes impressions, events, of an A/B test also assignments, and `experiment.toml` into a folder; `step` is
     called after each block of users.
+
+    >>> import tempfile
+    >>> from cranfield import read_qrels, read_run
+    >>> from cranfield.online.users import JudgedRankings, Population
+    >>> runs = [read_run("examples/bm25.run"), read_run("examples/dense.run")]
+    >>> rankings = JudgedRankings.of(read_qrels("examples/qrels.txt"), runs, ["bm25", "dense"], depth=10)
+    >>> log = write_simulated(Simulation(rankings, population=Population(users=50)), tempfile.mkdtemp())
+    >>> list(log.files.values())
+    [219, 246, 50]
     """
     if to not in WRITTEN:
         raise UsageError(f"a log is written to {either(WRITTEN)}, not '{to}'")
@@ -70,7 +79,7 @@ class _Writer:
         self.temporary = open_files.enter_context(whole_file(path))
         self.lines = None
         if to == "jsonl":
-            self.lines = open_files.enter_context(Path(self.temporary).open("x", encoding="utf-8"))
+            self.lines = open_files.enter_context(Path(self.temporary).open("x", encoding="utf-8"))  # noqa: SIM115 - it is in one
         self.parquet: Any = None
 
     def add(self, table: Any) -> None:
@@ -256,4 +265,5 @@ def _quoted(text: str) -> str:
 def _heading(simulation: Simulation) -> str:
     population, model = simulation.population, simulation.model
     how = simulation.method if simulation.design == "interleaving" else "an A/B test"
-    return f"{population.users} {model.behaviour} users simulated over {population.days} days, seed {population.seed}: {how}"
+    who = f"{population.users} {model.behaviour} users simulated over {population.days} days"
+    return f"{who}, seed {population.seed}: {how}"

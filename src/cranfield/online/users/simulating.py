@@ -24,6 +24,7 @@ from cranfield.statistics.significance import Floats, Integers
 Design: TypeAlias = Literal["ab", "interleaving"]
 AT_ONCE = 10_000  # users that are simulated together
 _TASTE, _LEANING = 1, 2  # streams of chance that belong to a user
+USUAL_USERS, USUAL_POPULATION = UserModel(), Population()
 _BOT = ClickTable((0.5, 0.5), (0.0, 0.0))
 
 
@@ -53,8 +54,8 @@ class Simulation:
     """
 
     rankings: JudgedRankings
-    model: UserModel = UserModel()
-    population: Population = Population()
+    model: UserModel = USUAL_USERS
+    population: Population = USUAL_POPULATION
     design: Design = "ab"
     method: str = "team-draft"
 

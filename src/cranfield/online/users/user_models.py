@@ -28,6 +28,9 @@ class Costs(NamedTuple):
     spread: float = 0.5
 
 
+USUAL_COSTS = Costs()
+
+
 @dataclass(frozen=True)
 class UserModel:
     """How users search. They look at snippets from the top, click by their behaviour's table, and stop after a click by
@@ -50,7 +53,7 @@ class UserModel:
     satisfied_after: int | None = None
     taste: float = 0.5
     leaning: float = 0.0
-    costs: Costs = Costs()
+    costs: Costs = USUAL_COSTS
 
     def __post_init__(self) -> None:
         find_behaviour(self.behaviour)
