@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo serve test check docs picture bench bench-against load mutants record sanitize clean
+.PHONY: demo serve test check docs picture prove bench bench-against load mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -31,6 +31,10 @@ docs: $(VENV)/.installed
 # The picture that README.md opens with. It needs a browser.
 picture: $(VENV)/.test-installed
 	$(BIN)/python docs/pictures/report.py
+
+# What is claimed of the statistics of online experiments, by simulation, all of it. It takes many minutes.
+prove: $(VENV)/.test-installed
+	$(BIN)/cranfield online prove
 
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed

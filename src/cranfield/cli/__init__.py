@@ -78,6 +78,7 @@ TASKS = {
         "online simulate": "Rehearse an experiment: simulated users leave a log.",
         "online rehearse": "Tell how many users an A/B test and interleaving need.",
         "online link": "Tell whether differences offline foretell what users do.",
+        "online prove": "Prove by simulation what is claimed of online statistics.",
     },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",

@@ -68,13 +68,8 @@ def over_looks(effort: ProofEffort) -> Iterator[ProvedClaim]:
         for _ in range(times // AT_ONCE):
             crossed = outside(_z_squared(drawn(rng, (AT_ONCE, most)), looks), looks, sequence)
             hits += int(crossed.any(axis=1).sum())
-        yield at_most(
-            "c",
-            f"confidence sequence, {name}, 500 looks from {BURN_IN:,} units to {most:,}: error at most",
-            0.05,
-            hits,
-            times,
-        )
+        claim = f"confidence sequence, {name}, 500 looks from {BURN_IN:,} units to {most:,}: error at most"
+        yield at_most("c", claim, 0.05, hits, times)
 
 
 def smallest_sizes(effort: ProofEffort) -> Iterator[ProvedClaim]:
