@@ -69,6 +69,7 @@ TASKS = {
     },
     "Watch users": {
         "online check": "Report everything odd about a log of searches.",
+        "online analyse": "Tell whether an A/B test shows a gain, and what to do.",
         "online import": "Make a log of others one that can be analysed.",
         "online interleave": "Make one list of several rankings, for each query and user.",
         "online preferences": "Tell whose documents users prefer on interleaved lists.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,19 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = ("segments", "
     return _Aggregation(logs, trial).run(parts)
 
 
+def units_of(logs: Logs, trial: Trial) -> UnitTable:
+    """The units of a log with their sums, as `aggregate` has them before it makes moments of each arm.
+
+    >>> from cranfield.online import read_logs, read_trial
+    >>> units, metrics = units_of(read_logs("examples"), read_trial("examples/experiment.toml"))
+    >>> len(units.arms), metrics[0].name
+    (59, 'ctr')
+    """
+    aggregation = _Aggregation(logs, trial)
+    units = aggregation.prepared(*aggregation.split(aggregation.collected([], with_excluded=True)))
+    return UnitTable(units, aggregation.metric_columns())
+
+
 @dataclass(frozen=True)
 class Units:
     """Units with their sums: `sums[column]` has a value for each; `first` is when it was first seen, or -1."""
@@ -61,6 +74,13 @@ class Units:
     def moments(self, rows: NDArray[np.bool_]) -> Moments:
         """The moments of some of them."""
         return Moments.of({name: values[rows] for name, values in self.sums.items()})
+
+
+class UnitTable(NamedTuple):
+    """Units with their sums, and where each metric stands among these."""
+
+    units: Units
+    metrics: tuple[MetricColumns, ...]
 
 
 class _Aggregation:
@@ -100,7 +120,7 @@ class _Aggregation:
             digest=self.trial.digest,
             unit=self.trial.unit,
             arms=tuple(self.trial.arms),
-            metrics=tuple(self.columns_of(name, metric) for name, metric in self.metrics.items()),
+            metrics=self.metric_columns(),
             slices=tuple(slices),
             units=len(units.arms),
             queries=counts["@queries"] - sum(part.queries for part in excluded),
@@ -155,6 +175,9 @@ class _Aggregation:
             if ratio.censored is not None:
                 found[f"{name}: censored"] = ratio.censored
         return found
+
+    def metric_columns(self) -> tuple[MetricColumns, ...]:
+        return tuple(self.columns_of(name, metric) for name, metric in self.metrics.items())
 
     def columns_of(self, name: str, metric: Metric) -> MetricColumns:
         ratio: RatioOfSums = self.ratios[name]

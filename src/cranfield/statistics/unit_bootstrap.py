@@ -41,11 +41,20 @@ def poisson_weights(hashes: Hashes, resample: int, seed: int = 0) -> NDArray[np.
     >>> bool(0.97 < weights.mean() < 1.03), bool(0.95 < weights.var() < 1.05)
     (True, True)
     """
+    return np.searchsorted(_poisson_shares(), hashed_places(hashes, resample, seed), side="right").astype(np.int64)
+
+
+def hashed_places(hashes: Hashes, resample: int, seed: int = 0) -> Floats:
+    """Where each unit lies between 0 and 1 in a resample, by its hash: evenly spread, and anew in each.
+
+    >>> places = hashed_places(unit_hashes(map(str, range(10_000))), 3)
+    >>> bool(0.49 < places.mean() < 0.51), bool(places.max() < 1)
+    (True, True)
+    """
     if resample < 0 or seed < 0:
         raise UsageError(f"the number of a resample and the seed must be 0 or more, not {resample} and {seed}")
     key = int(_mixed(np.array([(seed * _STEP + resample + 1) % 2**64], dtype=np.uint64))[0])
-    uniform = (_mixed(hashes ^ np.uint64(key)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return np.searchsorted(_poisson_shares(), uniform, side="right").astype(np.int64)
+    return (_mixed(hashes ^ np.uint64(key)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,65 @@
+"""Guardrails of a trial: is each metric shown to be no worse than its margin?"""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import NamedTuple
+
+from cranfield.online.analysis.estimates import SIGN, Estimated
+from cranfield.online.moments_files import MetricColumns
+from cranfield.online.trial import Guardrail
+from cranfield.statistics.margins import Standing, non_inferior
+
+_TINY = 5e-324  # in place of a margin of 0: no harm at all is allowed
+_MOST = 0.4999  # a level of p, one-sided
+
+
+class GuardrailResult(NamedTuple):
+    """A guardrail in one arm: held if a harm of the margin is ruled out, broken if less than that is, else open.
+
+    `worst` is the largest harm not ruled out at this look's limit, in the margin's own units or, `relative`, as a share
+    of the control; below 0 it is a gain. p is one-sided, of a harm below the margin; `p_broken` of one beyond it.
+    """
+
+    metric: str
+    arm: str
+    margin: float
+    relative: bool
+    harm: float
+    worst: float
+    p: float
+    p_broken: float
+    limit: float
+    standing: Standing
+    note: str | None = None
+
+
+def guardrail_result(
+    rail: Guardrail, columns: MetricColumns, estimate: Estimated, arm: str, limit: float
+) -> GuardrailResult:
+    """Holds the arms of a metric against a guardrail, at a limit of one-sided p."""
+    arms = estimate.arms
+    level = min(max(limit, 1e-15), _MOST) if limit > 0 else 0.05
+    found = non_inferior(
+        arms,
+        rail.margin or _TINY,
+        higher_is_better=SIGN[columns.better] > 0,
+        relative=rail.relative,
+        alpha=level,
+    )
+    effect = arms.relative() if rail.relative else arms.difference()
+    harm = -effect.value * SIGN[columns.better]
+    standing: Standing = found.standing if limit > 0 and not isnan(found.p) else "open"
+    return GuardrailResult(
+        rail.metric,
+        arm,
+        rail.margin,
+        rail.relative,
+        harm,
+        found.worst if limit > 0 else inf,
+        found.p,
+        found.p_broken,
+        limit,
+        standing,
+        found.note,
+    )
