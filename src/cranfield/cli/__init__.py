@@ -69,6 +69,8 @@ TASKS = {
     },
     "Watch users": {
         "online check": "Report everything odd about a log of searches.",
+        "online plan": "Tell how large and how long an A/B test must be.",
+        "online trials": "List trials with their looks, layers and changes.",
         "online analyse": "Tell whether an A/B test shows a gain, and what to do.",
         "online import": "Make a log of others one that can be analysed.",
         "online interleave": "Make one list of several rankings, for each query and user.",

@@ -7,7 +7,7 @@ back has a row for each unit, of which NumPy makes moments here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -58,6 +58,26 @@ def units_of(logs: Logs, trial: Trial) -> UnitTable:
     """
     aggregation = _Aggregation(logs, trial)
     units = aggregation.prepared(*aggregation.split(aggregation.collected([], with_excluded=True)))
+    return UnitTable(units, aggregation.metric_columns())
+
+
+def pooled_units(logs: Logs, trial: Trial) -> UnitTable:
+    """The units of a log in which nothing was tried yet, all of them together: what an experiment is planned from.
+
+    >>> from cranfield.online import read_logs, read_trial
+    >>> units, _ = pooled_units(read_logs("examples"), read_trial("examples/experiment.toml"))
+    >>> set(units.arms.tolist())
+    {'bm25'}
+    """
+    import narwhals as nw
+
+    names = [name for name in logs.columns("impressions") if name not in ("variant", "experiment")]
+    shown = logs.impressions.select(*names).with_columns(nw.lit(trial.control).alias("variant"))
+    aggregation = _Aggregation(replace(logs, impressions=shown, assignments=None), trial)
+    units, excluded = aggregation.split(aggregation.collected([], with_excluded=True))
+    aggregation.check_any(units, excluded)
+    aggregation.cap(units)
+    aggregation.add_covariates(units)
     return UnitTable(units, aggregation.metric_columns())
 
 
@@ -215,15 +235,19 @@ class _Aggregation:
         """Units without queries added, numerators cut at their caps, covariates beside them."""
         units = self.with_assigned(units)
         counts = {arm: int(np.sum(units.arms == arm)) for arm in self.trial.arms}
-        if not len(units.arms):
-            told = "; ".join(f"{part.queries:,} queries {part.reason}" for part in excluded) or "it has no query"
-            raise DataError(f"no unit of the log counts: {told}", source=self.logs.sources.get("impressions"))
+        self.check_any(units, excluded)
         empty = [arm for arm, count in counts.items() if not count]
         if empty:
             raise DataError(f"no unit is in the arm {empty[0]}", source=self.logs.sources.get("impressions"))
         self.cap(units)
         self.add_covariates(units)
         return units
+
+    def check_any(self, units: Units, excluded: Sequence[Excluded]) -> None:
+        """Refuses a log of which nothing counts."""
+        if not len(units.arms):
+            told = "; ".join(f"{part.queries:,} queries {part.reason}" for part in excluded) or "it has no query"
+            raise DataError(f"no unit of the log counts: {told}", source=self.logs.sources.get("impressions"))
 
     def with_assigned(self, units: Units) -> Units:
         """Units that were assigned and sent no query count too, with nothing."""

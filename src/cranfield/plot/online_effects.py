@@ -76,7 +76,7 @@ def _forest(rows: Sequence[Row], look: Theme, title: str, form: str, caption: st
     y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=look.width / 2, ticks=False, domain=False))
     bars = base.transform_filter("datum.low != null && datum.high != null").mark_rule(strokeWidth=look.line)
     ends = bars.encode(y=y, x=alt.X("low:Q", title=title, axis=alt.Axis(format=form)), x2="high:Q", color=colour)
-    points = base.mark_point(filled=True, size=60).encode(y=y, x="value:Q", color=colour)
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, x="value:Q", color=colour)
     height = look.row(len(rows), ROW) * max(len(rows), 1)
     made = alt.layer(ends, points, _zero("x")).properties(width=look.width, height=height)
     return styled(made, look, caption=caption)
@@ -99,7 +99,8 @@ def effect_course(result: Analysis, *, theme: str = "screen") -> Chart:
     ]
     caption = (
         f"Difference of {result.trial.primary} in units that had come by a day, with all that they did since, and the "
-        f"interval by which a look with so many units decides ({result.rule.method}): it finds something where it leaves out 0."
+        f"interval by which a look with so many units decides ({result.rule.method}): something is found where it leaves "
+        "out 0."
     )
     return _over_time(rows, look, "units first seen by", f"difference of {result.trial.primary}", caption)
 
@@ -112,7 +113,10 @@ def novelty_course(result: Analysis, *, theme: str = "screen") -> Chart:
         for d in result.exposed_days
         if isfinite(d.difference)
     ]
-    caption = f"Difference of {result.trial.primary} by days since first exposure; {percent(result.trial.alpha)} intervals of each day by itself."
+    sure = percent(result.trial.alpha)
+    caption = (
+        f"Difference of {result.trial.primary} by days since first exposure; {sure} intervals of each day by itself."
+    )
     return _over_time(
         rows, look, "days since first exposure", f"difference of {result.trial.primary}", caption, days=False
     )
@@ -129,13 +133,28 @@ def _over_time(rows: list[Row], look: Theme, across: str, up: str, caption: str,
         legend=alt.Legend(orient="top") if len(arms) > 1 else None,
     )
     base = chart_of(rows)
-    x = alt.X("day:T", title=across) if days else alt.X("day:Q", title=across, axis=alt.Axis(tickMinStep=1))
-    form = alt.Axis(format="+.3~g")
-    band = base.transform_filter("datum.low != null").mark_area(opacity=SHADE)
-    shade = band.encode(x=x, y=alt.Y("low:Q", title=up, axis=form), y2="high:Q", color=colour)
-    line = base.mark_line(strokeWidth=look.line, point=True).encode(x=x, y="difference:Q", color=colour)
+    dates = alt.Axis(format="%-d %b", tickCount=6, labelOverlap=True)
+    # A day in UTC is not to become the evening before, wherever the picture is drawn.
+    there = alt.Scale(type="utc") if days else alt.Scale(zero=False, nice=False)
+    ticks = dates if days else alt.Axis(tickMinStep=1)
+    x = alt.X("day:T" if days else "day:Q", title=across, axis=ticks, scale=there)
+    y = {"title": up, "axis": alt.Axis(format="+.3~g"), "scale": alt.Scale(domain=_window(rows))}
+    band = base.transform_filter("datum.low != null").mark_area(opacity=SHADE, clip=True)
+    shade = band.encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=colour)
+    line = base.mark_line(strokeWidth=look.line, point=True, clip=True)
+    line = line.encode(x=x, y=alt.Y("difference:Q", **y), color=colour)
     made = alt.layer(shade, line, _zero("y")).properties(width=look.width, height=look.height)
     return styled(made, look, caption=caption)
+
+
+def _window(rows: Sequence[Row]) -> list[float]:
+    """What is worth seeing of the height: the intervals of all but the first few days, which are as wide as the page."""
+    later = rows[len(rows) // 4 :]
+    ends = [row[name] for row in later for name in ("low", "high", "difference")]
+    known = [float(end) for end in ends if isinstance(end, float | int)] or [-1.0, 1.0]
+    low, high = min(0.0, *known), max(0.0, *known)
+    room = 0.05 * (high - low) or 1.0
+    return [low - room, high + room]
 
 
 def _end(value: float) -> float | None:
@@ -162,7 +181,7 @@ def sample_course(result: Analysis, *, theme: str = "screen") -> Chart:
             )
     rows = [row for row in rows if row["arm"] != result.trial.control]
     caption = (
-        "Share of units in each arm less its planned share, of all units first seen by a day; shaded: what chance leaves "
-        "room for at one look (99.9%)."
+        "Share of units in each arm less its planned share, of all units first seen by a day; shaded: what chance "
+        "leaves room for at one look (99.9%)."
     )
     return _over_time(rows, look, "units first seen by", "share less planned", caption)

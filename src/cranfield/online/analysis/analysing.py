@@ -18,7 +18,7 @@ from cranfield.online.analysis.exposures import exposures, worse_arm
 from cranfield.online.analysis.families import FamilyLimits, family_limits
 from cranfield.online.analysis.guardrails import GuardrailResult, guardrail_result
 from cranfield.online.analysis.looking import LookRule, look_rule
-from cranfield.online.analysis.samples import SampleCheck, sample_check
+from cranfield.online.analysis.samples import sample_check
 from cranfield.online.analysis.segments import segment_differences, segment_estimates
 from cranfield.online.analysis.verdicts import ArmVerdict, verdict_of
 from cranfield.online.moments_files import Aggregate
@@ -196,7 +196,8 @@ class _Analysing:
 
     def ways(self, effect: MetricEffect) -> AdjustedWays:
         estimate = self.estimates[self.trial.primary, effect.arm]
-        assert estimate.adjustment is not None and estimate.cuped is not None
+        assert estimate.adjustment is not None
+        assert estimate.cuped is not None
         found = [
             arms.difference(confidence=confidence_of(effect.limit))
             for arms in (estimate.plain, estimate.cuped.arms, estimate.adjustment.arms)

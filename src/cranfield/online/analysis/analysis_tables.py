@@ -47,8 +47,20 @@ def _rows(result: Analysis) -> list[Sequence[Field]]:
         for e in effects:
             numbers = (e.difference, e.low, e.high, e.relative, e.relative_low, e.relative_high, e.p, e.limit)
             rows.append(
-                [role, e.metric, e.better, e.arm, e.part, _known(e.control), _known(e.treatment), *e.units]
-                + [*map(_known, numbers), e.standing, None, None]
+                [
+                    role,
+                    e.metric,
+                    e.better,
+                    e.arm,
+                    e.part,
+                    _known(e.control),
+                    _known(e.treatment),
+                    *e.units,
+                    *map(_known, numbers),
+                    e.standing,
+                    None,
+                    None,
+                ]
             )
     for rail in result.guardrails:
         kind = "relative" if rail.relative else "absolute"
@@ -207,11 +219,11 @@ def _family_notes(result: Analysis) -> list[str]:
     if result.family is None:
         return []
     parts = [
-        (len(result.secondary), "secondary metric"),
-        (len(result.segments), "segment"),
-        (len(result.differences), "test of what differs between segment"),
+        (len(result.secondary), "secondary metric", ""),
+        (len(result.segments), "segment", ""),
+        (len(result.differences), "test", " of whether segments differ"),
     ]
-    told = ", ".join(plural(count, noun) for count, noun in parts if count)
+    told = ", ".join(f"{plural(count, noun)}{more}" for count, noun, more in parts if count)
     family = f"one family of {plural(result.family.size, 'question')} ({told}), corrected by Holm"
     notes = [f"{family}; {_limit_told(result.family.limit)}"]
     odd = [e.metric for e in result.secondary if e.better == "less"]
@@ -315,8 +327,9 @@ def _exposure(result: Analysis) -> Table:
     notes = []
     for lost in result.worse:
         other = result.trial.control if lost.arm == lost.treatment else lost.treatment
+        found = any(effect.found for effect in result.primary if effect.arm == lost.treatment)
         notes.append(
-            f"{lost.arm} did worse than {other}, if not surely: over {lost.counted:,.0f} "
+            f"{lost.arm} did worse than {other}{'' if found else ', if not surely'}: over {lost.counted:,.0f} "
             f"{_counted(lost.per, lost.counted)} it lost {_amount(lost.lost)} of what {result.trial.primary} counts "
             f"({_amount(lost.low)} to {_amount(lost.high)}; below 0 nothing is lost)"
         )

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 EffectStanding = Literal["better", "worse", "different", "open", "unknown"]
 SIGN: Mapping[Better, int] = {"more": 1, "less": -1, "neither": 0}
-_LEAST = 1e-15  # of a limit that an interval can be computed for; below it nothing is found, and none ends
 
 
 class Estimated(NamedTuple):
@@ -140,7 +139,7 @@ def effect_of(estimate: Estimated, columns: MetricColumns, arm: str, limit: floa
 
 def confidence_of(limit: float) -> float:
     """The confidence of the interval that goes with a limit of p; of 95 % where nothing is below the limit."""
-    return 1 - max(limit, _LEAST) if limit > 0 else 0.95
+    return 1 - limit if limit > 0 else 0.95
 
 
 def standing_of(effect: ArmEffect, limit: float, better: Better) -> EffectStanding:

@@ -39,7 +39,7 @@ def guardrail_result(
 ) -> GuardrailResult:
     """Holds the arms of a metric against a guardrail, at a limit of one-sided p."""
     arms = estimate.arms
-    level = min(max(limit, 1e-15), _MOST) if limit > 0 else 0.05
+    level = min(limit, _MOST) if limit > 0 else 0.05
     found = non_inferior(
         arms,
         rail.margin or _TINY,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LookMethod = Literal["one look", "group sequential", "always valid"]
 NEAR = 0.05  # of the maximum: how far from its planned place a look may be made
 BURN_IN = 400  # units in all arms before which nothing is always valid: means of fewer are not normal enough
+LEAST_LIMIT = 1e-12  # of p: a smaller one would need digits that intervals have not
 TUNED_FOR = 10_000  # units that always valid intervals are narrowest at, if the plan has no maximum
 LIMITS: dict[Spending, Limits] = {
     "obrien-fleming": "lan-demets-obrien-fleming",
@@ -62,12 +63,12 @@ class LookRule:
         if self.method == "one look":
             return self.alpha * part
         if self.method == "group sequential":
-            return float(self.boundary(part, sides).nominal[-1])
+            return _reachable(float(self.boundary(part, sides).nominal[-1]))
         left = (self.alpha - self.spent) * part
         if left <= 0:
             return 0.0
         sequence = ConfidenceSequence(self.tuned_for, min(left * 2 / sides, 0.999), burn_in=BURN_IN)
-        return float(sides * ndtr(-sequence.factors(self.units)))
+        return _reachable(float(sides * ndtr(-sequence.factors(self.units))))
 
     def boundary(self, part: float = 1.0, sides: int = 2) -> Boundary:
         """The limits of all planned looks up to this one, for that part of alpha."""
@@ -77,7 +78,7 @@ class LookRule:
 
     def at_units(self, units: int) -> LookRule:
         """The same rule with other units: for intervals that are always valid, or as a planned look made there."""
-        if self.method != "group sequential":
+        if self.method != "group sequential" or units == self.units:
             return replace(self, units=units)
         now = self.information[-1] * units / self.units
         return replace(self, units=units, information=(now,), final=self.final and units >= self.units)
@@ -129,6 +130,11 @@ def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: b
         spent,
     )
     return replace(rule, why=_reason(trial, rule, walk.wanted))
+
+
+def _reachable(limit: float) -> float:
+    """A limit, or 0 where it is too small for an interval to be computed: nothing is found then."""
+    return limit if limit >= LEAST_LIMIT else 0.0
 
 
 class _Walk:

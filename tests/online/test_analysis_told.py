@@ -1,0 +1,230 @@
+"""What an analysis prints and writes: numbers beside their sentences, all forms, and names that want to be more."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cranfield.errors import UsageError
+from cranfield.online import Trial, aggregate, read_logs, read_moments
+from cranfield.online.analysis import Analysis, analyse
+from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis
+from cranfield.online.trial import Guardrail, Looks
+from cranfield.online.trial_ledger import Look
+from cranfield.report.online_report import page_of, pictures, write_report
+from cranfield.statistics.ratios import Ratio
+from made_trials import searching_users, trial_aggregate
+
+HOSTILE = '<script>alert("x")</script>|\x1b[31m*'
+
+
+def made_trial(**more: Any) -> Trial:
+    return Trial(
+        "ranker",
+        {"old": 1, "new": 1},
+        **(
+            {
+                "primary": "ctr",
+                "secondary": ("rr_first", "abandonment", "queries_per_unit"),
+                "guardrails": (Guardrail("latency", 5.0),),
+                "segments": ("device",),
+                "covariates": ("before",),
+                "maximum": 2000,
+                "looks": Looks("obrien-fleming", (0.25, 0.5, 1.0)),
+            }
+            | more
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def found() -> Analysis:
+    trial = made_trial()
+    logs = read_logs(searching_users(4, 2000, effect=0.08))
+    looks = [Look("then", trial.name, trial.digest, 510), Look("then", trial.name, trial.digest, 1003)]
+    return analyse(aggregate(logs, trial), trial, looks=looks)
+
+
+def test_effects_are_those_of_the_units_counted_by_hand(found: Analysis) -> None:
+    """Sums of each unit from the rows themselves, then the delta method: no part of the aggregation is used."""
+    import polars as pl
+
+    frames = searching_users(4, 2000, effect=0.08)
+    clicked = frames["events"].select("query_id").unique().with_columns(clicked=pl.lit(1))
+    rows = frames["impressions"].join(clicked, on="query_id", how="left").with_columns(pl.col("clicked").fill_null(0))
+    units = rows.group_by("user_id").agg(pl.len().alias("n"), pl.col("clicked").sum())
+    units = frames["assignments"].join(units, left_on="unit_id", right_on="user_id", how="left").fill_null(0)
+    values = []
+    for arm in ("old", "new"):
+        of = units.filter(pl.col("variant") == arm)
+        c, n = of["clicked"].to_numpy().astype(float), of["n"].to_numpy().astype(float)
+        ratio = c.sum() / n.sum()
+        left = c - ratio * n
+        values.append((ratio, left.var(ddof=1) / len(c) / n.mean() ** 2))
+    primary = found.primary[0]
+    assert primary.plain == pytest.approx(values[1][0] - values[0][0])
+    ways = found.adjusted[0]
+    assert ways.plain.error == pytest.approx(np.sqrt(values[0][1] + values[1][1]))
+    assert ways.remaining[2] < 1
+    assert primary.difference == ways.regression.value
+    assert Ratio("c", "n").columns == ("c", "n")
+
+
+def test_the_verdict_stands_first_and_says_what_the_tables_say(found: Analysis) -> None:
+    text = str(found)
+    assert found.decision == "ship"
+    first = re.sub(r"\s+", " ", text.split("\n\n")[0])
+    primary = found.primary[0]
+    assert first.startswith("Ship new: it is better by the primary metric: ctr")
+    for number in (primary.difference, primary.low, primary.high):
+        assert f"{number:+.4g}" in first
+        assert text.count(f"{number:+.4g}") >= 2
+    assert f"{primary.relative:+.2%}" in first
+    assert found.trial.digest in text
+
+
+def test_after_looks_before_it_the_estimate_is_corrected_towards_nothing(found: Analysis) -> None:
+    (stopped,) = found.stopped
+    assert 0 < stopped.effect.estimate < stopped.effect.plain == found.primary[0].difference
+    assert f"median unbiased estimate is {stopped.effect.estimate:+.4g}" in str(found)
+
+
+def test_the_family_is_counted(found: Analysis) -> None:
+    assert found.family is not None
+    assert found.family.size == 3 + 2 + 1
+    told = "one family of 6 questions (3 secondary metrics, 2 segments, 1 test of whether segments differ)"
+    assert told in str(found)
+    assert {effect.limit for effect in (*found.secondary, *found.segments)} == {found.family.limit}
+
+
+def test_directions_are_told(found: Analysis) -> None:
+    by_name = {effect.metric: effect for effect in found.secondary}
+    assert by_name["abandonment"].difference < 0
+    assert by_name["abandonment"].standing == "better"
+    assert by_name["queries_per_unit"].standing in ("open", "different")
+    assert "less is better of abandonment" in str(found)
+    assert "neither more nor less is better of queries_per_unit" in str(found)
+
+
+def test_who_was_shown_worse_results_is_counted(found: Analysis) -> None:
+    (lost,) = found.worse
+    assert lost.arm == "old"
+    queries = {shown.arm: shown.queries for shown in found.exposures}
+    assert lost.counted == pytest.approx(queries["old"])
+    assert lost.lost == pytest.approx(found.primary[0].difference * queries["old"])
+    assert lost.low == pytest.approx(found.primary[0].low * queries["old"])
+    assert "old did worse than new: over" in str(found)
+    assert [shown.days for shown in found.exposures] == [14, 14]
+
+
+def test_json_has_everything_and_csv_every_effect(found: Analysis) -> None:
+    document = json.loads(render_analysis(found, "json"))
+    assert document["schema"] == "cranfield.online-analysis/1"
+    assert (document["digest"], document["decision"]) == (found.trial.digest, "ship")
+    assert document["look"]["number"] == 3
+    assert document["sample_ratio"]["broken"] is None
+    for name in (
+        "primary",
+        "secondary",
+        "guardrails",
+        "segments",
+        "triggered",
+        "course",
+        "exposures",
+        "worse",
+        "stopped",
+    ):
+        assert len(document[name]) == len(getattr(found, name)) > 0, name
+    rows = list(csv.DictReader(io.StringIO(render_analysis(found, "csv"))))
+    assert len(rows) == 1 + 3 + 2 + 2 + 1
+    assert float(rows[0]["difference"]) == found.primary[0].difference
+    assert rows[-1]["standing"] == found.guardrails[0].standing
+    assert float(rows[-1]["worst"]) == found.guardrails[0].worst
+
+
+def test_moments_give_the_same_analysis(tmp_path: Path) -> None:
+    trial = made_trial()
+    aggregated = aggregate(read_logs(searching_users(4, 600)), trial)
+    aggregated.save(str(tmp_path / "m.json"))
+    again = analyse(read_moments(str(tmp_path / "m.json")), trial)
+    assert render_analysis(again, "json") == render_analysis(analyse(aggregated, trial), "json")
+
+
+def test_the_course_ends_where_the_look_is(found: Analysis) -> None:
+    last, primary = found.course[-1], found.primary[0]
+    assert last.units == found.units
+    assert (last.difference, last.low, last.high) == pytest.approx((primary.difference, primary.low, primary.high))
+
+
+def test_pictures_are_valid_and_hold_the_numbers(found: Analysis) -> None:
+    drawn = {name: chart for name, _, chart in pictures(found)}
+    assert list(drawn) == ["effects", "course", "shares", "segments", "novelty"]
+    for chart in drawn.values():
+        chart.to_dict()  # checked against the schema of Vega-Lite
+    rows = drawn["effects"].to_dict()["layer"][0]["data"]["values"]
+    primary = found.primary[0]
+    assert rows[0]["low"] == primary.relative_low
+    assert [row["standing"] for row in rows] == [e.standing for e in (*found.primary, *found.guarded, *found.secondary)]
+    course = drawn["course"].to_dict()["layer"][0]["data"]["values"]
+    assert course[-1]["high"] == found.course[-1].high
+
+
+def test_the_report_is_one_page_that_loads_nothing(found: Analysis, tmp_path: Path) -> None:
+    write_report(found, str(tmp_path / "r.html"))
+    page = (tmp_path / "r.html").read_text()
+    assert "<script" not in page
+    assert page.count("<svg ") == 5
+    assert found.trial.digest in page
+    for verdict in found.verdicts:
+        assert verdict.why in page
+    with pytest.raises(UsageError, match=r"can be html, not '\.pdf'"):
+        write_report(found, str(tmp_path / "r.pdf"))
+
+
+def hostile_analysis(count: int = 60) -> Analysis:
+    arm = HOSTILE + "arm"
+    trial = Trial(
+        HOSTILE,
+        {HOSTILE + "control": 1, arm: 1},
+        "value_per_unit",
+        segments=(HOSTILE + "segment",),
+        secondary=("rr_first",),
+        guardrails=(Guardrail("latency", 1.0),),
+    )
+    rng = np.random.default_rng(0)
+    values = {a: {m: rng.normal(5 + 2 * (a == arm), 1, count) for m in trial.metric_names} for a in trial.arms}
+    parts = {(f"segment:{HOSTILE}segment", HOSTILE + "value"): values, ("day", "2026-11-02"): values}
+    parts |= {("first day", "2026-11-02"): values, ("first day", "2026-11-03"): values}
+    return analyse(trial_aggregate(trial, values, parts), trial)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_hostile_names_stay_names(format: str) -> None:
+    text = render_analysis(hostile_analysis(), format)
+    assert format in ("csv", "tsv") or "\x1b" not in text  # the terminal escapes what a file keeps
+    if format in ("html", "markdown"):
+        assert "<script" not in text
+
+
+def test_hostile_names_stay_names_in_the_report() -> None:
+    page = page_of(hostile_analysis())
+    assert "<script" not in page
+    assert "\x1b" not in page
+    assert "alert" in page  # it is there, as text
+
+
+def test_a_withheld_result_has_a_report_without_effects(tmp_path: Path) -> None:
+    trial = Trial("t", {"a": 1, "b": 1}, "value_per_unit")
+    values = {"a": {"value_per_unit": np.arange(900.0)}, "b": {"value_per_unit": np.arange(500.0)}}
+    found = analyse(trial_aggregate(trial, values), trial)
+    page = page_of(found)
+    assert "Data broken" in page
+    assert "Primary metric" not in page
+    assert not pictures(found)
