@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,9 @@ def test_units_in_two_arms_of_the_impressions_are_left_out() -> None:
     }
 
 
-def small(rows: list[tuple[str, str | None, str | None]], events: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def small(
+    rows: Sequence[tuple[str, str | None, str | None]], events: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
     """Arrow tables of a few queries, a second after each other."""
     import pyarrow as pa
 

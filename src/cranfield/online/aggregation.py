@@ -284,7 +284,7 @@ class _Aggregation:
         for name, cap in self.trial.winsorise.items():
             column = f"{name}: numerator"
             values = units.sums[column]
-            limit = float(np.quantile(values, cap.quantile)) if cap.value is None else cap.value
+            limit = cap.value if cap.value is not None else float(np.quantile(values, cap.quantile or 1.0))
             self.caps[name] = limit
             self.capped[name] = int(np.sum(values > limit))
             units.sums[column] = np.minimum(values, limit)
@@ -343,7 +343,8 @@ class _Aggregation:
         table = _arrow(chosen)
         places = _places(units.ids, table.column("unit_id"))
         values = table.column(segment).to_numpy(zero_copy_only=False).astype(object)
-        return self.sliced(f"{SEGMENT}{segment}", units, np.where(places >= 0, values[np.maximum(places, 0)], None))
+        told: Strings = np.asarray(np.where(places >= 0, values[np.maximum(places, 0)], None), dtype=object)
+        return self.sliced(f"{SEGMENT}{segment}", units, told)
 
     def by_query(self, key: str, units: Units) -> list[MomentsPart]:
         """A part that queries tell: a unit may be in several, with its queries there; caps and covariates stay."""

@@ -103,7 +103,7 @@ class _Check(LogQuestions):
         """Values that are not what their column holds, and times without a zone."""
         for table, relation in self.logs.raw.items():
             relation.create_view(f"raw_{table}", replace=True)
-            kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            kinds: dict[str, str] = dict(zip(relation.columns, map(str, relation.types), strict=True))
             names = renamed(table, list(kinds), table)
             for raw, kind in kinds.items():
                 ours = names.get(raw, raw)

@@ -25,7 +25,7 @@ class LogProblem(NamedTuple):
     table: str
     source: str
     message: str
-    count: int
+    count: int  # type: ignore[assignment]  # how often, rather than the method of tuples
     of: int
     examples: tuple[str, ...] = ()
     done: str = ""

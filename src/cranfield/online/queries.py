@@ -142,7 +142,7 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: QueryFacts) -> F
     columns = logs.columns("events")
     wanted = {"query_id", "action"} | _columns_of(facts)
     if trial.exclusions.duplicates and any(fact.how not in _INVARIANT for fact in facts.events.values()):
-        alike = [name for name in ("query_id", "ts", "action", "doc_id", "rank", "value") if name in columns]
+        alike: list[str] = [name for name in ("query_id", "ts", "action", "doc_id", "rank", "value") if name in columns]
         keys = ["event_id"] if "event_id" in columns else alike
         events = _without_duplicates(events, keys, [name for name in columns if name in {*wanted, *alike}])
     if needs_time:

@@ -112,9 +112,13 @@ class _TrialFile:
             if key not in document:
                 remedy = "[arms]\n    control = 1\n    new = 1" if key == "arms" else f'{key} = "…"'
                 raise DataError(f"has no {key}", source=self.path, remedy=f"Write {remedy}")
-        simple = {key: document[key] for key in ("name", "unit", "primary", "maximum", "salt") if key in document}
-        listed = {key: tuple(document[key]) for key in ("secondary", "segments", "covariates") if key in document}
-        times = {key: self.utc(document[key], key) for key in ("start", "end") if key in document}
+        simple: dict[str, Any] = {
+            key: document[key] for key in ("name", "unit", "primary", "maximum", "salt") if key in document
+        }
+        listed: dict[str, Any] = {
+            key: tuple(document[key]) for key in ("secondary", "segments", "covariates") if key in document
+        }
+        times: dict[str, Any] = {key: self.utc(document[key], key) for key in ("start", "end") if key in document}
         if "alpha" in document:
             simple["alpha"] = float(document["alpha"])
         try:
@@ -204,7 +208,7 @@ class _TrialFile:
 
     def exclusions(self, table: Mapping[str, Any]) -> Exclusions:
         self.check(table, EXCLUSIONS, "exclusions.")
-        given = {key: float(value) if _is_number(value) else value for key, value in table.items()}
+        given: dict[str, Any] = {key: float(value) if _is_number(value) else value for key, value in table.items()}
         return Exclusions(**{**given, "units": tuple(given.get("units", ()))})
 
     def cap(self, name: str, value: Any) -> Cap:
