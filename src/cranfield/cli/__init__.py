@@ -81,6 +81,7 @@ TASKS = {
         "online simulate": "Rehearse an experiment: simulated users leave a log.",
         "online rehearse": "Tell how many users an A/B test and interleaving need.",
         "online link": "Tell whether differences offline foretell what users do.",
+        "online demo": "See an online experiment at work, with simulated users.",
         "online prove": "Prove by simulation what is claimed of online statistics.",
     },
     "Ask people": {

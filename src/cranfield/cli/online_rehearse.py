@@ -54,12 +54,12 @@ def command(
       $ cranfield online rehearse qrels.txt bm25.run dense.run --behaviour informational --users 5000 -f markdown
     """
     from cranfield.evaluation.findings import Finding
-    from cranfield.online.users import Simulation, rehearse
+    from cranfield.online.users import UserSimulation, rehearse
     from cranfield.statistics.significance import Sampling
 
     assert users.population is not None
     rankings = simulated.judged_rankings(qrels, runs, users.model, reading)
-    simulation = Simulation(rankings, users.model, users.population, method=method)
+    simulation = UserSimulation(rankings, users.model, users.population, method=method)
     sampling = Sampling(seed=users.seed, resamples=resamples)
     found = rehearse(simulation, power=power, alpha=alpha, sampling=sampling)
     notes = [Finding("simulated", qrels, note, doubtful=False) for note in rankings.notes]

@@ -62,12 +62,12 @@ def command(
     """
     from cranfield.cli.progress import counted
     from cranfield.evaluation.findings import Finding
-    from cranfield.online.users import Simulation, write_simulated
+    from cranfield.online.users import UserSimulation, write_simulated
     from cranfield.online.users.simulating import AT_ONCE
 
     assert users.population is not None
     rankings = simulated.judged_rankings(qrels, runs, users.model, reading)
-    simulation = Simulation(rankings, users.model, users.population, design, method)  # type: ignore[arg-type]
+    simulation = UserSimulation(rankings, users.model, users.population, design, method)  # type: ignore[arg-type]
     with counted("simulating users", -(-users.population.users // AT_ONCE)) as counter:
         written = write_simulated(simulation, output, to=to, step=counter.step)
     for file, rows in written.files.items():

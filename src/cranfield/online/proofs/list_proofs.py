@@ -13,7 +13,7 @@ from cranfield.online.interleaving.serving import RankedQuery
 from cranfield.online.proofs.proof import ProofEffort, ProvedClaim, above, between, count, least
 from cranfield.online.users.pages import JudgedRankings
 from cranfield.online.users.sensitivity import rehearse
-from cranfield.online.users.simulating import Simulation
+from cranfield.online.users.simulating import UserSimulation
 from cranfield.online.users.user_models import Population, UserModel
 from cranfield.online.users.user_sums import sums_of_users, votes_of_users
 from cranfield.statistics.interleaved import preference
@@ -75,7 +75,7 @@ def sensitivity(effort: ProofEffort) -> Iterator[ProvedClaim]:
     """
     rankings = judged_collection(effort.seed)
     people = Population(users=effort.times(10_000, 100_000), seed=effort.seed)
-    simulation = Simulation(rankings, UserModel("navigational"), people)
+    simulation = UserSimulation(rankings, UserModel("navigational"), people)
     found = rehearse(simulation, sampling=Sampling(resamples=200))
     by_metric = {one.metric: one for one in found.needed}
     ab, shown = by_metric["rr_first"], by_metric["preference"]
@@ -83,7 +83,7 @@ def sensitivity(effort: ProofEffort) -> Iterator[ProvedClaim]:
     hits, agreeing = {"ab": 0, "interleaving": 0}, 0
     for number in range(times):
         some = Population(users=ceil(ab.users), seed=effort.seed + 1 + number)
-        users = sums_of_users(Simulation(rankings, simulation.model, some, "ab"))
+        users = sums_of_users(UserSimulation(rankings, simulation.model, some, "ab"))
         arms = [
             Moments.of({"first": users.sums["rr_first"][users.arm == arm], "queries": users.queries[users.arm == arm]})
             for arm in range(2)
@@ -91,7 +91,7 @@ def sensitivity(effort: ProofEffort) -> Iterator[ProvedClaim]:
         effect = Ratio("first", "queries").compared(*arms).difference()
         hits["ab"] += effect.p < 0.05 and effect.value > 0
         fewer = replace(some, users=ceil(shown.users))
-        votes = votes_of_users(Simulation(rankings, simulation.model, fewer, "interleaving"))
+        votes = votes_of_users(UserSimulation(rankings, simulation.model, fewer, "interleaving"))
         liked = preference(votes.losses, votes.ties, votes.wins).effect
         hits["interleaving"] += liked.p < 0.05 and liked.value > 0
         agreeing += liked.value > 0

@@ -46,7 +46,8 @@ def render_proofs(found: Proofs, format: str) -> str:
 
 
 def _row(claim: ProvedClaim) -> list[str | Cell]:
-    numbers = [_number(value) for value in (claim.expected, claim.seen, claim.low, claim.high)]
+    shown = (claim.expected, claim.seen, claim.low, claim.high)
+    numbers = [_number(value) if claim.times else f"{value:.0f}" for value in shown]
     times = f"{claim.times:,}" if claim.times else "–"
     return [claim.part, claim.claim, *numbers, times, "yes" if claim.holds else Cell("no", bold=True)]
 

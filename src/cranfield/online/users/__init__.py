@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cranfield.online.users.sensitivity import rehearse as rehearse
     from cranfield.online.users.simulated_logs import SimulatedLog as SimulatedLog
     from cranfield.online.users.simulated_logs import write_simulated as write_simulated
-    from cranfield.online.users.simulating import Simulation as Simulation
-    from cranfield.online.users.user_models import Costs as Costs
+    from cranfield.online.users.simulating import UserSimulation as UserSimulation
+    from cranfield.online.users.user_models import ActionCosts as ActionCosts
     from cranfield.online.users.user_models import Population as Population
     from cranfield.online.users.user_models import UserModel as UserModel
 
@@ -22,7 +22,7 @@ PUBLIC = {
     "pages": "JudgedRankings",
     "sensitivity": "Rehearsal rehearse",
     "simulated_logs": "SimulatedLog write_simulated",
-    "simulating": "Simulation",
-    "user_models": "Costs Population UserModel",
+    "simulating": "UserSimulation",
+    "user_models": "ActionCosts Population UserModel",
 }
 __getattr__, __dir__ = exported(__name__, PUBLIC)

@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural
 from cranfield.online.interleaving.method import Interleaved, Interleaver
-from cranfield.online.interleaving.outcomes import AuditCase, Replay, made
+from cranfield.online.interleaving.outcomes import AuditCase, DrawReplay, made
 from cranfield.online.interleaving.serving import RankedQuery, Serving, asked_of_runs
 from cranfield.online.users.hashed_chance import uniform
 from cranfield.statistics.significance import Floats, Integers
@@ -182,7 +182,7 @@ def _outcomes(method: Interleaver, case: AuditCase) -> dict[Interleaved, float] 
     found: dict[Interleaved, float] = {}
     told: list[int] | None = []
     for _ in range(ENUMERATED):
-        replay = Replay(told or [])
+        replay = DrawReplay(told or [])
         shown = made(method.made(), case, replay)
         found[shown] = found.get(shown, 0.0) + float(replay.chance())
         told = replay.next()

@@ -10,7 +10,7 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.online.users.pages import check_two
-from cranfield.online.users.simulating import Simulation
+from cranfield.online.users.simulating import UserSimulation
 from cranfield.online.users.user_sums import METRICS, sums_of_users, votes_of_users
 from cranfield.statistics.arms import critical_value
 from cranfield.statistics.significance import Floats, Sampling
@@ -68,7 +68,7 @@ class Rehearsal(NamedTuple):
 
 
 def rehearse(
-    simulation: Simulation, *, power: float = 0.8, alpha: float = 0.05, sampling: Sampling | None = None
+    simulation: UserSimulation, *, power: float = 0.8, alpha: float = 0.05, sampling: Sampling | None = None
 ) -> Rehearsal:
     """Simulates the same users in an A/B test and on interleaved lists, and says how many either would need.
 
@@ -79,7 +79,7 @@ def rehearse(
     >>> from cranfield.online.users import JudgedRankings, Population, UserModel
     >>> runs = [read_run("examples/bm25.run"), read_run("examples/dense.run")]
     >>> rankings = JudgedRankings.of(read_qrels("examples/qrels.txt"), runs, ["bm25", "dense"], depth=10)
-    >>> found = rehearse(Simulation(rankings, UserModel(), Population(users=2000)))
+    >>> found = rehearse(UserSimulation(rankings, UserModel(), Population(users=2000)))
     >>> [one.metric for one in found.needed]
     ['ctr', 'satisfied', 'rr_first', 'preference']
     """

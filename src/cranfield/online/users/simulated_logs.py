@@ -18,7 +18,7 @@ from cranfield.judged import Mask
 from cranfield.libraries import library
 from cranfield.online.trial import Guardrail, Trial
 from cranfield.online.users.arrivals import DAY
-from cranfield.online.users.simulating import Searched, Simulation
+from cranfield.online.users.simulating import SearchedBlock, UserSimulation
 from cranfield.statistics.significance import Integers
 
 WRITTEN = ("parquet", "jsonl")
@@ -35,7 +35,7 @@ class SimulatedLog(NamedTuple):
 
 
 def write_simulated(
-    simulation: Simulation, folder: str, *, to: str = "parquet", step: Callable[[], None] = lambda: None
+    simulation: UserSimulation, folder: str, *, to: str = "parquet", step: Callable[[], None] = lambda: None
 ) -> SimulatedLog:
     """Writes impressions, events, of an A/B test also assignments, and `experiment.toml` into a folder; `step` is
     called after each block of users.
@@ -45,7 +45,7 @@ def write_simulated(
     >>> from cranfield.online.users import JudgedRankings, Population
     >>> runs = [read_run("examples/bm25.run"), read_run("examples/dense.run")]
     >>> rankings = JudgedRankings.of(read_qrels("examples/qrels.txt"), runs, ["bm25", "dense"], depth=10)
-    >>> log = write_simulated(Simulation(rankings, population=Population(users=50)), tempfile.mkdtemp())
+    >>> log = write_simulated(UserSimulation(rankings, population=Population(users=50)), tempfile.mkdtemp())
     >>> list(log.files.values())
     [219, 246, 50]
     """
@@ -102,7 +102,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 class _Tables:
     """The tables of a block of users, as Arrow."""
 
-    def __init__(self, simulation: Simulation, block: Searched) -> None:
+    def __init__(self, simulation: UserSimulation, block: SearchedBlock) -> None:
         self.simulation, self.block = simulation, block
         self.start = round(simulation.population.start.timestamp() * 1_000_000)
         queries = block.queries
@@ -223,7 +223,7 @@ def _lists(places: Integers, known: Mask, names: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets), _named(places[known], names))
 
 
-def simulated_trial(simulation: Simulation) -> Trial:
+def simulated_trial(simulation: UserSimulation) -> Trial:
     """The plan of a simulated experiment: click-through rate first, and answers must not take longer."""
     population = simulation.population
     names = " and ".join(simulation.rankings.names)
@@ -262,7 +262,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text).replace("\x7f", "\\u007f")
 
 
-def _heading(simulation: Simulation) -> str:
+def _heading(simulation: UserSimulation) -> str:
     population, model = simulation.population, simulation.model
     how = simulation.method if simulation.design == "interleaving" else "an A/B test"
     who = f"{population.users} {model.behaviour} users simulated over {population.days} days"

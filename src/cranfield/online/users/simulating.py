@@ -28,7 +28,7 @@ USUAL_USERS, USUAL_POPULATION = UserModel(), Population()
 _BOT = ClickTable((0.5, 0.5), (0.0, 0.0))
 
 
-class Searched(NamedTuple):
+class SearchedBlock(NamedTuple):
     """What a block of users did. Row by row: the query, when it was asked (seconds after the start), the arm of its
     user (-1 if there are none), the number of the list that was shown, what was done on it, and milliseconds waited.
     """
@@ -42,13 +42,13 @@ class Searched(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class UserSimulation:
     """Users of a population who search by a model, in an A/B test of two rankers or on interleaved lists.
 
     >>> from cranfield import read_qrels, read_run
     >>> runs = [read_run({"q": {"a": 2.0, "b": 1.0}}), read_run({"q": {"b": 2.0, "a": 1.0}})]
     >>> rankings = JudgedRankings.of(read_qrels({"q": {"a": 1}}), runs, ["old", "new"], depth=10)
-    >>> block = next(Simulation(rankings, UserModel("perfect"), Population(users=100)).blocks())
+    >>> block = next(UserSimulation(rankings, UserModel("perfect"), Population(users=100)).blocks())
     >>> int(block.browsed.clicked.sum()) == len(block.shown)
     True
     """
@@ -81,13 +81,13 @@ class Simulation:
         """The weights of the arms, all the same."""
         return dict.fromkeys(self.rankings.names, 1.0)
 
-    def blocks(self) -> Iterator[Searched]:
+    def blocks(self) -> Iterator[SearchedBlock]:
         """All users, so many at a time; the same seed gives the same."""
         for number, start in enumerate(range(0, self.population.users, AT_ONCE)):
             users = range(start, min(start + AT_ONCE, self.population.users))
             yield self._block(users, np.random.default_rng([self.population.seed, number]))
 
-    def _block(self, users: range, rng: np.random.Generator) -> Searched:
+    def _block(self, users: range, rng: np.random.Generator) -> SearchedBlock:
         queries = arrivals(self.population, users, len(self.rankings.asked), rng)
         arm = self._arms(users)[queries.user - users.start]
         shown = self.pages.shown(queries.user, queries.topic, arm)
@@ -95,7 +95,7 @@ class Simulation:
         latency = rng.lognormal(np.log(120.0), 0.4, len(shown)).round(1)
         lengths = self.model.costs.query + latency / 1000 + browsed.seconds
         asked = queries.began + within_sessions(lengths, queries.opens)
-        found = Searched(queries, asked, arm, shown, browsed, latency)
+        found = SearchedBlock(queries, asked, arm, shown, browsed, latency)
         return _chosen(found, asked < self.population.days * DAY)
 
     def _arms(self, users: range) -> Integers:
@@ -151,16 +151,16 @@ class _ArrayCache:
 
 
 def _machine(depth: int) -> UserModel:
-    from cranfield.online.users.user_models import Costs
+    from cranfield.online.users.user_models import ActionCosts
 
-    costs = Costs(query=0.5, snippet=0.1, irrelevant=0.5, relevant=0.5, spread=0.1)
+    costs = ActionCosts(query=0.5, snippet=0.1, irrelevant=0.5, relevant=0.5, spread=0.1)
     return UserModel("random", depth=depth, taste=0.0, costs=costs)
 
 
-def _chosen(found: Searched, rows: Mask) -> Searched:
+def _chosen(found: SearchedBlock, rows: Mask) -> SearchedBlock:
     """What was asked before the end; an experiment that is over logs nothing more."""
     if rows.all():
         return found
     queries = Queries(*(column[rows] for column in found.queries))
     browsed = Browsed(*(column[rows] for column in found.browsed))
-    return Searched(queries, found.asked[rows], found.arm[rows], found.shown[rows], browsed, found.latency[rows])
+    return SearchedBlock(queries, found.asked[rows], found.arm[rows], found.shown[rows], browsed, found.latency[rows])

@@ -14,7 +14,7 @@ Activity: TypeAlias = Literal["geometric", "zipf"]
 START = datetime(2026, 11, 2, tzinfo=UTC)  # a Monday
 
 
-class Costs(NamedTuple):
+class ActionCosts(NamedTuple):
     """Seconds that actions take: to type a query, to read a snippet, and to read a document.
 
     Reading times are spread around their medians, that of a relevant document and that of one that is not, as a
@@ -28,7 +28,7 @@ class Costs(NamedTuple):
     spread: float = 0.5
 
 
-USUAL_COSTS = Costs()
+USUAL_COSTS = ActionCosts()
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class UserModel:
     satisfied_after: int | None = None
     taste: float = 0.5
     leaning: float = 0.0
-    costs: Costs = USUAL_COSTS
+    costs: ActionCosts = USUAL_COSTS
 
     def __post_init__(self) -> None:
         find_behaviour(self.behaviour)

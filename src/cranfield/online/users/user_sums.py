@@ -11,7 +11,7 @@ from cranfield.judged import Mask
 from cranfield.online.interleaving.method import NOBODY, find_interleaver
 from cranfield.online.users.browsing import Browsed
 from cranfield.online.users.pages import PageBook
-from cranfield.online.users.simulating import Simulation
+from cranfield.online.users.simulating import UserSimulation
 from cranfield.statistics.significance import Floats, Integers
 
 SATISFIED = 30.0  # seconds of reading
@@ -52,7 +52,7 @@ def page_values(browsed: Browsed) -> dict[str, Floats]:
     return dict(zip(METRICS, (any_click.astype(np.float64), satisfied.astype(np.float64), first), strict=True))
 
 
-def sums_of_users(simulation: Simulation) -> UserSums:
+def sums_of_users(simulation: UserSimulation) -> UserSums:
     """The sums of all users of an A/B test; bots are left out, as an analysis does."""
     arms, queries, sums = [], [], {name: list[Floats]() for name in METRICS}
     for block in simulation.blocks():
@@ -66,7 +66,7 @@ def sums_of_users(simulation: Simulation) -> UserSums:
     return UserSums(np.concatenate(arms), np.concatenate(queries), joined)
 
 
-def votes_of_users(simulation: Simulation) -> UserVotes:
+def votes_of_users(simulation: UserSimulation) -> UserVotes:
     """Wins, losses and ties of the first ranker, by user, as the method gives credit."""
     parts = []
     credit = PageCredit(simulation.method, simulation.pages.book)
