@@ -25,17 +25,13 @@ def test_balanced_is_unfair_and_team_draft_blind() -> None:
     assert claims["balanced is unbiased"].seen == 12
     assert claims["team-draft is unbiased"].seen == 0
     assert claims["team-draft prefers the better"].seen == 8
-    assert [claims[f"{name} prefers the better"].seen for name in ("probabilistic", "optimised", "pairwise")] == [
-        0,
-        0,
-        0,
-    ]
+    for name in ("probabilistic", "optimised", "pairwise"):
+        assert claims[f"{name} prefers the better"].seen == 0
 
 
 def test_the_smallest_size_is_told_and_rare_events_need_more() -> None:
-    sizes = {
-        claim.claim.split(", ")[1]: claim.seen for claim in prove(["c"], short=True).claims if "holds" in claim.claim
-    }
+    claims = [claim for claim in prove(["c"], short=True).claims if "holds" in claim.claim]
+    sizes = {claim.claim.split(", ")[1]: claim.seen for claim in claims}
     assert sizes["normal values"] < sizes["log-normal revenue"] <= sizes["one in 50"] <= 1000
 
 

@@ -253,9 +253,8 @@ def test_without_a_difference_tests_find_one_as_rarely_as_they_should() -> None:
     for seed in range(times):
         model, population = UserModel(taste=1.0, leaning=1.0), Population(users=150, seed=seed)
         users = sums_of_users(UserSimulation(same(), model, population))
-        arms = [
-            Moments.of({"c": users.sums["ctr"][users.arm == a], "n": users.queries[users.arm == a]}) for a in (0, 1)
-        ]
+        mine = [users.arm == arm for arm in (0, 1)]
+        arms = [Moments.of({"c": users.sums["ctr"][arm], "n": users.queries[arm]}) for arm in mine]
         rejected["ab"] += Ratio("c", "n").compared(*arms).difference().p < 0.05
         votes = votes_of_users(UserSimulation(same(), model, population, "interleaving"))
         rejected["interleaving"] += preference(votes.wins, votes.ties, votes.losses).effect.p < 0.05
@@ -288,6 +287,21 @@ def test_a_rehearsal_sizes_as_a_textbook_does() -> None:
     assert found.users == pytest.approx(textbook, rel=0.002)
 
 
+def test_what_a_rehearsal_says_follows_from_its_interval() -> None:
+    found = rehearse(UserSimulation(rankings(), UserModel(), Population(users=300)))
+    best, shown = min(found.needed[:-1], key=lambda one: one.users), found.needed[-1]
+
+    def told(low: float, high: float) -> str:
+        clear = best._replace(effect=0.1, error=0.01, times=1.5, times_low=low, times_high=high)
+        return found._replace(needed=(clear, shown._replace(effect=0.1, error=0.01))).verdict
+
+    assert "needs 1.5 times as many users (1.2 to 2) as interleaving" in told(1.2, 2.0)
+    assert "needs 1.5 times as many users (0.5 to 0.9) as interleaving" in told(0.5, 0.9)
+    assert "It cannot be told which needs fewer users: an A/B test by" in told(0.9, 2.0)
+    against = (best._replace(effect=-0.1, error=0.01), shown._replace(effect=0.1, error=0.01))
+    assert found._replace(needed=against).verdict.startswith("Interleaving prefers dense, an A/B test by")
+
+
 def test_a_rehearsal_without_a_difference_cannot_tell() -> None:
     found = rehearse(UserSimulation(same(), UserModel(), Population(users=400, seed=3)))
     assert found.verdict.startswith("Cannot tell")
@@ -295,12 +309,12 @@ def test_a_rehearsal_without_a_difference_cannot_tell() -> None:
 
 def test_offline_foretells_online_where_clicks_follow_judgements() -> None:
     known = rankings()
-    gains = [
-        [known.relevance[one.query].get(doc, 0.0) for doc in one.rankings[system]]
-        for system in (0, 1)
-        for one in known.asked
-    ]
-    scores = np.array([sum(row) for row in gains]).reshape(2, -1)
+    scores = np.array(
+        [
+            [sum(known.relevance[one.query].get(doc, 0.0) for doc in one.rankings[system]) for one in known.asked]
+            for system in (0, 1)
+        ]
+    )
     model = UserModel("perfect", taste=0.0)
     found = link_offline(known, scores, "gain", model)
     assert found.links[0].correlation > 0.5
@@ -331,7 +345,7 @@ def test_a_ranker_without_an_answer_shows_an_empty_page(tmp_path: Path) -> None:
     qrels = read_qrels({"1": {"a": 1}, "2": {"b": 1}})
     runs = [read_run({"1": {"a": 2.0}, "2": {"b": 1.0}}), read_run({"1": {"a": 1.0}})]
     known = JudgedRankings.of(qrels, runs, ["old", "new"], depth=5)
-    assert known.notes == ("1 topic without an answer of some run: its users see an empty page",)
+    assert known.notes == ("1 topic without an answer of some run: an A/B test shows an empty page there",)
     write_simulated(UserSimulation(known, UserModel("perfect", taste=0.0), Population(users=200)), str(tmp_path))
     codes = {problem.code for problem in check_logs(read_logs(str(tmp_path))).problems}
     assert codes <= {"no-results", "empty-lists"}

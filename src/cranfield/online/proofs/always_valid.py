@@ -21,11 +21,11 @@ def _normal(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 
 def _rare(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return (rng.random(shape) < 0.02) - 0.02
+    return np.asarray((rng.random(shape) < 0.02) - 0.02, dtype=np.float64)
 
 
 def _revenue(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.exp(rng.standard_normal(shape)) - np.exp(0.5)
+    return np.asarray(np.exp(rng.standard_normal(shape)) - np.exp(0.5), dtype=np.float64)
 
 
 def _ratio(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:

@@ -59,7 +59,9 @@ class JudgedRankings:
         if left_out:
             notes.append(f"{plural(left_out, 'topic')} of the runs without judgements: nobody asks them")
         if missing:
-            notes.append(f"{plural(missing, 'topic')} without an answer of some run: its users see an empty page")
+            notes.append(
+                f"{plural(missing, 'topic')} without an answer of some run: an A/B test shows an empty page there"
+            )
         relevance = {
             topic: {doc: _relevance(float(grade), top, rel) for doc, grade in of.items()}
             for topic, of in judged.items()

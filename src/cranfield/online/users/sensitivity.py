@@ -63,8 +63,12 @@ class Rehearsal(NamedTuple):
         winner, other = (self.names[int(one.effect > 0)] for one in (shown, best))
         if winner != other:
             return f"Interleaving prefers {winner}, an A/B test by {best.metric} {other}: they do not measure the same."
-        size = f"{best.times:.3g} times as many users ({best.times_low:.3g} to {best.times_high:.3g})"
-        return f"Both find {winner}. An A/B test, at best by {best.metric}, needs {size} as interleaving."
+        size = f"{best.times:.3g} times as many users ({best.times_low:.3g} to {best.times_high:.3g}) as interleaving"
+        if best.times_low <= 1 <= best.times_high:
+            return (
+                f"Both find {winner}. It cannot be told which needs fewer users: an A/B test by {best.metric} {size}."
+            )
+        return f"Both find {winner}. An A/B test, at best by {best.metric}, needs {size}."
 
 
 def rehearse(
