@@ -11,6 +11,7 @@ import time
 
 from cranfield import read_qrels, read_run
 from cranfield.online.users import JudgedRankings, Population, UserModel, UserSimulation, write_simulated
+from cranfield.online.users.simulating import Design
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
     runs = [read_run(f"examples/{name}.run") for name in names]
     rankings = JudgedRankings.of(read_qrels("examples/qrels.txt"), runs, names, depth=10)
     print("| design | method | impressions | simulated, s | with the log, s |\n|---|---|---|---|---|")
-    for design, method in (("ab", ""), ("interleaving", "team-draft"), ("interleaving", "balanced")):
+    designs: tuple[tuple[Design, str], ...] = (("ab", ""), ("interleaving", "team-draft"), ("interleaving", "balanced"))
+    for design, method in designs:
         took = []
         for written in (False, True):
             simulation = UserSimulation(
@@ -30,7 +32,7 @@ def main() -> None:
                 UserModel(),
                 Population(users=users),
                 design,
-                method or "team-draft",  # type: ignore[arg-type]
+                method or "team-draft",
             )
             start = time.perf_counter()
             if written:

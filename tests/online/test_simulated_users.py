@@ -335,10 +335,10 @@ def test_what_cannot_be_is_refused() -> None:
         JudgedRankings.of(read_qrels({"other": {"a": 1}}), [run, run], ["x", "y"], depth=10)
     for wrong in ({"behaviour": "nobody"}, {"taste": -1.0}, {"depth": 0}, {"taste": float("nan")}):
         with pytest.raises(UsageError):
-            UserModel(**wrong)  # type: ignore[arg-type]
+            UserModel(**wrong)
     for other in ({"users": 0}, {"bots": 1.0}, {"sessions": 0.5}, {"activity": "daily"}, {"popularity": -1.0}):
         with pytest.raises(UsageError):
-            Population(**other)  # type: ignore[arg-type]
+            Population(**other)
 
 
 def test_a_ranker_without_an_answer_shows_an_empty_page(tmp_path: Path) -> None:

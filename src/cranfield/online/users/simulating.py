@@ -161,6 +161,6 @@ def _chosen(found: SearchedBlock, rows: Mask) -> SearchedBlock:
     """What was asked before the end; an experiment that is over logs nothing more."""
     if rows.all():
         return found
-    queries = Queries(*(column[rows] for column in found.queries))
-    browsed = Browsed(*(column[rows] for column in found.browsed))
+    queries = Queries(*(column[rows] for column in found.queries))  # type: ignore[arg-type]
+    browsed = Browsed(*(column[rows] for column in found.browsed))  # type: ignore[arg-type]
     return SearchedBlock(queries, found.asked[rows], found.arm[rows], found.shown[rows], browsed, found.latency[rows])

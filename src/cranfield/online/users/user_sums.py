@@ -47,9 +47,10 @@ def page_values(browsed: Browsed) -> dict[str, Floats]:
     """
     clicked = browsed.clicked
     any_click = clicked.any(axis=1)
-    first = np.where(any_click, 1 / (clicked.argmax(axis=1) + 1), 0.0)
+    first = np.asarray(np.where(any_click, 1 / (clicked.argmax(axis=1) + 1), 0.0), dtype=np.float64)
     satisfied = (clicked & (browsed.dwell.round(2) >= SATISFIED)).any(axis=1)
-    return dict(zip(METRICS, (any_click.astype(np.float64), satisfied.astype(np.float64), first), strict=True))
+    shares = (np.asarray(share, dtype=np.float64) for share in (any_click, satisfied))
+    return dict(zip(METRICS, (*shares, first), strict=True))
 
 
 def sums_of_users(simulation: UserSimulation) -> UserSums:
@@ -61,7 +62,7 @@ def sums_of_users(simulation: UserSimulation) -> UserSums:
         arms.append(block.arm[people][first])
         queries.append(np.bincount(place).astype(np.float64))
         for name, values in page_values(block.browsed).items():
-            sums[name].append(np.bincount(place, values[people]))
+            sums[name].append(np.asarray(np.bincount(place, values[people]), dtype=np.float64))
     joined = {name: np.concatenate(parts) for name, parts in sums.items()}
     return UserSums(np.concatenate(arms), np.concatenate(queries), joined)
 
