@@ -47,7 +47,7 @@ def write_simulated(
     >>> rankings = JudgedRankings.of(read_qrels("examples/qrels.txt"), runs, ["bm25", "dense"], depth=10)
     >>> log = write_simulated(UserSimulation(rankings, population=Population(users=50)), tempfile.mkdtemp())
     >>> list(log.files.values())
-    [219, 246, 50]
+    [291, 356, 50]
     """
     if to not in WRITTEN:
         raise UsageError(f"a log is written to {either(WRITTEN)}, not '{to}'")
