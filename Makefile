@@ -7,7 +7,7 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
-.PHONY: demo serve test check docs picture bench bench-against load mutants record sanitize clean
+.PHONY: demo serve test check docs picture prove bench bench-against load mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed
 	@$(BIN)/cranfield demo
@@ -32,6 +32,10 @@ docs: $(VENV)/.installed
 picture: $(VENV)/.test-installed
 	$(BIN)/python docs/pictures/report.py
 	$(BIN)/python docs/pictures/judging.py
+
+# What is claimed of the statistics of online experiments, by simulation, all of it. It takes many minutes.
+prove: $(VENV)/.test-installed
+	$(BIN)/cranfield online prove
 
 # Times whole processes against other tools, side by side in one run. It takes a few minutes.
 bench: .venv-bench/.installed

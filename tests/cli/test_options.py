@@ -43,6 +43,35 @@ class Entry(NamedTuple):
     exit: int = 0
 
 
+def coming(line: str, *, without: Sequence[str] = ()) -> list[Entry]:
+    """Options about simulated users who come on days, in sessions."""
+    own = {
+        "--users": "--users 50",
+        "--days": "--days 3",
+        "--activity": "--activity zipf",
+        "--sessions": "--sessions 2",
+        "--queries": "--queries 3",
+        "--popularity": "--popularity 2",
+        "--bots": "--bots 0.5",
+    }
+    return [Entry(option, line, given) for option, given in own.items() if option not in without]
+
+
+def behaving(line: str) -> list[Entry]:
+    """Options about how simulated users click."""
+    own = {
+        "--behaviour": "--behaviour informational",
+        "--rel": "--rel 2",
+        "--depth": "--depth 3",
+        "--patience": "--patience 1",
+        "--satisfied": "--satisfied 1",
+        "--taste": "--taste 2",
+        "--leaning": "--leaning 2",
+        "--seed": "--seed 1",
+    }
+    return [Entry(option, line, given) for option, given in own.items()]
+
+
 def shared(line: str, *, without: Sequence[str] = ()) -> list[Entry]:
     """The options that many commands share, for a command line on qrels.txt and the given runs."""
     own = {
@@ -107,6 +136,9 @@ PROBE = f"probe {ENGINE} --topics pond-topics.tsv --rate 5000 --warm-up 0 --repe
 FOUND = PROBE.replace("/pond ", "/find?q={query} --engine json ")
 GRID = "search pond.toml -o out/r.run --grid k1=0.2,3 b=0.1,0.9"
 SEARCH = "search pond.toml -o out/r.run"
+SIMULATE = "online simulate qrels.txt a.run b.run --users 40 --to jsonl -o out"
+REHEARSE = "online rehearse qrels.txt a.run b.run --resamples 100"
+LINK = "online link qrels.txt a.run b.run --resamples 100"
 ONLINE = "online check impressions.jsonl events.jsonl assignments.csv"
 CLICKS = "online clicks clicks.jsonl --resamples 0"
 SESSIONS = "online sessions users.qrels sessions.jsonl"
@@ -438,6 +470,46 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--resamples", "online preferences shown.jsonl clicked.jsonl", "--resamples 100"),
         Entry("--seed", "online preferences shown.jsonl clicked.jsonl", "--seed 1"),
         Entry("--output-format", "online preferences shown.jsonl clicked.jsonl", "-f csv", "-f tsv"),
+    ],
+    "online simulate": [
+        Entry("--design", SIMULATE, "--design interleaving", expected='"teams": '),
+        Entry("--method", f"{SIMULATE} --design interleaving", "--method balanced", expected='"method": "balanced"'),
+        Entry("--output", "online simulate qrels.txt a.run b.run --to jsonl", "-o out/a", "-o out/b"),
+        Entry("--to", "online simulate qrels.txt a.run b.run -o out", "--to jsonl", expected="events.jsonl"),
+        *coming(SIMULATE),
+        *behaving(SIMULATE),
+        *wrong_format(SIMULATE),
+        columns(SIMULATE),
+        Entry("--threads", SIMULATE, "--threads 1", "--threads 2", same=True),
+    ],
+    "online rehearse": [
+        Entry("--method", REHEARSE, "--method balanced", expected="balanced"),
+        Entry("--power", REHEARSE, "--power 0.9", expected="power 0.9"),
+        Entry("--alpha", REHEARSE, "--alpha 0.1", expected="one test at 0.1"),
+        Entry("--resamples", "online rehearse qrels.txt a.run b.run", "--resamples 100"),
+        Entry("--output-format", REHEARSE, "-f csv", "-f tsv"),
+        *coming(REHEARSE, without=("--days", "--bots")),
+        Entry("--days", f"{REHEARSE} --sessions 10", "--days 1"),
+        Entry("--bots", REHEARSE, "--bots 0.5"),
+        *behaving(REHEARSE),
+        *wrong_format(REHEARSE),
+        columns(REHEARSE),
+        Entry("--threads", REHEARSE, "--threads 1", "--threads 2", same=True),
+    ],
+    "online link": [
+        Entry("--measure", LINK, "-m AP", expected="A difference in AP|whether AP"),
+        Entry("--method", LINK, "--method balanced", expected="Delta of balanced"),
+        Entry("--impressions", LINK, "--impressions 20", expected="^20 navigational"),
+        Entry("--resamples", "online link qrels.txt a.run b.run", "--resamples 100"),
+        Entry("--output-format", LINK, "-f csv", "-f tsv"),
+        *behaving(LINK),
+        *wrong_format(LINK),
+        columns(LINK),
+        Entry("--threads", LINK, "--threads 1", "--threads 2", same=True),
+    ],
+    "online prove": [
+        Entry("--seed", "online prove h --short", "--seed 1", expected="seed 1"),
+        Entry("--output-format", "online prove i --short", "-f csv", "-f tsv"),
     ],
     "plan": [
         columns("plan qrels.txt a.run b.run"),
@@ -814,6 +886,10 @@ ELSEWHERE = {
             *("--check", "--backup", "--restore", "--reset-link"),
         )
     },
+    ("online demo", "--output"): "test_online_demo.py: the demo is made in the folder that is named",
+    ("online demo", "--users"): "test_online_demo.py: so many users are in the verdicts",
+    ("online demo", "--seed"): "test_online_demo.py: another seed, other users",
+    ("online prove", "--short"): "test_proofs.py: without it a proof takes minutes; both sizes are in its table",
     ("demo", "--output"): "test_demo.py: the demo is made in the folder that is named",
     **{
         (f"project {command}", option): "test_project_command.py: in a folder, with PostgreSQL, and on a server"
@@ -980,6 +1056,17 @@ online interleave a.run b.run --users missing.txt
 online interleave --rankings clicked.jsonl
 online interleave --rankings asked-twice.jsonl
 online preferences shown.jsonl missing.jsonl
+online simulate qrels.txt a.run -o out
+online simulate qrels.txt a.run b.run
+online simulate qrels.txt a.run b.run -o out --design multileaving
+online simulate qrels.txt a.run b.run -o out --design interleaving --method nope
+online simulate qrels.txt a.run missing.run -o out
+online simulate qrels.txt a.run b.run -o out --behaviour nobody
+online simulate qrels.txt a.run b.run -o out --sessions 1000
+online rehearse qrels.txt a.run b.run --power 1
+online link qrels.txt a.run
+online link qrels.txt a.run b.run -m nope
+online prove z
 online preferences clicked.jsonl clicked.jsonl
 online preferences shown.jsonl a.run
 plan --difference 0.1

@@ -32,6 +32,9 @@ SAYS: dict[str, str] = {
     "probe": "http://localhost:9200/pond-duplicates --topics pond-topics.tsv --rate 2000",
     "report": "qrels.txt a.run b.run -m AP -o report.tex",
     "search": "pond.toml --warm-up 0 --repeats 1",
+    "online simulate": "qrels.txt a.run dense.run --users 5 -o out",
+    "online rehearse": "qrels.txt a.run dense.run --users 50 --resamples 100",
+    "online link": "qrels.txt a.run dense.run --resamples 100",
     "split": "qrels.txt --stratify a.run --folds 2",
     "study compare": "study.csv --scale sus",
     "study correlate": "study.csv qrels.txt bm25.run dense.run --scale satisfaction",
@@ -40,6 +43,8 @@ SAYS: dict[str, str] = {
     "try": "101 110/1",
 }
 SILENT = {
+    "online demo",
+    "online prove",
     "online audit",
     "online interleave",
     "online preferences",

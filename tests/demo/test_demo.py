@@ -22,7 +22,7 @@ from cranfield.comparison.systems import compare
 from cranfield.demo import SYSTEMS, building, demo_collection, judged_again, standard_library, telling
 from cranfield.demo import documents as taking
 from cranfield.demo import embedded as shipping
-from cranfield.demo.building import AGAIN, FIGURES, MEASURES, NOTE, PARTS, REPORT, _own_folder
+from cranfield.demo.building import AGAIN, FIGURES, MEASURES, NOTE, PARTS, REPORT, own_folder
 from cranfield.demo.documents import FEWEST, LEFT_OUT
 from cranfield.evaluation.experiment import Experiment
 from cranfield.texts import Documents
@@ -303,31 +303,31 @@ def test_what_demo_says_to_try_next_works(made_demo: tuple[Path, str]) -> None:
         assert done.exit == 0, done.stderr
 
 
-def test_what_to_try_next_can_be_called_where_the_program_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_try_next_can_be_called_where_theprogram_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    assert telling._program() == "cranfield"
+    assert telling.program() == "cranfield"
     monkeypatch.setattr("shutil.which", lambda name: None)
-    done = subprocess.run([*shlex.split(telling._program()), "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*shlex.split(telling.program()), "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("cranfield")
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("ten years of work")
     with pytest.raises(UsageError, match="holds something else"):
-        _own_folder(tmp_path)
+        own_folder(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
     with pytest.raises(UsageError, match="is a file, not a folder"):
-        _own_folder(tmp_path / "thesis.txt")
+        own_folder(tmp_path / "thesis.txt")
     with pytest.raises(DataError, match="cannot be made: Not a directory"):
-        _own_folder(tmp_path / "thesis.txt" / "demo")
+        own_folder(tmp_path / "thesis.txt" / "demo")
     (tmp_path / "collection.toml").write_bytes(b'name = "caf\xe9"')
     with pytest.raises(UsageError, match="holds something else"):
-        _own_folder(tmp_path)
+        own_folder(tmp_path)
 
 
 def test_an_older_demo_is_written_over(made_demo: tuple[Path, str]) -> None:
     folder, _ = made_demo
-    assert _own_folder(folder) == folder
+    assert own_folder(folder) == folder
 
 
 @pytest.mark.parametrize("step", ["demo_collection", "write_documents", "write_run"])
@@ -342,4 +342,4 @@ def test_a_demo_that_was_interrupted_can_be_made_again(
     monkeypatch.setattr(building, step, interrupted)
     with pytest.raises(KeyboardInterrupt):
         building.build_demo(tmp_path / "demo")
-    assert _own_folder(tmp_path / "demo").is_dir()
+    assert own_folder(tmp_path / "demo").is_dir()

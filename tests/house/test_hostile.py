@@ -67,7 +67,7 @@ OWN_TAGS = re.compile(r"</?(sup|details|summary)>")  # of Markdown
 # Nothing of others is read by these.
 # What is shown by judging in the terminal is in tests/cli/test_judge.py, by the server in tests/web.
 OWN_TESTS = {"judge", *OF_THE_SERVER}
-NOTHING_READ = {"demo", *OWN_TESTS}
+NOTHING_READ = {"demo", "online demo", *OWN_TESTS}
 
 
 class Files(NamedTuple):
@@ -173,6 +173,13 @@ def ways(command: str, files: Files) -> list[list[str | Path]]:
         "online interleave": [[a, b, "--names", f"{RUNS[0]},{RUNS[1]}"]],
         "online plan": [[*hostile_trial(out), "--effect", "0.5"]],
         "online preferences": [hostile_log(out)],
+        "online simulate": [
+            [qrels, a, b, "--users", "20", "--to", "jsonl", "-o", out / "simulated"],
+            [qrels, a, b, "--users", "20", "--design", "interleaving", "-o", out / "interleaved"],
+        ],
+        "online rehearse": [[qrels, a, b, "--users", "60", "--resamples", "100"]],
+        "online link": [[qrels, a, b, c, "--impressions", "5", "--resamples", "100"]],
+        "online prove": [["i", "--short"]],
         "online clicks": [[files.pages, "--run", a, "--run", b, "--resamples", "0", "--draws", "3"]],
         "online sessions": [[qrels, files.pages, "--curve", "pages"], [qrels, files.pages, "--by", "session"]],
         "online trials": [hostile_trial(out)[-1:]],

@@ -68,6 +68,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+READ_NOTHING = {"demo", "online demo", "online prove", "measures", *OF_THE_SERVER}
+
 # Command lines that read: what each option that writes is tried with. {} is where such an option goes.
 LINES: dict[str, list[str]] = {
     "agreement": ["judges.txt --run bm25.run --run dense.run"],
@@ -93,6 +95,11 @@ LINES: dict[str, list[str]] = {
     "online import": ["yandex yandex.tsv"],
     "online interleave": ["bm25.run dense.run --users topics.list", "--rankings asked.jsonl"],
     "online preferences": ["shown.jsonl clicked.jsonl"],
+    "online demo": ["--users 100"],
+    "online simulate": ["qrels.txt bm25.run dense.run --users 20"],
+    "online rehearse": ["qrels.txt bm25.run dense.run --users 50"],
+    "online link": ["qrels.txt bm25.run dense.run"],
+    "online prove": ["d --short"],
     "online clicks": [
         "clicks.jsonl --resamples 0 --run bm25.run",
         "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
@@ -208,13 +215,17 @@ class TestOutputsThatAreInputs:
                 assert contents(folder) == before, (line, source)
                 if place.startswith("other"):
                     (folder / place).unlink()
-        skipped = (how == "itself" and suffix) or (name, parameter) in (("search", "index_file"), ("demo", "output"))
+        skipped = (how == "itself" and suffix) or (name, parameter) in (
+            ("search", "index_file"),
+            ("demo", "output"),
+            ("online demo", "output"),
+        )
         assert tried or skipped, "no line of this command uses the option"
 
     @pytest.mark.parametrize("name", sorted(set(COMMANDS) - OF_THE_SERVER))
     def test_every_option_that_writes_is_declared(self, name: str, folder: Path) -> None:
         """An option of free text that makes a new file without being an OutputFile has been forgotten."""
-        if name == "demo":
+        if name in ("demo", "online demo"):
             return  # its only option is declared
         for parameter in commands()[name].params:
             free = isinstance(parameter, click.Option) and isinstance(parameter.type, click.types.StringParamType)
@@ -830,7 +841,10 @@ class TestAttacks:
         Path("random").write_bytes(bytes((i * 7919) % 256 for i in range(5000)))
         return folder
 
-    @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("demo", "measures", *OF_THE_SERVER)])
+    @pytest.mark.parametrize(
+        "name",
+        [name for name in COMMANDS if name not in ("demo", "online demo", "online prove", "measures", *OF_THE_SERVER)],
+    )
     def test_inputs_of_every_kind(self, name: str, hostile: Path) -> None:
         for line in LINES[name]:
             words = line.split()
@@ -852,7 +866,7 @@ class TestAttacks:
         line = LINES[name][{"picture": 2, "save_best": len(LINES[name]) // 2}.get(parameter, 0)]
         suffix = "" if place == "folder" else SUFFIXES.get((name, parameter), ".csv" if name == "convert" else "")
         more = ["-o", "made.csv"] if name == "convert" and parameter != "output" else []
-        if name == "demo":
+        if name in ("demo", "online demo"):
             return
         outcome = command_line(name, *line.split(), option_of(name, parameter), place + suffix, *more)
         assert outcome.exit in (2, 3), outcome

@@ -18,7 +18,7 @@ from cranfield.online import Trial, aggregate, read_logs, read_moments
 from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
 from cranfield.online.trial import Guardrail, Looks
-from cranfield.online.trial_ledger import Look
+from cranfield.online.trial_ledger import TrialLook
 from cranfield.report.online_report import page_of, pictures, write_report
 from cranfield.statistics.ratios import Ratio
 from made_trials import searching_users, trial_aggregate
@@ -45,7 +45,7 @@ def made_trial() -> Trial:
 def found() -> TrialAnalysis:
     trial = made_trial()
     logs = read_logs(searching_users(4, 2000, effect=0.08))
-    looks = [Look("then", trial.name, trial.digest, 510), Look("then", trial.name, trial.digest, 1003)]
+    looks = [TrialLook("then", trial.name, trial.digest, 510), TrialLook("then", trial.name, trial.digest, 1003)]
     return analyse(aggregate(logs, trial), trial, looks=looks)
 
 

@@ -14,7 +14,7 @@ from cranfield.online.analysis import TrialAnalysis, analyse
 from cranfield.online.analysis.verdicts import DECISIONS
 from cranfield.online.metrics import Better
 from cranfield.online.trial import Guardrail, Looks, OwnMetric
-from cranfield.online.trial_ledger import Look
+from cranfield.online.trial_ledger import TrialLook
 from cranfield.statistics.significance import Floats
 from made_trials import Values, trial_aggregate
 
@@ -229,7 +229,7 @@ def test_moments_of_another_plan_are_refused() -> None:
 
 def test_a_plan_that_was_changed_after_a_look_is_told() -> None:
     trial = trial_of()
-    looks = [Look("2026-11-03", "t", "another", 100), Look("2026-11-04", "t", trial.digest, 1200)]
+    looks = [TrialLook("2026-11-03", "t", "another", 100), TrialLook("2026-11-04", "t", trial.digest, 1200)]
     found = analysed(trial, {"value_per_unit": FLAT}, {"value_per_unit": FLAT}, looks=looks)
     told = [warning for warning in found.warnings if warning.code == "trial-changed"]
     assert len(told) == 1

@@ -37,10 +37,10 @@ def lists(name: str, words: list[str], length: int) -> dict[tuple[str, str], Fra
     found: dict[tuple[str, str], Fraction] = {}
     case = AuditCase(rankings(*words), length)
     told: list[int] | None = []
-    from cranfield.online.interleaving.outcomes import _Replay
+    from cranfield.online.interleaving.outcomes import DrawReplay
 
     while told is not None:
-        replay = _Replay(told)
+        replay = DrawReplay(told)
         shown = made(exact(name), case, replay)
         key = "".join(shown.docs), "".join("AB-"[team] for team in shown.teams)
         found[key] = found.get(key, Fraction(0)) + replay.chance()

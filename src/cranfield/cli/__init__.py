@@ -78,6 +78,11 @@ TASKS = {
         "online audit": "Prove a method of interleaving fair, or show where it is not.",
         "online clicks": "Make judgements of what users click.",
         "online sessions": "Score whole sessions, and tell what they cost users.",
+        "online simulate": "Rehearse an experiment: simulated users leave a log.",
+        "online rehearse": "Tell how many users an A/B test and interleaving need.",
+        "online link": "Tell whether differences offline foretell what users do.",
+        "online demo": "See an online experiment at work, with simulated users.",
+        "online prove": "Prove by simulation what is claimed of online statistics.",
     },
     "Ask people": {
         "study plan": "Plan who uses which system on which topics.",

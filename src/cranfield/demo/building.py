@@ -6,7 +6,7 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,20 +72,20 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
 
     `say` is told what has been done. A folder that holds something else is left alone.
     """
-    with _timed(say) as done:
+    with timed(say) as done:
         for module in ("bm25s", "Stemmer", "sklearn.feature_extraction.text"):  # or nothing is begun
             library(module)
         done("libraries loaded")
-    root = _own_folder(Path(folder))
-    with _timed(say) as done:
+    root = own_folder(Path(folder))
+    with timed(say) as done:
         collection = demo_collection()
         assert collection.documents is not None
         done(f"{len(collection.documents):,} docstrings of Python {platform.python_version()}")
     _write_collection(collection, root)
     for _, note in collection.notes:
         say(note)
-    runs = tuple(_searched(collection, root / "runs", say))
-    with _timed(say) as done:
+    runs = tuple(searched(collection, root / "runs", SYSTEMS, say))
+    with timed(say) as done:
         report = gather(
             Experiment(str(root / PARTS["qrels"]), [str(path) for path in runs], reading=Reading(digest="xxh3_128")),
             MEASURES,
@@ -99,10 +99,10 @@ def build_demo(folder: str | os.PathLike[str], *, say: Callable[[str], None] = l
     return Demo(root, collection, runs, report, Path(page))
 
 
-def _own_folder(root: Path) -> Path:
-    """Makes the folder, or takes it if it is empty or an older demo's."""
+def own_folder(root: Path, name: str = NAME) -> Path:
+    """Makes the folder, or takes it if it is empty or that of an older demo of this name."""
     try:
-        earlier = (root / TOML).is_file() and f'name = "{NAME}"' in so_far(str(root / TOML))
+        earlier = (root / TOML).is_file() and f'name = "{name}"' in so_far(str(root / TOML))
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file, not a folder; name another with -o")
         if root.exists() and not earlier and any(root.iterdir()):
@@ -128,13 +128,15 @@ def _write_collection(collection: Collection, root: Path) -> None:
     write_qrels(judged_again(), root / AGAIN, format="trec")
 
 
-def _searched(collection: Collection, folder: Path, say: Callable[[str], None]) -> Iterator[Path]:
-    """The runs of all systems, one after the other; those that search the same fields share an index."""
+def searched(
+    collection: Collection, folder: Path, systems: Sequence[DemoSystem], say: Callable[[str], None]
+) -> Iterator[Path]:
+    """The runs of systems, one after the other; those that search the same fields share an index."""
     assert collection.documents is not None
     assert collection.topics is not None
     indexes: dict[tuple[str, ...], Index] = {}
-    for system in SYSTEMS:
-        with _timed(say) as done:
+    for system in systems:
+        with timed(say) as done:
             if system.fields not in indexes:
                 indexes[system.fields] = build_index(collection.documents, fields=system.fields)
             retrieved = retrieve(
@@ -155,7 +157,7 @@ def _searched(collection: Collection, folder: Path, say: Callable[[str], None]) 
 
 
 @contextmanager
-def _timed(say: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+def timed(say: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
     """Tells what was done with the seconds that it took."""
     start = time.perf_counter()
     yield lambda text: say(f"{time.perf_counter() - start:5.1f} s  {text}")

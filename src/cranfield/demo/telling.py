@@ -23,7 +23,7 @@ def told(demo: Demo) -> str:
     return "\n".join(
         [
             as_text(_columns(systems_grid(comparison), ["", "system", *(panel.label for panel in comparison.panels)])),
-            _wrapped(legend(comparison, plain=True)),
+            wrapped(legend(comparison, plain=True)),
             f"{first.label}, pair by pair; W/T/L: topics won, tied and lost",
             as_text(
                 _columns(
@@ -31,7 +31,7 @@ def told(demo: Demo) -> str:
                     ["pair", "difference", interval_header(comparison), "W/T/L", "adjusted p"],
                 )
             ),
-            _wrapped(demo.report.verdict(first.measure)),
+            wrapped(demo.report.verdict(first.measure)),
             _where(demo),
             _next(demo),
         ]
@@ -68,10 +68,10 @@ def _next(demo: Demo) -> str:
         f"agreement {qrels} {place(AGAIN)}",
         f"search {folder} --model bm25 --k1 0.9 -o {place('runs/mine.run')}",
     )
-    return "Try next:\n" + "".join(f"  {_program()} {command}\n" for command in commands)
+    return "Try next:\n" + "".join(f"  {program()} {command}\n" for command in commands)
 
 
-def _program() -> str:
+def program() -> str:
     """How to call cranfield from here: in an environment that is not active, the name alone is not found."""
     return "cranfield" if shutil.which("cranfield") else f"{shlex.quote(sys.executable)} -m cranfield"
 
@@ -82,5 +82,5 @@ def _columns(grid: Grid, names: Sequence[str]) -> Grid:
     return grid._replace(header=names, rows=[[row[at] for at in chosen] for row in grid.rows])
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
     return textwrap.fill(text, WIDTH) + "\n"

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import sha256
+from itertools import accumulate
+from math import ceil
 
 from cranfield.errors import UsageError
 
@@ -36,21 +39,24 @@ def assigned_arm(unit: str, salt: str, arms: Mapping[str, float], share: float =
     """
     if not salt:
         raise UsageError("a salt is needed: without one, experiments would have the same units in the same arms")
-    if not arms or not all(0 <= weight < float("inf") for weight in arms.values()) or not any(arms.values()):
-        raise UsageError(f"weights of arms are numbers from 0, not all 0, and not {dict(arms)}")
     if not 0 <= share <= 1:
         raise UsageError(f"share is a number from 0 to 1, not {share}")
-    if Fraction(_bits(unit, f"{salt}\0share"), 2**64) >= Fraction(share):
+    ends = _ends(tuple(arms.items()))
+    if share < 1 and Fraction(_bits(unit, f"{salt}\0share"), 2**64) >= Fraction(share):
         return None
-    total = sum(map(Fraction, arms.values()))
-    place, edge = Fraction(_bits(unit, salt), 2**64), Fraction(0)
-    last = ""
-    for arm, weight in arms.items():  # exactly: the ends of arms do not depend on rounding
-        edge += Fraction(weight) / total
-        last = arm if weight else last
-        if place < edge:
-            return arm
-    return last
+    place = _bits(unit, salt)
+    return next((arm for end, arm in ends if place < end), ends[-1][1])
+
+
+@lru_cache(maxsize=64)
+def _ends(arms: tuple[tuple[str, float], ...]) -> tuple[tuple[int, str], ...]:
+    """Where each arm with a weight ends, of 2^64 places, exactly: it does not depend on rounding."""
+    weights = [weight for _, weight in arms]
+    if not arms or not all(0 <= weight < float("inf") for weight in weights) or not any(weights):
+        raise UsageError(f"weights of arms are numbers from 0, not all 0, and not {dict(arms)}")
+    total = sum(map(Fraction, weights))
+    reached = accumulate(Fraction(weight) / total for weight in weights)
+    return tuple((ceil(end * 2**64), arm) for end, (arm, weight) in zip(reached, arms, strict=True) if weight)
 
 
 def _bits(unit: str, salt: str) -> int:

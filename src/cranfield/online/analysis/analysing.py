@@ -22,7 +22,7 @@ from cranfield.online.analysis.samples import sample_check
 from cranfield.online.analysis.segments import segment_differences, segment_estimates
 from cranfield.online.analysis.verdicts import ArmVerdict, verdict_of
 from cranfield.online.moments_files import Aggregate
-from cranfield.online.trial_ledger import Look, changed_since
+from cranfield.online.trial_ledger import TrialLook, changed_since
 from cranfield.statistics.after_stopping import after_stopping
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def analyse(
-    log: Logs | Aggregate, trial: Trial, *, looks: Sequence[Look] = (), despite_mismatch: bool = False
+    log: Logs | Aggregate, trial: Trial, *, looks: Sequence[TrialLook] = (), despite_mismatch: bool = False
 ) -> TrialAnalysis:
     """What the log of a trial, or the moments of one, say: a verdict first.
 
@@ -61,7 +61,7 @@ def _check_same(found: Aggregate, trial: Trial) -> None:
 class _Analysing:
     found: Aggregate
     trial: Trial
-    looks: tuple[Look, ...]
+    looks: tuple[TrialLook, ...]
     despite_mismatch: bool
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cranfield.errors import plural, share
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import Printed
-from cranfield.online.trial_ledger import Look, changed_since, ledger_of, read_looks
+from cranfield.online.trial_ledger import TrialLook, changed_since, ledger_of, read_looks
 from cranfield.render.document import titled, written
 from cranfield.render.grid import DELIMITERS, Grid, separated
 from cranfield.render.json_form import as_json
@@ -73,7 +73,7 @@ def overview_of(trials: Sequence[Trial], *, ledger: str | None = None) -> TrialO
     return TrialOverview(tuple(states), tuple(warnings))
 
 
-def _state(trial: Trial, looks: Sequence[Look], *, changed: bool) -> TrialState:
+def _state(trial: Trial, looks: Sequence[TrialLook], *, changed: bool) -> TrialState:
     made = len({look.units for look in looks})
     planned = None if trial.looks.spending == "always-valid" else len(trial.looks.at)
     times = [None if time is None else time.isoformat() for time in (trial.start, trial.end)]

@@ -51,7 +51,7 @@ class ElsewhereError(Exception):
     """The method draws chance from elsewhere: the same draws gave another list, or other draws."""
 
 
-class _Replay:
+class DrawReplay:
     """`draw` that gives what it is told, and afterwards the first that can be; it keeps what was asked."""
 
     def __init__(self, told: Sequence[int]) -> None:
@@ -106,10 +106,10 @@ def all_outcomes(method: Interleaves, case: AuditCase, *, twice: bool) -> list[S
     rounded = False
     told: list[int] | None = []
     for _ in range(MOST_OUTCOMES):
-        replay = _Replay(told or [])
+        replay = DrawReplay(told or [])
         shown = made(method, case, replay)
         for _ in range(2 if twice else 0):
-            again = _Replay(replay.taken)
+            again = DrawReplay(replay.taken)
             if made(method, case, again) != shown or again.asked != replay.asked:
                 raise ElsewhereError
         plain = shown._replace(chances=(), notes=())
