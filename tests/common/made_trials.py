@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.online import Aggregate, Trial
-from cranfield.online.moments_files import WHOLE, MetricColumns, Slice
+from cranfield.online.moments_files import WHOLE, MetricColumns, MomentsPart
 from cranfield.statistics.moments import Moments
 from cranfield.statistics.significance import Floats
 
@@ -35,9 +35,9 @@ def trial_aggregate(
     trial: Trial, arms: Mapping[str, Values], parts: Mapping[tuple[str, str], Mapping[str, Values]] | None = None
 ) -> Aggregate:
     """What is kept of a log whose units have these values; `parts` are by what and which value, as a segment's."""
-    slices = [Slice(WHOLE, "", arm, moments_of(values)) for arm, values in arms.items()]
+    slices = [MomentsPart(WHOLE, "", arm, moments_of(values)) for arm, values in arms.items()]
     for (by, value), of in (parts or {}).items():
-        slices += [Slice(by, value, arm, moments_of(values)) for arm, values in of.items()]
+        slices += [MomentsPart(by, value, arm, moments_of(values)) for arm, values in of.items()]
     units = sum(part.moments.count for part in slices if part.by == WHOLE)
     return Aggregate(
         trial.name, trial.digest, trial.unit, tuple(trial.arms), columns_of(trial), tuple(slices), units, units, 0

@@ -17,9 +17,9 @@ from cranfield.errors import UsageError
 from cranfield.online import Trial, aggregate, read_logs, read_moments
 from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
+from cranfield.online.analysis.trial_page import page_of, pictures, write_report
 from cranfield.online.trial import Guardrail, Looks
 from cranfield.online.trial_ledger import TrialLook
-from cranfield.report.online_report import page_of, pictures, write_report
 from cranfield.statistics.ratios import Ratio
 from made_trials import searching_users, trial_aggregate
 from places import EXAMPLES, ROOT

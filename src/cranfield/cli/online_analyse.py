@@ -93,7 +93,7 @@ def command(
         _replay(_logs(logs), plan, replay, seed, output_format)
         return
     if output is not None:
-        from cranfield.report.online_report import check_report_name
+        from cranfield.online.analysis.trial_page import check_report_name
 
         check_report_name(output)
     _analyse(context, plan, _given(logs, from_moments, moments, plan), ledger, despite_mismatch, output, output_format)
@@ -135,7 +135,7 @@ def _analyse(
     if place is not None and not result.withheld:
         note_look(place, plan, result.units)
     if output is not None:
-        from cranfield.report.online_report import write_report
+        from cranfield.online.analysis.trial_page import write_report
 
         write_report(result, output)
     options.show(render_analysis(result, output_format), result.warnings)

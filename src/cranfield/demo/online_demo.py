@@ -13,7 +13,8 @@ from cranfield.formats import read_run
 from cranfield.formats.output import save
 from cranfield.libraries import library
 from cranfield.online.analysis.analysing import analyse
-from cranfield.online.analysis.analysis import Analysis
+from cranfield.online.analysis.analysis import TrialAnalysis
+from cranfield.online.analysis.trial_page import write_report
 from cranfield.online.interleaving.impressions import read_interleaving
 from cranfield.online.interleaving.preferring import UserPreferences, preferences
 from cranfield.online.logs import read_logs
@@ -27,7 +28,6 @@ from cranfield.online.users import (
     rehearse,
     write_simulated,
 )
-from cranfield.report.online_report import write_report
 from cranfield.search.tokens import library as search_library
 from cranfield.texts.collection import TOML
 from cranfield.texts.writing import write_qrels
@@ -42,7 +42,7 @@ class OnlineDemo(NamedTuple):
 
     folder: Path
     preferred: UserPreferences
-    analysis: Analysis
+    analysis: TrialAnalysis
     rehearsal: Rehearsal
     page: Path
 

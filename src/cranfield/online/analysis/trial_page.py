@@ -9,8 +9,14 @@ from cranfield.errors import UsageError, plural
 from cranfield.formats.output import save
 from cranfield.online.analysis.analysis import TrialAnalysis
 from cranfield.online.analysis.analysis_tables import headline
+from cranfield.online.analysis.effect_pictures import (
+    effect_course,
+    effects_forest,
+    novelty_course,
+    sample_course,
+    segments_forest,
+)
 from cranfield.online.analysis.effect_tables import tables
-from cranfield.plot.online_effects import effect_course, effects_forest, novelty_course, sample_course, segments_forest
 from cranfield.plot.saving import drawn
 from cranfield.plot.style import Chart, caption_of
 from cranfield.render.escaping import Markup, utf8
