@@ -44,7 +44,7 @@ def test_balanced_is_unfair_and_team_draft_blind() -> None:
 
 
 def test_the_smallest_size_is_told_and_rare_events_need_more() -> None:
-    claims = [claim for claim in short().claims if "holds" in claim.claim]
+    claims = [claim for claim in short().claims if "it holds from" in claim.claim]
     sizes = {claim.claim.split(", ")[1]: claim.seen for claim in claims}
     assert sizes["normal values"] < sizes["log-normal revenue"] <= sizes["one in 50"] <= 1000
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, UsageError, either, plural
+from cranfield.formats import touched
 from cranfield.formats.output import whole_file
 from cranfield.libraries import library
 from cranfield.online.log_tables import TABLES
@@ -78,6 +79,8 @@ def import_logs(format: str, files: Sequence[str], folder: str, *, to: str = "pa
         raise UsageError(f"a log is written to {either(WRITTEN)}, not '{to}'")
     read = LOG_FORMATS.find(format).function
     notes = Notes()
+    for file in files:
+        touched.reads(file)  # before anything is made where one of them may stand
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

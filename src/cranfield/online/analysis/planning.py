@@ -213,7 +213,7 @@ def render_plan(plan: OnlinePlan, format: str) -> str:
 
 
 def _blocks(plan: OnlinePlan) -> list[Block]:
-    needs = f"{plural(plan.maximum, 'unit')} in all find {plan.effect:+.2%} of {plan.metric} with a chance of "
+    needs = f"{plural(plan.maximum, 'unit')} in all find {plan.effect:+z.2%} of {plan.metric} with a chance of "
     needs += f"{share(plan.power)}, at an error of {share(plan.alpha)}."
     blocks: list[Block] = [Paragraph(f"{needs} {_lasts(plan)}".strip())]
     known = (

@@ -85,7 +85,7 @@ def signed(value: float) -> str:
     >>> signed(0.0123456), signed(-12.3), signed(float("inf"))
     ('+0.01235', '-12.3', '∞')
     """
-    return "–" if isnan(value) else ("-∞" if value < 0 else "∞") if isinf(value) else f"{value + 0.0:+.4g}"
+    return "–" if isnan(value) else ("-∞" if value < 0 else "∞") if isinf(value) else f"{value:+z.4g}"
 
 
 def shared(value: float) -> str:
@@ -94,4 +94,4 @@ def shared(value: float) -> str:
     >>> shared(0.0412)
     '+4.12%'
     """
-    return "–" if isnan(value) else ("-∞" if value < 0 else "∞") if isinf(value) else f"{value + 0.0:+.2%}"
+    return "–" if isnan(value) else ("-∞" if value < 0 else "∞") if isinf(value) else f"{value:+z.2%}"

@@ -35,7 +35,7 @@ def render_rehearsal(found: Rehearsal, format: str) -> str:
             [
                 one.design,
                 one.metric,
-                f"{one.effect:+.4f}",
+                f"{one.effect:+z.4f}",
                 *(_count(value) for value in (one.users, one.low, one.high, one.impressions)),
                 *(_times(value) for value in (one.times, one.times_low, one.times_high)),
             ]
@@ -101,7 +101,7 @@ def _times(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if isnan(value) else f"{value:+.3f}"
+    return "–" if isnan(value) else f"{value:+z.3f}"
 
 
 def _share(value: float) -> str:
