@@ -60,6 +60,8 @@ def test_files_are_mapped_and_the_same(tmp_path: Path) -> None:
     assert again.ids == features.ids
     assert product(again, "the ducks and geese") == product(features, "the ducks and geese")
     assert again.analysis == features.analysis
+    assert again.neighbours.numbers.tolist() == features.neighbours.numbers.tolist()
+    assert again.neighbours.cosines.tolist() == features.neighbours.cosines.tolist()
     mapped = again.matrix.data
     while not isinstance(mapped, np.memmap):  # the matrix is on the file itself, not on a copy of it
         assert mapped.base is not None
@@ -75,7 +77,7 @@ def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     features.save(tmp_path)
     settings = tmp_path / "features.json"
     kept = json.loads(settings.read_text())
-    wrongs: tuple[object, ...] = ({**kept, "version": 0}, {**kept, "sizes": {**kept["sizes"], "weights": 1}}, {}, [])
+    wrongs: tuple[object, ...] = ({**kept, "version": 1}, {**kept, "sizes": {**kept["sizes"], "weights": 1}}, {}, [])
     for wrong in wrongs:
         settings.write_text(json.dumps(wrong))
         with pytest.raises(DataError, match="are not features of documents, or of another version"):

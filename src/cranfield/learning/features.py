@@ -23,6 +23,7 @@ import numpy as np
 from cranfield.errors import DataError, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
+from cranfield.learning.neighbours import Neighbours, find_neighbours
 from cranfield.search.index import searched_fields
 from cranfield.search.tokens import Analysis
 from cranfield.texts.texts import Documents
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     Weights: TypeAlias = NDArray[np.float32]
     Integers: TypeAlias = NDArray[np.int64]
 
-VERSION = 1
+VERSION = 2
 COLUMNS = 1 << 20  # four times the words of a large collection: few share a column
-ARRAYS = ("ids", "starts", "columns", "weights", "frequencies")
+ARRAYS = ("ids", "starts", "columns", "weights", "frequencies", "near", "cosines")
 SETTINGS = "features.json"
 
 
@@ -55,6 +56,7 @@ class Features:
     weights: Weights
     frequencies: NDArray[np.int32]  # in how many documents the terms of each column are
     analysis: Analysis
+    neighbours: Neighbours
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -63,11 +65,8 @@ class Features:
 
     @cached_property
     def matrix(self) -> csr_matrix:
-        """matrix[document, column], on the arrays as they are: nothing is copied."""
-        from scipy.sparse import csr_matrix
-
-        parts = (self.weights, self.columns, self.starts)
-        return csr_matrix(parts, shape=(len(self.ids), COLUMNS), copy=False)
+        """matrix[document, column], on the arrays as they are."""
+        return _matrix(self.weights, self.columns, self.starts)
 
     def of_text(self, text: str) -> csr_matrix:
         """A text that is no document, such as a question, as a row of the same columns.
@@ -99,6 +98,8 @@ class Features:
             "columns": self.columns,
             "weights": self.weights,
             "frequencies": self.frequencies,
+            "near": self.neighbours.numbers,
+            "cosines": self.neighbours.cosines,
         }
         for name, values in arrays.items():
             with whole_file(place / f"{name}.npy") as part, open(part, "wb") as file:
@@ -153,7 +154,8 @@ def build_features(documents: GivenDocuments, analysis: Analysis | None = None) 
     at = np.frombuffer(starts, dtype=np.int64)
     column = np.frombuffer(columns, dtype=np.int32)
     weights = _weighted(np.frombuffer(counts, dtype=np.float32), at, _rarity(frequencies, len(ids))[column])
-    return Features(tuple(ids), at, column, weights, frequencies, analysis)
+    neighbours = find_neighbours(_matrix(weights, column, at), frequencies)
+    return Features(tuple(ids), at, column, weights, frequencies, analysis, neighbours)
 
 
 def open_features(folder: str | os.PathLike[str]) -> Features:
@@ -183,13 +185,21 @@ def open_features(folder: str | os.PathLike[str]) -> Features:
         remedy = "Build them anew from the collection."
         raise DataError("are not features of documents, or of another version", source=str(place), remedy=remedy)
     ids = tuple(arrays.pop("ids").tobytes().decode("utf-8", "surrogateescape").split("\0")[:count])
-    return Features(ids, **arrays, analysis=analysis)
+    neighbours = Neighbours(arrays.pop("near"), arrays.pop("cosines"))
+    return Features(ids, **arrays, analysis=analysis, neighbours=neighbours)
 
 
 def _pairs(documents: GivenDocuments) -> Iterable[tuple[str, str]]:
     if isinstance(documents, Documents):
         return zip(documents.ids, documents.text(*searched_fields(documents)), strict=True)
     return documents.items() if isinstance(documents, Mapping) else documents
+
+
+def _matrix(weights: Weights, columns: NDArray[np.int32], starts: Integers) -> csr_matrix:
+    """The arrays as they are: nothing is copied."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((weights, columns, starts), shape=(len(starts) - 1, COLUMNS), copy=False)
 
 
 def _counted(terms: Sequence[str]) -> tuple[NDArray[np.int32], Weights]:

@@ -2,9 +2,12 @@
 
 As AutoTAR (Cormack and Grossman 2015): the question counts as a relevant document, documents drawn anew each time are
 presumed not relevant, and batches grow by a tenth. Where many documents are relevant, so are many of those presumed
-not to be: there are fewer of them the more are judged, and after 100 judgements none. The classifier is that of
-ASReview's default (a linear support vector machine with squared hinge loss, C = 0.11, where relevant documents together
-weigh 9.8 times the others).
+not to be: there are fewer of them the more are judged, and after 100 judgements none. The classifier is close to that
+of ASReview's default (a linear support vector machine with squared hinge loss, where relevant documents together weigh
+9.8 times the others). ASReview has pairs of words besides words, half of a document's length, of which most are in no
+other document: what they do is to let each document explain itself. Here no pairs are kept; each judged document has a
+column of its own instead, of length 1 as its words are together, which only bounds what it weighs (`_bounded`).
+Scores are then averaged over neighbours (`neighbours.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from cranfield.learning.features import Weights
 
-COST = 0.11
+COST = 0.055  # half of ASReview's: the words of a document have length 1, and not the root of a half
 RATIO = 9.8  # the weight of all relevant documents to that of all others
 PRESUMED = 100
 EVERY = 500_000  # up to so many documents all are scored each time
@@ -72,7 +75,7 @@ class TopicLearner:
         self._by_lot = not self._question.nnz
         self._scored = -1  # how many were judged when all documents were last scored
         self._state: tuple[Integers, Floats] | None = None  # documents that may be asked for, and their scores
-        self._near: tuple[Integers, csr_matrix] | None = None
+        self._near: tuple[Integers, csr_matrix, Floats] | None = None  # with what their neighbours add
 
     @property
     def knows_nothing(self) -> bool:
@@ -159,17 +162,18 @@ class TopicLearner:
             return
         due = self._near is None or self._judged >= self._scored + batch_after(max(self._scored, 0))
         if count <= EVERY or due or self._judged < self._scored:
-            scores = np.asarray(self.features.matrix @ weights)[numbers]
+            own = np.asarray(self.features.matrix @ weights, dtype=np.float64)
+            scores = self.features.neighbours.smoothed(own)
             self._scored = self._judged
             if count > EVERY:
-                numbers = np.sort(numbers[_largest(scores, NEAR)])
-                self._near = numbers, self.features.matrix[numbers]
-                scores = np.asarray(self._near[1] @ weights)
+                numbers = np.sort(numbers[_largest(scores[numbers], NEAR)])
+                self._near = numbers, self.features.matrix[numbers], (scores - own)[numbers]
+            scores = scores[numbers]
         else:
             assert self._near is not None
-            numbers, matrix = self._near
-            scores = np.asarray(matrix @ weights)
-        self._state = numbers, scores.astype(np.float64)
+            numbers, matrix, added = self._near
+            scores = np.asarray(matrix @ weights, dtype=np.float64) + added
+        self._state = numbers, scores
 
 
 def batch_after(judged: int) -> int:
@@ -196,10 +200,18 @@ def _fitted(documents: csr_matrix, relevant: Mask) -> Weights:
     compact = csr_matrix((documents.data, columns, documents.indptr), shape=(documents.shape[0], len(used)))
     balance = np.where(relevant, 1.0, relevant.sum() / (RATIO * (~relevant).sum()))
     machine = library("sklearn.svm").LinearSVC(C=COST, dual=False)
-    machine.fit(compact, relevant, sample_weight=balance * (len(relevant) / balance.sum()))
+    machine.fit(compact, relevant, sample_weight=_bounded(balance * (len(relevant) / balance.sum())))
     weights = np.zeros(COLUMNS, dtype=np.float32)
     weights[used] = machine.coef_[0]
     return weights
+
+
+def _bounded(weights: Floats) -> Floats:
+    """The weights that do, without a column for each document alone, what these do with one of length 1.
+
+    In the dual form such a column adds 1 to the diagonal, where 1 / (2 · cost · weight) stands.
+    """
+    return weights / (1 + 2 * COST * weights)
 
 
 def _largest(scores: Floats, count: int) -> Integers:
