@@ -43,8 +43,8 @@ def test_scores_are_averaged_by_squared_cosines() -> None:
     smoothed = made.smoothed(scores)
     for row in range(len(TEXTS)):
         pairs = list(zip(made.numbers[row].tolist(), made.cosines[row].tolist(), strict=True))
-        total = scores[row] + sum(cosine**2 * scores[number] for number, cosine in pairs)
-        assert smoothed[row] == pytest.approx(total / (1 + sum(cosine**2 for _, cosine in pairs)), abs=1e-6)
+        total = 0.25 * scores[row] + sum(cosine**2 * scores[number] for number, cosine in pairs)
+        assert smoothed[row] == pytest.approx(total / (0.25 + sum(cosine**2 for _, cosine in pairs)), abs=1e-6)
 
 
 @pytest.mark.parametrize("texts", [{"a": "ducks"}, {"a": ""}, {"a": "ducks", "b": "a car"}, {"a": "", "b": ""}])

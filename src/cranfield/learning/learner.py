@@ -20,7 +20,7 @@ import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.judged import Floats, Integers, Mask
-from cranfield.learning.features import COLUMNS, Features
+from cranfield.learning.features import Features
 from cranfield.search.tokens import library
 
 if TYPE_CHECKING:
@@ -200,18 +200,19 @@ def _fitted(documents: csr_matrix, relevant: Mask) -> Weights:
     compact = csr_matrix((documents.data, columns, documents.indptr), shape=(documents.shape[0], len(used)))
     balance = np.where(relevant, 1.0, relevant.sum() / (RATIO * (~relevant).sum()))
     machine = library("sklearn.svm").LinearSVC(C=COST, dual=False)
-    machine.fit(compact, relevant, sample_weight=_bounded(balance * (len(relevant) / balance.sum())))
-    weights = np.zeros(COLUMNS, dtype=np.float32)
+    machine.fit(compact, relevant, sample_weight=_bounded(balance * (len(relevant) / balance.sum()), compact))
+    weights = np.zeros(documents.shape[1], dtype=np.float32)
     weights[used] = machine.coef_[0]
     return weights
 
 
-def _bounded(weights: Floats) -> Floats:
-    """The weights that do, without a column for each document alone, what these do with one of length 1.
+def _bounded(weights: Floats, documents: csr_matrix) -> Floats:
+    """The weights that do, without the columns that only one document has, what these do with them.
 
-    In the dual form such a column adds 1 to the diagonal, where 1 / (2 · cost · weight) stands.
+    In the dual form they add the square of their length to the diagonal, where 1 / (2 · cost · weight) stands.
     """
-    return weights / (1 + 2 * COST * weights)
+    alone = np.maximum(1 - np.asarray(documents.multiply(documents).sum(axis=1), dtype=np.float64).ravel(), 0)
+    return weights / (1 + 2 * COST * alone * weights)
 
 
 def _largest(scores: Floats, count: int) -> Integers:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEIGHBOURS = 10
 COMMON = 500  # terms that more documents have cost most of the time to compare, and tell least
 AT_ONCE = 500
-OWN = 1.0  # the weight of a document's own score, where those of its neighbours are their squared cosines
+OWN = 0.25  # the weight of a document's own score, where those of its neighbours are their squared cosines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
