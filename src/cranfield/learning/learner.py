@@ -2,12 +2,10 @@
 
 As AutoTAR (Cormack and Grossman 2015): the question counts as a relevant document, documents drawn anew each time are
 presumed not relevant, and batches grow by a tenth. Where many documents are relevant, so are many of those presumed
-not to be: there are fewer of them the more are judged, and after 100 judgements none. The classifier is close to that
-of ASReview's default (a linear support vector machine with squared hinge loss, where relevant documents together weigh
-9.8 times the others). ASReview has pairs of words besides words, half of a document's length, of which most are in no
-other document: what they do is to let each document explain itself. Here no pairs are kept; each judged document has a
-column of its own instead, of length 1 as its words are together, which only bounds what it weighs (`_bounded`).
-Scores are then averaged over neighbours (`neighbours.py`).
+not to be: there are fewer of them the more are judged, and after 100 judgements none. The classifier is that of
+ASReview's default (a linear support vector machine with squared hinge loss, where relevant documents together weigh 9.8
+times the others) with half its cost, on the same kind of features (`features.py`). Scores are then averaged over
+neighbours (`neighbours.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from cranfield.learning.features import Weights
 
-COST = 0.055  # half of ASReview's: the words of a document have length 1, and not the root of a half
+COST = 0.055  # half of ASReview's: fewer judgements to 95% on collections that the figures are not of
 RATIO = 9.8  # the weight of all relevant documents to that of all others
 PRESUMED = 100
 EVERY = 500_000  # up to so many documents all are scored each time
