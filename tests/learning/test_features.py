@@ -42,7 +42,8 @@ def test_weights_are_those_of_the_formula() -> None:
     assert lengths == pytest.approx([sqrt(1 - (back / first) ** 2), 1, 1, 0], abs=1e-6)
 
 
-def test_documents_are_as_like_as_with_all_pairs() -> None:
+@pytest.mark.parametrize("at_once", [7, 10_000])
+def test_documents_are_as_like_as_with_all_pairs(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside scikit-learn, which keeps every pair, as ASReview does."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -50,6 +51,7 @@ def test_documents_are_as_like_as_with_all_pairs() -> None:
     vectorizer = TfidfVectorizer(analyzer=lambda text: _with_pairs(Analysis().terms(text)), sublinear_tf=True)
     every = vectorizer.fit_transform(texts)
     wanted = (every @ every.T).toarray()
+    monkeypatch.setattr("cranfield.learning.features.AT_ONCE", at_once)
     features = build_features({str(number): text for number, text in enumerate(texts)})
     assert features.matrix.nnz < 0.8 * every.nnz
     made = (features.matrix @ features.matrix.T).toarray()

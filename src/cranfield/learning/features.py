@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 PAIR = np.uint32(1 << 31)  # the bit that pairs have and words have not
+AT_ONCE = 10_000  # documents weighed at once: more take memory, and no less time
 ARRAYS = ("ids", "starts", "columns", "weights", "hashes", "frequencies", "near", "cosines")
 SETTINGS = "features.json"
 
@@ -81,8 +82,9 @@ class Features:
         from scipy.sparse import csr_matrix
 
         asked, counts = _counted(self.analysis.terms(text))
-        known = np.isin(asked, self.hashes)  # what no document has tells nothing, and would only make it shorter
-        columns, counts = np.searchsorted(self.hashes, asked[known]), counts[known]
+        first, last = (np.searchsorted(self.hashes, asked, side) for side in ("left", "right"))
+        known = first < last  # what no document has tells nothing, and would only make it shorter
+        columns, counts = first[known], counts[known]
         weights = counts * _rarity(self.frequencies[columns], len(self.ids))
         row = weights / _lengths(weights, np.array([0, len(columns)]))
         return csr_matrix((row.astype(np.float32), columns, [0, len(columns)]), shape=(1, len(self.hashes)))
@@ -141,21 +143,14 @@ def build_features(documents: GivenDocuments, analysis: Analysis | None = None) 
     np.int64(4)
     """
     analysis = analysis or Analysis()
-    ids: list[str] = []
-    starts, hashes, counts = array("q", [0]), array("I"), array("f")
-    for id, text in _pairs(documents):
-        ids.append(id)
-        of_document, often = _counted(analysis.terms(text))
-        hashes.frombytes(of_document.tobytes())
-        counts.frombytes(often.tobytes())
-        starts.append(len(hashes))
+    ids, starts, hashes, counts = _read(documents, analysis)
     if not ids:
         raise DataError("there are no documents to learn from")
     if len(set(ids)) < len(ids):
         twice = next(id for number, id in enumerate(ids) if id in ids[:number])
         raise DataError(f"document '{twice}' is there twice")
-    at = np.frombuffer(starts, dtype=np.int64)
-    made = _weighed(at, np.frombuffer(hashes, dtype=np.uint32), np.frombuffer(counts, dtype=np.float32))
+    made = _weighed(starts, hashes, counts)
+    del hashes, counts  # as large as all that is kept
     matrix = _matrix(made["weights"], made["columns"], made["starts"], len(made["hashes"]))
     return Features(tuple(ids), **made, analysis=analysis, neighbours=find_neighbours(matrix, made["frequencies"]))
 
@@ -197,6 +192,19 @@ def _pairs(documents: GivenDocuments) -> Iterable[tuple[str, str]]:
     return documents.items() if isinstance(documents, Mapping) else documents
 
 
+def _read(documents: GivenDocuments, analysis: Analysis) -> tuple[list[str], Integers, Hashes, Weights]:
+    """The ids of documents, and what is counted in each, one after another."""
+    ids: list[str] = []
+    starts, hashes, counts = array("q", [0]), array("I"), array("f")
+    for id, text in _pairs(documents):
+        ids.append(id)
+        of_document, often = _counted(analysis.terms(text))
+        hashes.frombytes(of_document.tobytes())
+        counts.frombytes(often.tobytes())
+        starts.append(len(hashes))
+    return ids, np.frombuffer(starts, np.int64), np.frombuffer(hashes, np.uint32), np.frombuffer(counts, np.float32)
+
+
 def _matrix(weights: Weights, columns: NDArray[np.int32], starts: Integers, width: int) -> csr_matrix:
     """The arrays as they are: nothing is copied."""
     from scipy.sparse import csr_matrix
@@ -216,22 +224,34 @@ def _counted(terms: Sequence[str]) -> tuple[Hashes, Weights]:
 
 def _weighed(starts: Integers, hashes: Hashes, counts: Weights) -> dict[str, NDArray[Any]]:
     """The weights of the terms of documents by columns, without the pairs that only one document has."""
-    in_order = np.sort(hashes)
-    first = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1]))[: len(hashes)])
-    terms, frequencies = in_order[first], np.diff(first, append=len(hashes)).astype(np.int32)
-    del in_order, first
-    columns = np.searchsorted(terms, hashes).astype(np.int32)
-    weights = counts * _rarity(frequencies, len(starts) - 1)[columns]
-    weights /= np.repeat(_lengths(weights, starts), np.diff(starts))
+    terms, frequencies = _distinct(hashes)
+    rarity = _rarity(frequencies, len(starts) - 1)
     telling = (terms < PAIR) | (frequencies > 1)
-    kept, place = telling[columns], np.cumsum(telling, dtype=np.int32) - 1
+    place = np.cumsum(telling, dtype=np.int32) - np.int32(1)
+    sizes, columns, weights = [np.zeros(1, np.int64)], [], []
+    for first in range(0, len(starts) - 1, AT_ONCE):
+        at = starts[first : first + AT_ONCE + 1]
+        found = np.searchsorted(terms, hashes[at[0] : at[-1]])
+        weighed = counts[at[0] : at[-1]] * rarity[found]
+        weighed /= np.repeat(_lengths(weighed, at - at[0]), np.diff(at))
+        kept = telling[found]
+        sizes.append(np.diff(np.concatenate(([0], np.cumsum(kept)))[at - at[0]]))
+        columns.append(place[found[kept]])
+        weights.append(weighed[kept])
     return {
-        "starts": np.concatenate(([0], np.cumsum(kept)))[starts],
-        "columns": place[columns[kept]],
-        "weights": weights[kept],
+        "starts": np.cumsum(np.concatenate(sizes)),
+        "columns": np.concatenate(columns),
+        "weights": np.concatenate(weights),
         "hashes": terms[telling],
         "frequencies": frequencies[telling],
     }
+
+
+def _distinct(hashes: Hashes) -> tuple[Hashes, NDArray[np.int32]]:
+    """The hashes that there are in rising order, and how often each is there."""
+    in_order = np.sort(hashes)
+    first = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1]))[: len(hashes)])
+    return in_order[first], np.diff(first, append=len(hashes)).astype(np.int32)
 
 
 def _rarity(frequencies: NDArray[np.int32], count: int) -> Weights:

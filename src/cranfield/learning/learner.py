@@ -48,7 +48,7 @@ class TopicLearner:
     >>> features = build_features({"d1": "ducks swim", "d2": "ducks fly", "d3": "boats swim", "d4": "a red car"})
     >>> learner = TopicLearner(features, "swimming")
     >>> learner.best(2)
-    ['d1', 'd3']
+    ['d3', 'd1']
     >>> learner.learned({"d1": True, "d3": False})
     >>> learner.best(1, without=["d1", "d3"])
     ['d2']
