@@ -1,6 +1,6 @@
 """How many judgements until 80% and 95% of the relevant documents are found, by cal and its rivals: Markdown.
 
-    python bench/learning.py [--asreview PYTHON] [--data FOLDER] [--every N]
+    python bench/learning.py [--asreview PYTHON] [--data FOLDER] [--every N] [--seed TEXT]
 
 PYTHON is that of an environment which has asreview (it is large, and apart for that reason). On the classic collection,
 and on one made with many relevant documents, every method judges the same documents with the same labels, topic by
@@ -60,11 +60,11 @@ def classic(folder: Path, every: int) -> Task:
     return task("classic", collection, pooled, relevant, every)
 
 
-def made(every: int, documents: int = 2000, topics: int = 24) -> Task:
+def made(every: int, seed: str = "learning", documents: int = 2000, topics: int = 24) -> Task:
     """Documents of a Zipfian stock of words. A topic has three sides with words of their own, which its relevant
     documents (100 to 250) have many of and others few; the question names words of two sides.
     """
-    draw = random.Random("learning")
+    draw = random.Random(seed)
     stock = [f"{first}{second}{number}q" for first in "bdfgk" for second in "aeiou" for number in range(200)]
     draw.shuffle(stock)
     weights = [1 / (rank + 10) for rank in range(len(stock))]
@@ -168,11 +168,12 @@ def main() -> None:
     parser.add_argument("--asreview", metavar="PYTHON")
     parser.add_argument("--data", default=str(Path(__file__).parents[2] / "shared" / "data" / "cranfield"))
     parser.add_argument("--every", type=int, default=1, help="only every so many-th topic")
+    parser.add_argument("--seed", default="learning", help="of the collection that is made")
     parser.add_argument("--only", choices=["classic", "made"])
     given = parser.parse_args()
     for name in ("classic", "made"):
         if given.only in (None, name):
-            task = made(given.every) if name == "made" else classic(Path(given.data), given.every)
+            task = made(given.every, given.seed) if name == "made" else classic(Path(given.data), given.every)
             assert task.collection.documents is not None
             texts = pool_texts(task.collection)
             cal, whole = find_method("cal").reading(texts), find_method("cal(whole=1)").reading(texts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import pairwise
 from math import log, sqrt
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from cranfield import DataError
 from cranfield.learning import Features, build_features, open_features
 from cranfield.search import Analysis
 from cranfield.texts.texts import Documents
+from worded import worded
 
 POND = {"d1": "ducks ducks swim", "d2": "Geese and ducks", "d3": "", "ü 4": "the boats swim, boats swim"}
 
@@ -22,22 +25,43 @@ def product(features: Features, text: str) -> list[float]:
 
 
 def test_weights_are_those_of_the_formula() -> None:
-    features = build_features(POND)
-    duck, swim, goose = ((log(5 / (1 + df)) + 1) for df in (2, 2, 1))
-    first = [(1 + log(2)) * duck, swim]
-    length = sqrt(sum(weight**2 for weight in first))
-    asked = sqrt(duck**2 + goose**2)
-    of_both = [
-        (first[0] * duck) / length / asked,
-        1.0,
-        0.0,
-        0.0,
-    ]
-    assert product(features, "goose geese duck") != of_both  # a word twice counts more
-    assert product(features, "geese duck") == pytest.approx(of_both, abs=1e-6)
+    """Of words and of pairs; the pair that only the first document has makes it longer, and is not kept."""
+    features = build_features({"d1": "Ducks swim, ducks", "d2": "The ducks swim.", "d3": "a goose", "d4": ""})
+    duck, swim, both, back = ((log(5 / (1 + df)) + 1) for df in (2, 2, 2, 1))
+    first = sqrt(((1 + log(2)) * duck) ** 2 + swim**2 + both**2 + back**2)
+    second = sqrt(duck**2 + swim**2 + both**2)
+    assert product(features, "duck") == pytest.approx([(1 + log(2)) * duck / first, duck / second, 0, 0], abs=1e-6)
+    assert product(features, "ducks swim")[:2] == pytest.approx(
+        [((1 + log(2)) * duck**2 + swim**2 + both**2) / first / second, 1], abs=1e-6
+    )
+    assert product(features, "swim duck")[1] == pytest.approx((duck**2 + swim**2) / second / sqrt(duck**2 + swim**2))
     assert product(features, "unheard of words") == [0.0] * 4
+    assert product(features, "goose goose duck") != product(features, "goose duck")  # a word twice counts more
+    assert len(features.hashes) == 4
     lengths = np.sqrt(np.asarray(features.matrix.multiply(features.matrix).sum(axis=1)).ravel())
-    assert lengths == pytest.approx([1, 1, 0, 1], abs=1e-6)
+    assert lengths == pytest.approx([sqrt(1 - (back / first) ** 2), 1, 1, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [7, 10_000])
+def test_documents_are_as_like_as_with_all_pairs(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside scikit-learn, which keeps every pair, as ASReview does."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = list(worded(2)[0].values())
+    vectorizer = TfidfVectorizer(analyzer=lambda text: _with_pairs(Analysis().terms(text)), sublinear_tf=True)
+    every = vectorizer.fit_transform(texts)
+    wanted = (every @ every.T).toarray()
+    monkeypatch.setattr("cranfield.learning.features.AT_ONCE", at_once)
+    features = build_features({str(number): text for number, text in enumerate(texts)})
+    assert features.matrix.nnz < 0.8 * every.nnz
+    made = (features.matrix @ features.matrix.T).toarray()
+    np.fill_diagonal(wanted, 0)
+    np.fill_diagonal(made, 0)
+    assert made == pytest.approx(wanted, abs=1e-5)
+
+
+def _with_pairs(terms: Sequence[str]) -> list[str]:
+    return [*terms, *(f"{first} {second}" for first, second in pairwise(terms))]
 
 
 def test_what_nobody_wrote_does_not_weaken_a_question() -> None:
@@ -60,6 +84,8 @@ def test_files_are_mapped_and_the_same(tmp_path: Path) -> None:
     assert again.ids == features.ids
     assert product(again, "the ducks and geese") == product(features, "the ducks and geese")
     assert again.analysis == features.analysis
+    assert again.neighbours.numbers.tolist() == features.neighbours.numbers.tolist()
+    assert again.neighbours.cosines.tolist() == features.neighbours.cosines.tolist()
     mapped = again.matrix.data
     while not isinstance(mapped, np.memmap):  # the matrix is on the file itself, not on a copy of it
         assert mapped.base is not None
@@ -75,7 +101,7 @@ def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     features.save(tmp_path)
     settings = tmp_path / "features.json"
     kept = json.loads(settings.read_text())
-    wrongs: tuple[object, ...] = ({**kept, "version": 0}, {**kept, "sizes": {**kept["sizes"], "weights": 1}}, {}, [])
+    wrongs: tuple[object, ...] = ({**kept, "version": 1}, {**kept, "sizes": {**kept["sizes"], "weights": 1}}, {}, [])
     for wrong in wrongs:
         settings.write_text(json.dumps(wrong))
         with pytest.raises(DataError, match="are not features of documents, or of another version"):

@@ -172,7 +172,10 @@ def test_what_is_mapped_learns_the_same(tmp_path: Path) -> None:
 
 
 def test_weights_balance_as_asreviews_do() -> None:
-    """Of 2 relevant and 3 others: relevant ones weigh 9.8 times the others together, and all sum to 5."""
+    """Of 2 relevant and 3 others: relevant ones weigh 9.8 times the others together, and all sum to 5. What a document
+    has alone is a column of its own, which is computed and not kept.
+    """
+    from scipy.sparse import diags, hstack
     from sklearn.svm import LinearSVC
 
     relevant = np.array([True, True, False, False, False])
@@ -180,8 +183,13 @@ def test_weights_balance_as_asreviews_do() -> None:
     others = 2 / (9.8 * 3)
     weights = np.where(relevant, 1, others) * 5 / (2 + 3 * others)
     assert weights[:2].sum() / weights[2:].sum() == pytest.approx(9.8)
-    machine = LinearSVC(C=0.11, dual=False, tol=1e-8).fit(documents, relevant, sample_weight=weights)
-    assert learner._fitted(documents, relevant) == pytest.approx(machine.coef_[0], abs=2e-4)
+    lacking = 1 - np.asarray(documents.multiply(documents).sum(axis=1)).ravel()
+    assert lacking.min() > 0.1
+    whole = hstack([documents, diags(np.sqrt(lacking))], format="csr")
+    machine = LinearSVC(C=0.055, dual=False, tol=1e-8).fit(whole, relevant, sample_weight=weights)
+    assert learner._fitted(documents, relevant) == pytest.approx(machine.coef_[0, :-5], abs=2e-4)
+    without = LinearSVC(C=0.055, dual=False, tol=1e-8).fit(documents, relevant, sample_weight=weights)
+    assert machine.coef_[0, :-5] != pytest.approx(without.coef_[0], abs=1e-3)
 
 
 def test_large_collections_score_those_near(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cranfield import UsageError
-from cranfield.learning import TopicLearner, build_features, estimate_recall, is_sample_turn, sample_order
+from cranfield.learning import Features, TopicLearner, build_features, estimate_recall, is_sample_turn, sample_order
 from cranfield.learning.recall import RecallEstimate
 from worded import worded
 
@@ -87,14 +87,12 @@ def test_orders_are_drawn_by_topic_and_seed() -> None:
     assert all(sorted(order) == sorted(names) for order in orders)
 
 
-def judged_with_sample(
-    texts: dict[str, str], relevant: set[str], seed: int, turns: int
-) -> tuple[RecallEstimate, float]:
+def judged_with_sample(features: Features, relevant: set[str], seed: int, turns: int) -> tuple[RecallEstimate, float]:
     """A sitting as it is meant: every fourth document from the sample, of which the learner learns only what it asks
     for itself. What the sample says of recall, and what it is.
     """
-    learner = TopicLearner(build_features(texts), "asked")
-    order = sample_order(list(texts), "topic", seed)
+    learner = TopicLearner(features, "asked")
+    order = sample_order(features.ids, "topic", seed)
     asked: dict[str, bool] = {}
     sampled: dict[str, bool] = {}
     for turn in range(turns):
@@ -108,7 +106,7 @@ def judged_with_sample(
             asked[document] = sampled.pop(document)
         asked[document] = document in relevant
     made = estimate_recall(
-        total=len(texts),
+        total=len(features),
         asked=len(asked),
         asked_relevant=sum(asked.values()),
         sampled=len(sampled),
@@ -122,9 +120,9 @@ def test_the_interval_covers_the_recall_of_sittings_with_a_learner() -> None:
     errors of a share would be 87%, and an exact interval is wider than it need be.
     """
     texts, relevant = worded(5, documents=120, relevant=30)
-    right = 0
+    features, right = build_features(texts), 0
     for seed in range(120):
-        made, recall = judged_with_sample(texts, relevant, seed, 32)
+        made, recall = judged_with_sample(features, relevant, seed, 32)
         right += made.low - 1e-12 <= recall <= made.high + 1e-12
     assert right / 120 >= 0.91
 

@@ -1,9 +1,9 @@
 """Documents as a learner sees them: the weights of their terms, computed once and kept in files that are mapped.
 
-A term's column is a hash of it, so that no vocabulary is kept and a question is read without one. Weights are
-(1 + ln tf) · (ln((1 + N) / (1 + df)) + 1), scaled so that each document has length 1. Words are those of
-`cranfield search`: on 56 topics of the classic collection, stemmed and without stop words, they needed fewer judgements
-than plain words with pairs of words did.
+Terms are words, as `cranfield search` has them (stemmed, no stop words), and pairs of words that follow each other.
+Weights are (1 + ln tf) · (ln((1 + N) / (1 + df)) + 1), scaled so that each document has length 1, as in ASReview. Pairs
+that only one document has are left out after that: they tell nothing of others, and what they do to the classifier can
+be computed from the length that lacks (`alone`). A term is known by a hash of it, so that no vocabulary is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
@@ -23,6 +24,7 @@ import numpy as np
 from cranfield.errors import DataError, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
+from cranfield.learning.neighbours import Neighbours, find_neighbours
 from cranfield.search.index import searched_fields
 from cranfield.search.tokens import Analysis
 from cranfield.texts.texts import Documents
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
 
     Weights: TypeAlias = NDArray[np.float32]
     Integers: TypeAlias = NDArray[np.int64]
+    Hashes: TypeAlias = NDArray[np.uint32]
 
-VERSION = 1
-COLUMNS = 1 << 20  # four times the words of a large collection: few share a column
-ARRAYS = ("ids", "starts", "columns", "weights", "frequencies")
+VERSION = 2
+PAIR = np.uint32(1 << 31)  # the bit that pairs have and words have not
+AT_ONCE = 10_000  # documents weighed at once: more take memory, and no less time
+ARRAYS = ("ids", "starts", "columns", "weights", "hashes", "frequencies", "near", "cosines")
 SETTINGS = "features.json"
 
 
@@ -53,8 +57,10 @@ class Features:
     starts: Integers
     columns: NDArray[np.int32]
     weights: Weights
-    frequencies: NDArray[np.int32]  # in how many documents the terms of each column are
+    hashes: Hashes  # of the term of each column, rising
+    frequencies: NDArray[np.int32]  # in how many documents it is
     analysis: Analysis
+    neighbours: Neighbours
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -68,11 +74,8 @@ class Features:
 
     @cached_property
     def matrix(self) -> csr_matrix:
-        """matrix[document, column], on the arrays as they are: nothing is copied."""
-        from scipy.sparse import csr_matrix
-
-        parts = (self.weights, self.columns, self.starts)
-        return csr_matrix(parts, shape=(len(self.ids), COLUMNS), copy=False)
+        """matrix[document, column], on the arrays as they are."""
+        return _matrix(self.weights, self.columns, self.starts, len(self.hashes))
 
     def of_text(self, text: str) -> csr_matrix:
         """A text that is no document, such as a question, as a row of the same columns.
@@ -83,11 +86,13 @@ class Features:
         """
         from scipy.sparse import csr_matrix
 
-        columns, counts = _counted(self.analysis.terms(text))
-        known = self.frequencies[columns] > 0  # what no document has tells nothing, and would only make it shorter
-        columns, counts = columns[known], counts[known]
-        weights = _weighted(counts, np.array([0, len(columns)]), _rarity(self.frequencies, len(self.ids))[columns])
-        return csr_matrix((weights, columns, [0, len(columns)]), shape=(1, COLUMNS))
+        asked, counts = _counted(self.analysis.terms(text))
+        first, last = (np.searchsorted(self.hashes, asked, side) for side in ("left", "right"))
+        known = first < last  # what no document has tells nothing, and would only make it shorter
+        columns, counts = first[known], counts[known]
+        weights = counts * _rarity(self.frequencies[columns], len(self.ids))
+        row = weights / _lengths(weights, np.array([0, len(columns)]))
+        return csr_matrix((row.astype(np.float32), columns, [0, len(columns)]), shape=(1, len(self.hashes)))
 
     def save(self, folder: str | os.PathLike[str]) -> int:
         """Writes it into a folder, from where `open_features` maps it; gives its size in bytes.
@@ -103,7 +108,10 @@ class Features:
             "starts": self.starts,
             "columns": self.columns,
             "weights": self.weights,
+            "hashes": self.hashes,
             "frequencies": self.frequencies,
+            "near": self.neighbours.numbers,
+            "cosines": self.neighbours.cosines,
         }
         for name, values in arrays.items():
             with whole_file(place / f"{name}.npy") as part, open(part, "wb") as file:
@@ -140,25 +148,16 @@ def build_features(documents: GivenDocuments, analysis: Analysis | None = None) 
     np.int64(4)
     """
     analysis = analysis or Analysis()
-    ids: list[str] = []
-    starts, columns, counts = array("q", [0]), array("i"), array("f")
-    frequencies = np.zeros(COLUMNS, dtype=np.int32)
-    for id, text in _pairs(documents):
-        ids.append(id)
-        of_document, often = _counted(analysis.terms(text))
-        columns.frombytes(of_document.tobytes())
-        counts.frombytes(often.tobytes())
-        starts.append(len(columns))
-        frequencies[of_document] += 1
+    ids, starts, hashes, counts = _read(documents, analysis)
     if not ids:
         raise DataError("there are no documents to learn from")
     if len(set(ids)) < len(ids):
         twice = next(id for number, id in enumerate(ids) if id in ids[:number])
         raise DataError(f"document '{twice}' is there twice")
-    at = np.frombuffer(starts, dtype=np.int64)
-    column = np.frombuffer(columns, dtype=np.int32)
-    weights = _weighted(np.frombuffer(counts, dtype=np.float32), at, _rarity(frequencies, len(ids))[column])
-    return Features(tuple(ids), at, column, weights, frequencies, analysis)
+    made = _weighed(starts, hashes, counts)
+    del hashes, counts  # as large as all that is kept
+    matrix = _matrix(made["weights"], made["columns"], made["starts"], len(made["hashes"]))
+    return Features(tuple(ids), **made, analysis=analysis, neighbours=find_neighbours(matrix, made["frequencies"]))
 
 
 def open_features(folder: str | os.PathLike[str]) -> Features:
@@ -188,7 +187,8 @@ def open_features(folder: str | os.PathLike[str]) -> Features:
         remedy = "Build them anew from the collection."
         raise DataError("are not features of documents, or of another version", source=str(place), remedy=remedy)
     ids = tuple(arrays.pop("ids").tobytes().decode("utf-8", "surrogateescape").split("\0")[:count])
-    return Features(ids, **arrays, analysis=analysis)
+    neighbours = Neighbours(arrays.pop("near"), arrays.pop("cosines"))
+    return Features(ids, **arrays, analysis=analysis, neighbours=neighbours)
 
 
 def _pairs(documents: GivenDocuments) -> Iterable[tuple[str, str]]:
@@ -197,24 +197,76 @@ def _pairs(documents: GivenDocuments) -> Iterable[tuple[str, str]]:
     return documents.items() if isinstance(documents, Mapping) else documents
 
 
-def _counted(terms: Sequence[str]) -> tuple[NDArray[np.int32], Weights]:
-    """The columns of terms in rising order, and how often each is there."""
-    hashed = [crc32(term.encode("utf-8", "surrogateescape")) & (COLUMNS - 1) for term in terms]
-    columns, counts = np.unique(np.array(hashed, dtype=np.int32), return_counts=True)
-    return columns, counts.astype(np.float32)
+def _read(documents: GivenDocuments, analysis: Analysis) -> tuple[list[str], Integers, Hashes, Weights]:
+    """The ids of documents, and what is counted in each, one after another."""
+    ids: list[str] = []
+    starts, hashes, counts = array("q", [0]), array("I"), array("f")
+    for id, text in _pairs(documents):
+        ids.append(id)
+        of_document, often = _counted(analysis.terms(text))
+        hashes.frombytes(of_document.tobytes())
+        counts.frombytes(often.tobytes())
+        starts.append(len(hashes))
+    return ids, np.frombuffer(starts, np.int64), np.frombuffer(hashes, np.uint32), np.frombuffer(counts, np.float32)
+
+
+def _matrix(weights: Weights, columns: NDArray[np.int32], starts: Integers, width: int) -> csr_matrix:
+    """The arrays as they are: nothing is copied."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((weights, columns, starts), shape=(len(starts) - 1, width), copy=False)
+
+
+def _counted(terms: Sequence[str]) -> tuple[Hashes, Weights]:
+    """The hashes of words and of pairs in rising order, and of each 1 + ln of how often it is there."""
+    words = [crc32(term.encode("utf-8", "surrogateescape")) & ~int(PAIR) for term in terms]
+    pairs = [
+        crc32(f"{first} {second}".encode("utf-8", "surrogateescape")) | int(PAIR) for first, second in pairwise(terms)
+    ]
+    hashes, counts = np.unique(np.array(words + pairs, dtype=np.uint32), return_counts=True)
+    return hashes, (1 + np.log(counts)).astype(np.float32)
+
+
+def _weighed(starts: Integers, hashes: Hashes, counts: Weights) -> dict[str, NDArray[Any]]:
+    """The weights of the terms of documents by columns, without the pairs that only one document has."""
+    terms, frequencies = _distinct(hashes)
+    rarity = _rarity(frequencies, len(starts) - 1)
+    telling = (terms < PAIR) | (frequencies > 1)
+    place = np.cumsum(telling, dtype=np.int32) - np.int32(1)
+    sizes, columns, weights = [np.zeros(1, np.int64)], [], []
+    for first in range(0, len(starts) - 1, AT_ONCE):
+        at = starts[first : first + AT_ONCE + 1]
+        found = np.searchsorted(terms, hashes[at[0] : at[-1]])
+        weighed = counts[at[0] : at[-1]] * rarity[found]
+        weighed /= np.repeat(_lengths(weighed, at - at[0]), np.diff(at))
+        kept = telling[found]
+        sizes.append(np.diff(np.concatenate(([0], np.cumsum(kept)))[at - at[0]]))
+        columns.append(place[found[kept]])
+        weights.append(weighed[kept])
+    return {
+        "starts": np.cumsum(np.concatenate(sizes)),
+        "columns": np.concatenate(columns),
+        "weights": np.concatenate(weights),
+        "hashes": terms[telling],
+        "frequencies": frequencies[telling],
+    }
+
+
+def _distinct(hashes: Hashes) -> tuple[Hashes, NDArray[np.int32]]:
+    """The hashes that there are in rising order, and how often each is there."""
+    in_order = np.sort(hashes)
+    first = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1]))[: len(hashes)])
+    return in_order[first], np.diff(first, append=len(hashes)).astype(np.int32)
 
 
 def _rarity(frequencies: NDArray[np.int32], count: int) -> Weights:
-    """How much the terms of each column tell: the more, the fewer documents have them."""
+    """How much terms tell that are in so many of all documents: the more, the fewer have them."""
     rarity: Weights = (np.log((1 + count) / (1.0 + frequencies)) + 1).astype(np.float32)
     return rarity
 
 
-def _weighted(counts: Weights, starts: Integers, rarity: Weights) -> Weights:
-    """Weights of counted terms; a document without terms has none."""
-    weights: Weights = (1 + np.log(counts)) * rarity
+def _lengths(weights: Weights, starts: Integers) -> Weights:
+    """The length of each document; 1 of one without terms."""
     squares = np.concatenate(([0.0], np.cumsum(weights.astype(np.float64) ** 2)))
-    lengths = np.sqrt(np.diff(squares[starts]))
-    scale = np.repeat(np.where(lengths > 0, lengths, 1), np.diff(starts))
-    scaled: Weights = (weights / scale).astype(np.float32)
-    return scaled
+    lengths: Weights = np.sqrt(np.diff(squares[starts])).astype(np.float32)
+    return np.where(lengths > 0, lengths, np.float32(1))

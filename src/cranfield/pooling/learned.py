@@ -106,7 +106,7 @@ def pool_texts(collection: Collection) -> PoolTexts:
 class ContinuousActiveLearning:
     """Reads the documents: a classifier learns from the question and the judgements so far which look relevant, and
     the best are judged next (after AutoTAR of Cormack and Grossman 2015, which learns anew about as often as
-    refresh=0.1, with the classifier that ASReview has by default). Needs a collection.
+    refresh=0.1); what it says of a document is averaged with what it says of those most like it. Needs a collection.
 
     >>> from cranfield.pooling.candidates import pooled_runs
     >>> from cranfield.texts import read_collection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from cranfield.errors import DataError
 from cranfield.learning import Features, build_features, open_features
 from cranfield.texts.document_store import DocumentStore
 
@@ -20,9 +21,15 @@ class FeatureFiles:
     def of(self, collection: str, documents: DocumentStore) -> Features:
         with self._turn:
             if collection not in self._open:
-                place = self._folder / collection / "features"
-                if not (place / "features.json").exists():
-                    texts = ((document.id, f"{document.title} {document.text}") for document in documents.documents())
-                    build_features(texts).save(place)
-                self._open[collection] = open_features(place)
+                self._open[collection] = _opened(self._folder / collection / "features", documents)
             return self._open[collection]
+
+
+def _opened(place: Path, documents: DocumentStore) -> Features:
+    """The features of a folder, built where there are none yet, or those of an earlier version."""
+    try:
+        return open_features(place)
+    except DataError:
+        texts = ((document.id, f"{document.title} {document.text}") for document in documents.documents())
+        build_features(texts).save(place)
+        return open_features(place)
