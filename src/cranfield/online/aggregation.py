@@ -6,7 +6,7 @@ back has a row for each unit, of which NumPy makes moments here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cranfield.online.trial import Trial
 
 Strings: TypeAlias = "NDArray[np.object_]"
+Told: TypeAlias = Callable[[Any], str]
 IN_TWO_ARMS = "of a unit in two arms"
 # Reasons that say what a unit is: who has one does not count as a unit without queries either.
 _OF_UNITS = ("of an excluded unit", "of a bot", IN_TWO_ARMS, "of a heavy unit")
@@ -211,20 +212,22 @@ class _Aggregation:
 
     def split(self, rows: Any) -> tuple[Units, list[Excluded]]:
         """The units that count, and what does not, by reason."""
-        reasons = rows.column("@reason").to_numpy(zero_copy_only=False)
+        known, reasons = _numbered(rows.column("@reason").combine_chunks())
+        known = [*known, USED, IN_TWO_ARMS]
         counts = {name: rows.column(name).to_numpy() for name in ("@queries", "@events")}
         codes = _codes(rows.column("@unit"))
-        used = reasons == USED
+        used = reasons == known.index(USED)
         if self.logs.assignments is None:  # who is in two arms is seen only now
             twice = np.bincount(codes[used], minlength=codes.max(initial=-1) + 1) > 1
-            reasons = np.where(used & twice[codes], IN_TWO_ARMS, reasons)
-            used = reasons == USED
+            reasons = np.where(used & twice[codes], known.index(IN_TWO_ARMS), reasons)
+            used = reasons == known.index(USED)
         excluded = []
-        for reason in sorted(set(reasons.tolist()) - {USED}):
-            of = reasons == reason
+        for reason in sorted({known[number] for number in np.unique(reasons)} - {USED}):
+            of = reasons == known.index(reason)
             queries, events = (int(counts[name][of].sum()) for name in ("@queries", "@events"))
             excluded.append(Excluded(reason, len(np.unique(codes[of])), queries, events))
-        self.left_out = _chosen(rows.column("@unit"), np.isin(reasons, _OF_UNITS))
+        of_units = [number for number, reason in enumerate(known) if reason in _OF_UNITS]
+        self.left_out = _chosen(rows.column("@unit"), np.isin(reasons, of_units))
         kept = rows.filter(_mask(used))
         sums = {name: kept.column(name).to_numpy().astype(np.float64) for name in self.columns()}
         triggered = kept.column("@triggered").to_numpy() > 0 if self.has_trigger else None
@@ -317,18 +320,23 @@ class _Aggregation:
 
     # -- parts --
 
-    def sliced(self, by: str, units: Units, values: Strings) -> list[MomentsPart]:
-        """The moments of each arm and value; a value of None belongs to no part."""
-        found = []
-        for value in sorted({value for value in values.tolist() if value is not None}):
-            of = values == value
-            found += [MomentsPart(by, value, arm, units.moments(of & (units.arms == arm))) for arm in self.trial.arms]
-        return found
+    def sliced(self, by: str, units: Units, values: Strings | NDArray[np.int64], told: Told = str) -> list[MomentsPart]:
+        """The moments of each arm and value, as it is told; a value of None or below 0 belongs to no part."""
+        known, numbers = _numbered(values)
+        arms, places = _numbered(units.arms)
+        parts = sorted(
+            (told(value), number) for number, value in enumerate(known) if isinstance(value, str) or value >= 0
+        )
+        number_of = {arm: number for number, arm in enumerate(arms)}
+        return [
+            MomentsPart(by, name, arm, units.moments((numbers == number) & (places == number_of.get(arm, -1))))
+            for name, number in parts
+            for arm in self.trial.arms
+        ]
 
     def by_unit(self, units: Units) -> list[MomentsPart]:
         """Parts that units themselves tell: the day on which they were first seen, and whether they were exposed."""
-        days = np.array([None if first < 0 else _day(first // DAY) for first in units.first.tolist()], dtype=object)
-        slices = self.sliced("first day", units, days)
+        slices = self.sliced("first day", units, units.first // DAY, _day)  # below 0 where they were never seen
         if units.triggered is not None and units.triggered.any():
             exposed = np.where(units.triggered, "exposed", "complement").astype(object)
             slices += self.sliced("triggered", units, exposed)
@@ -358,11 +366,11 @@ class _Aggregation:
             sums[f"{PRE}{name}"] = units.sums[f"{PRE}{name}"][places]
         arms = rows.column("@arm").to_numpy(zero_copy_only=False).astype(object)
         part = Units(rows.column("@unit"), arms, sums, rows.column("@first").to_numpy())
-        told = rows.column(f"@by {key}").to_pylist()
+        value = rows.column(f"@by {key}")
         if key in ("day", "exposure"):
-            shown = [None if value is None else _day(value) if key == "day" else f"{value:04d}" for value in told]
-            return self.sliced(key, part, np.array(shown, dtype=object))
-        return self.sliced(f"{SEGMENT}{key}", part, np.array(told, dtype=object))
+            days = value.fill_null(-1).to_numpy().astype(np.int64)
+            return self.sliced(key, part, days, _day if key == "day" else "{:04d}".format)
+        return self.sliced(f"{SEGMENT}{key}", part, value.to_numpy(zero_copy_only=False).astype(object))
 
     def unmatched(self, matched: int) -> list[Excluded]:
         """Events that belong to no query of the log, or came too late."""
@@ -415,6 +423,14 @@ def _codes(column: Any) -> NDArray[np.int64]:
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     codes: NDArray[np.int64] = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return codes
+
+
+def _numbered(values: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different values of an array, and for each row the number of its own, -1 where there is none."""
+    import pyarrow as pa
+
+    encoded = (pa.array(values) if isinstance(values, np.ndarray) else values).dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _chosen(column: Any, rows: NDArray[np.bool_]) -> Any:

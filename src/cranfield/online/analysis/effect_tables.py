@@ -145,9 +145,9 @@ def _guardrails(result: TrialAnalysis) -> Table:
             ]
         )
     limit = result.guardrails[0].limit
+    below = f"one-sided p below {limit:.3g}" if limit > 0 else "which nothing can be at this look"
     notes = [
-        f"held if a harm of the margin is ruled out, one-sided p below {limit:.3g}, and broken if less harm is; "
-        "all must hold",
+        f"held if a harm of the margin is ruled out, {below}, and broken if less harm is; all must hold",
         "harm: how much worse, below 0 a gain; worst: the largest harm that is not ruled out",
         *(f"{rail.metric}, {rail.arm}: {rail.note}" for rail in result.guardrails if rail.note),
     ]
