@@ -66,7 +66,7 @@ def examples() -> list[str]:
 def examples_run() -> list[str]:
     """All but the demo, which `test_demo.py` makes once for all its tests."""
     # Those of servers are run in tests/web.
-    served = ("cranfield demo", "cranfield serve")
+    served = ("cranfield demo", "cranfield online demo", "cranfield serve")
     return [example for example in examples() if not example.startswith(served) and "--server" not in example]
 
 
@@ -230,8 +230,8 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest(name: str, told:
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(cranfield.__file__).parent.glob("cli/*.py")))
 def test_every_command_module_is_listed(module: str) -> None:
     others = ("__init__", "elsewhere", "given", "measure_names", "options", "progress", "stopping", "streams", "typed")
-    of_judging = ("judging_screen", "keys", "projects")
-    assert module in (*COMMANDS, *MODULES.values(), *others, *of_judging)
+    shared = ("judging_screen", "keys", "projects", "simulated")  # by commands of judging, and of simulated users
+    assert module in (*COMMANDS, *MODULES.values(), *others, *shared)
 
 
 @pytest.mark.parametrize(

@@ -372,7 +372,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--details", CLICKS, "--details out/c.csv", "--details out/c.tsv", expected="query,document"),
         Entry("--grades", f"{CLICKS} -o out/c.qrels", "--grades 0.1,0.3"),
         Entry("--topics", f"{CLICKS} -o out/c.qrels", "--topics users.tsv", expected="c301 0 "),
-        Entry("--least-examined", f"{CLICKS} -o out/c.qrels", "--least-examined 9", expected="left unjudged"),
+        Entry("--least-examined", f"{CLICKS} -o out/c.qrels", "--least-examined 9", expected="less than 9 times"),
         Entry("--prior", CLICKS, "--prior 0,5", expected="0 times yes and 5 times no"),
         Entry("--held-out", CLICKS, "--held-out 0.5", expected="120 pages of users held out"),
         Entry("--resamples", f"{CLICKS} --model PBM", "--resamples 5"),
@@ -431,7 +431,7 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--output-format", "online plan . --trial experiment.toml --effect 0.4", "-f csv", "-f tsv"),
     ],
     "online trials": [
-        Entry("--ledger", "online trials planned.toml", "--ledger looks.ledger", expected="as it was"),
+        Entry("--ledger", "online trials planned.toml", "--ledger looks.ledger", "--ledger other.ledger"),
         Entry("--output-format", "online trials planned.toml", "-f csv", "-f tsv"),
     ],
     "online check": [
@@ -1444,6 +1444,7 @@ def small_collection(home: Path) -> Path:
     look = {"schema": "cranfield.online-ledger/1", "when": "2026-11-10", "experiment": "dense-2026", "units": 59}
     planned = read_trial(str(home / "planned.toml"))
     write("looks.ledger", [json.dumps(look | {"digest": planned.digest})])
+    write("other.ledger", [json.dumps(look | {"digest": "0" * 16})])
     pond = (home / "pond.toml").read_text()
     judged = [line.split() for line in (home / "pond.qrels").read_text().splitlines()]
     write("named-pond.csv", ["topic,mydoc,grade", *(f"{fields[0]},{fields[2]},{fields[3]}" for fields in judged)])

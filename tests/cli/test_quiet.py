@@ -35,6 +35,8 @@ SAYS: dict[str, str] = {
     "online simulate": "qrels.txt a.run dense.run --users 5 -o out",
     "online rehearse": "qrels.txt a.run dense.run --users 50 --resamples 100",
     "online link": "qrels.txt a.run dense.run --resamples 100",
+    "online clicks": "clicks.jsonl --resamples 0 -o c.qrels",
+    "online import": "yandex yandex.tsv -o searches",
     "split": "qrels.txt --stratify a.run --folds 2",
     "study compare": "study.csv --scale sus",
     "study correlate": "study.csv qrels.txt bm25.run dense.run --scale satisfaction",
@@ -43,6 +45,11 @@ SAYS: dict[str, str] = {
     "try": "101 110/1",
 }
 SILENT = {
+    "online analyse",
+    "online check",
+    "online plan",
+    "online sessions",
+    "online trials",
     "online demo",
     "online prove",
     "online audit",

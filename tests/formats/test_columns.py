@@ -189,6 +189,10 @@ READERS: dict[str, str] = {
     "explain": "qrels.csv a.csv --topic 1",
     "fuse": "a.csv b.csv",
     "gate": "qrels.csv a.csv b.csv",
+    "online interleave": "a.csv b.csv",
+    "online link": "qrels.csv a.csv b.csv --resamples 100",
+    "online rehearse": "qrels.csv a.csv b.csv --users 50 --resamples 100",
+    "online simulate": "qrels.csv a.csv b.csv --users 5 -o simulated",
     "plan": "qrels.csv a.csv b.csv",
     "plot": "interpolated qrels.csv a.csv -o picture.json",
     "pool": "a.csv b.csv --depth 3",
@@ -221,7 +225,8 @@ def test_every_command_that_reads_tables_is_here() -> None:
 
     studies = {name for name in COMMANDS if name.startswith("study ")}  # their columns are those of answers
     assert {name for name in COMMANDS if has_columns(name)} - studies == set(READERS)
-    assert set(COMMANDS) - set(READERS) - studies - OF_THE_SERVER == {"demo", "judge", "measures", "try"}
+    logs = {name for name in COMMANDS if name.startswith("online ")}  # their columns are those of logs
+    assert set(COMMANDS) - set(READERS) - studies - logs - OF_THE_SERVER == {"demo", "judge", "measures", "try"}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -391,6 +391,8 @@ def test_topics_come_in_the_order_that_is_chosen(visit: Visit) -> None:
 
 
 def test_escape_closes_and_gives_the_focus_back(bare: Visit) -> None:
+    from playwright.sync_api import expect
+
     page = bare.page
     opener = page.get_by_role("button", name="7", exact=True)
     opener.focus()
@@ -404,12 +406,12 @@ def test_escape_closes_and_gives_the_focus_back(bare: Visit) -> None:
     opener.click()
     page.get_by_role("dialog").get_by_label("Topics", exact=True).select_option(label="by difference")
     page.get_by_role("button", name="Close").click()
-    page.wait_for_function("document.activeElement.textContent === '7'")  # though the table was sorted anew
+    expect(page.locator("*:focus")).to_have_text("7")  # though the table was sorted anew
     page.keyboard.press("Enter")
     page.keyboard.press("j")
     last = heading(page).removeprefix("Topic ")
     page.keyboard.press("Escape")
-    page.wait_for_function(f"document.activeElement.textContent === '{last}'")  # the one that was shown last
+    expect(page.locator("*:focus")).to_have_text(last)  # the one that was shown last
     assert last != "7"
 
 

@@ -61,7 +61,7 @@ def command(
     \b
     Examples:
       $ cranfield online interleave bm25.run dense.run --length 3
-      $ cranfield online interleave bm25.run dense.run --method 'probabilistic(tau=2)' --seed 7 -o shown.jsonl
+      $ cranfield online interleave bm25.run dense.run --method 'probabilistic(tau=2)' --seed 7 -o lists.jsonl
       $ cranfield online interleave --method list
     """
     from cranfield.formats.output import save

@@ -46,7 +46,7 @@ class AfterStopping(NamedTuple):
     effect: StoppedEffect
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrialAnalysis(PrintedInNotebooks):
     """What an online experiment showed. The first of `verdicts` is about the first arm after the control.
 

@@ -38,7 +38,7 @@ class TrialState(NamedTuple):
     changed: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrialOverview(Printed):
     """All trials that were asked for, in the order of their start."""
 
