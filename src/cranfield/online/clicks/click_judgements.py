@@ -44,7 +44,7 @@ class ClickJudgement(NamedTuple):
     clicks: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClickJudgements:
     """Relevance of documents from clicks, with its uncertainty; see `judge_clicks`.
 
@@ -59,6 +59,9 @@ class ClickJudgements:
 
     def __len__(self) -> int:
         return len(self.kept)
+
+    def __repr__(self) -> str:
+        return f"<ClickJudgements: {plural(len(self), 'document')} judged>"
 
     def qrels(self) -> Qrels:
         """The judgements, for `evaluate` and everything else."""
