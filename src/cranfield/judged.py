@@ -500,8 +500,9 @@ def relstring(*rankings: str) -> Judged:
         ranks = [i for i, grade in enumerate(ranking.retrieved, start=1) if grade is not None]
         of_ranking = ranking.judged
         best_first = sorted(range(len(of_ranking)), key=lambda i: -of_ranking[i])
+        place = {i: len(grades) + at for at, i in enumerate(best_first)}
         rank += ranks
-        row += [len(grades) + best_first.index(i) for i in range(len(ranks))]
+        row += [place[i] for i in range(len(ranks))]
         grades += [of_ranking[i] for i in best_first]
         counts.append(len(rank))
         pool_counts.append(len(grades))

@@ -5,7 +5,7 @@ And whether better grades first and last are the extremes of what that order can
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations, product
 
 import numpy as np
@@ -38,6 +38,7 @@ def minds_ties(measure: Measure) -> bool:
     return False
 
 
+@lru_cache(maxsize=64)
 def _tied(written: str, grade: float) -> Judged:
     """A ranking in which all documents share a score, and 9 stands for a grade."""
     judged = relstring(written)
