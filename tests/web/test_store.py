@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,29 @@ def test_who_writes_at_once_shares_a_commit_and_fails_alone(store: Store) -> Non
         assert set(connection.execute(select(UserRow.name)).scalars()) == {"ann", "bob", "cleo"}
     if store.dialect == "sqlite":
         assert len(commits) == 2  # of the one who wrote before them, and of all five
+
+
+def test_two_who_wait_for_each_other_both_get_their_turn(store: Store) -> None:
+    """As two do who each judged a document of the topic that the other asks of."""
+    for name in ("ann", "bob"):
+        store.together(user_named(name))
+    both_hold_one = threading.Barrier(2)
+    turns: list[str] = []
+
+    def lock(first: str, second: str) -> str:
+        def act(connection: Connection) -> str:
+            turns.append(first)
+            for name in (first, second):
+                connection.execute(select(UserRow.id).where(UserRow.name == name).with_for_update())
+                if store.dialect == "postgresql" and name == first and len(turns) <= 2:
+                    both_hold_one.wait(timeout=30)
+            return first
+
+        return store.together(act)
+
+    with ThreadPoolExecutor(2) as two:
+        assert sorted(two.map(lock, ["ann", "bob"], ["bob", "ann"])) == ["ann", "bob"]
+    assert len(turns) == (3 if store.dialect == "postgresql" else 2)
 
 
 def test_when_the_shared_commit_fails_nobody_is_told_that_it_was_stored(tmp_path: Path) -> None:

@@ -22,12 +22,13 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
 from cranfield.errors import UsageError
 
 POOL = 8  # connections to PostgreSQL, or that read from SQLite
 MOST_TOGETHER = 20  # that share a transaction
+TRIES, DEADLOCK = 5, "40P01"  # how often something is tried whose transaction PostgreSQL gives up, and by which sign
 BUSY = 10.0  # seconds that a reader waits while the file is being recovered
 Given = TypeVar("Given")
 
@@ -107,14 +108,26 @@ class Store:
         then none of it happened, and all are told.
         """
         if self.dialect != "sqlite":
-            with self.writing() as connection:
-                return act(connection)
+            return self._in_spite_of_others(act)
         mine = _Work(act)
         self._waiting.append(mine)
         with self._turn:
             while not mine.done:
                 self._do_waiting()
         return mine.outcome()
+
+    def _in_spite_of_others(self, act: Callable[[Connection], Given]) -> Given:
+        """Two who judge across topics may each hold what the other waits for. PostgreSQL gives up one of them; nothing
+        of it happened, so it is done again."""
+        for _ in range(TRIES - 1):
+            try:
+                with self.writing() as connection:
+                    return act(connection)
+            except OperationalError as error:
+                if getattr(error.orig, "sqlstate", "") != DEADLOCK:
+                    raise
+        with self.writing() as connection:
+            return act(connection)
 
     def _do_waiting(self) -> None:
         batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_TOGETHER))]
