@@ -1,7 +1,7 @@
 """Times cranfield beside its peers, checks that all agree on the numbers, and prints Markdown: `make bench`
 
 Every figure is the median over whole processes that take turns, so that a busy machine slows both sides alike. A whole
-run also writes bench/results.md; `--only` and `--quick` print only.
+run also writes its sections of bench/results.md, those of other benchmarks stay; `--only` and `--quick` print only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from timing import Command, Report, Row, as_memory, as_time, largest_difference, medians, run, table_line, take_turns
+from timing import (
+    Command,
+    Report,
+    Row,
+    as_memory,
+    as_time,
+    keep_results,
+    largest_difference,
+    medians,
+    run,
+    table_line,
+    take_turns,
+)
 
 BENCH = Path(__file__).parent
 DATA = BENCH / "data"
@@ -229,7 +241,7 @@ def main() -> None:
     if wanted("report", "page"):
         report.say("", "", *report_times())
     if options.only is None and not options.quick:
-        (BENCH / "results.md").write_text("\n".join(report.lines))
+        keep_results(BENCH / "results.md", report.lines)
 
 
 SIGNIFICANCE_NOTE = [

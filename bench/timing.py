@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -104,6 +106,19 @@ def run(command: Command) -> Measured:
     printed = json.loads(text) if text.startswith("{") else {}
     means = printed["runs"][0]["mean"] if "runs" in printed else printed.get("means", {})
     return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means)
+
+
+def keep_results(file: Path, lines: list[str]) -> None:
+    """Writes sections of Markdown into a file: those that it has under the same heading are replaced, others stay."""
+    new = _sections("\n".join(lines))
+    old = _sections(file.read_text()) if file.exists() else {}
+    file.write_text("\n\n".join((old | new).values()) + "\n")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Sections by their headings, each with its heading."""
+    parts = re.split(r"(?m)^(?=##? )", text)
+    return {part.partition("\n")[0]: part.strip("\n") for part in parts if part.strip()}
 
 
 def as_time(seconds: float) -> str:
