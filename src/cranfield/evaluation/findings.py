@@ -52,8 +52,9 @@ class Finding(NamedTuple):
         return visible(f"{self.source}: {self.message}")
 
 
-def gathered(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings to be shown: what is to be said of several inputs is said once, where it is first said.
+def gathered(findings: Iterable[Finding], most: int = 5) -> list[Finding]:
+    """The findings to be shown: what is to be said of several inputs is said once, where it is first said, with the
+    names of so many of them at most.
 
     >>> ties = [Finding("ties", run, "ties in 5 topics: look") for run in ("a", "b")]
     >>> print(*gathered([*ties, Finding("tags", "b", "two tags")]), sep="\\n")
@@ -70,7 +71,7 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
             f"{of.source} ({extent[0].strip()})" if extent else of.source
             for of, extent in zip(group, extents, strict=True)
         ]
-        shown.append(group[0] if len(group) == 1 else Finding(code, some(sources), sentence, doubtful))
+        shown.append(group[0] if len(group) == 1 else Finding(code, some(sources, most), sentence, doubtful))
     return shown
 
 
