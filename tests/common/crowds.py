@@ -60,8 +60,8 @@ class Told:
     judged: int = 0
     empty: int = 0
     faults: list[str] = field(default_factory=list)
-    megabytes: float = 0.0
-    processor: float = 0.0  # seconds that the server used, its learner among them
+    megabytes: float = 0.0  # the most that the server had, and the most that the process of its learner had
+    processor: float = 0.0  # seconds that both used
     machine: list[float] = field(default_factory=list)  # how many processes wanted to run, by the minute
 
     def __str__(self) -> str:
@@ -191,6 +191,12 @@ class Person:
         return found
 
 
+def children(process: int) -> list[int]:
+    """The processes that a process began, from whichever of its threads."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return [int(number) for task in tasks for number in (task / "children").read_text().split()]
+
+
 async def watch(told: Told) -> None:
     """Notes what else the machine has to do."""
     while True:
@@ -216,10 +222,11 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
     with served(settings) as process:
         time.sleep(crowd.thinking)  # a server that has just begun fills its queues first
         asyncio.run(judge())
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        told.megabytes = int(status.split("VmHWM:")[1].split()[0]) / 1024
-        used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        told.processor = (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+        for number in (process.pid, *children(process.pid)):
+            status = Path(f"/proc/{number}/status").read_text()
+            told.megabytes += int(status.split("VmHWM:")[1].split()[0]) / 1024
+            used = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            told.processor += (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
     store = open_folder(settings)
     with store.reading() as connection:
         project = connection.execute(select(ProjectRow.id)).scalar_one()

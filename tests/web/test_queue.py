@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from hashlib import sha256
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +30,11 @@ from cranfield.web.judging.rebuilding import differences
 from cranfield.web.judging.recording import NewJudgement, record
 from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.making import NewRun, add_run
+from cranfield.web.projects.options import ProjectOptions
+from cranfield.web.queue.asked import AskedTopic, asked_topic
 from cranfield.web.queue.feeding import Feeder
+from cranfield.web.queue.proposing import AskingProject, Proposer
+from cranfield.web.queue.proposing_process import ProposerProcess
 from cranfield.web.settings import ServerSettings
 from cranfield.web.store.tables import PairRow, ProjectRow, TopicRow
 from cranfield.web.working import worker
@@ -65,7 +77,7 @@ def begun(site: Site) -> Callable[..., dict[str, int]]:
 def judge_all(site: Site, topic: int, name: str, most: int = 1000) -> list[tuple[str, str]]:
     """One person judges a topic as its qrels say; the documents in order, with why each was asked."""
     ann = site.member("ann", "pond", "assessor")
-    feeder = Feeder(site.settings, site.store, site.app.state.shelf)
+    feeder = Feeder(site.store, Proposer(site.settings.folder))
     asked: list[tuple[str, str]] = []
     project = select(ProjectRow.id)
     while len(asked) < most:
@@ -181,7 +193,7 @@ def test_an_adaptive_pool_asks_as_the_command_does(site: Site, begun: Callable[.
 def test_what_somebody_has_before_them_stays(site: Site, begun: Callable[..., dict[str, int]]) -> None:
     topics = begun(method="cal", batch=2)
     ann = site.member("ann", "pond", "assessor")
-    feeder = Feeder(site.settings, site.store, site.app.state.shelf)
+    feeder = Feeder(site.store, Proposer(site.settings.folder))
     feeder.feed(topics["1"])
     with site.store.writing() as connection:
         before = lease(connection, site.store.clock(), Asker(user=ann.id, topic=topics["1"]), 5)
@@ -211,3 +223,63 @@ def test_the_feeder_wakes_when_somebody_judges(site: Site, begun: Callable[..., 
         assert len(seen) == 8
     finally:
         feeder.stop()
+
+
+def asking(site: Site, topic: int) -> tuple[AskingProject, AskedTopic]:
+    """What a proposer is asked of a topic of the pond."""
+    with site.store.reading() as connection:
+        row = connection.execute(select(ProjectRow)).one()
+        project = AskingProject(
+            id=row.id, collection=row.collection, options=ProjectOptions.from_json(row.settings), runs=()
+        )
+        return project, asked_topic(connection, topic, 1)
+
+
+def test_a_proposer_elsewhere_proposes_the_same_and_begins_anew_when_it_is_killed(
+    site: Site, begun: Callable[..., dict[str, int]]
+) -> None:
+    project, topic = asking(site, begun(method="cal", batch=2)["1"])
+    here, elsewhere = Proposer(site.settings.folder), ProposerProcess(site.settings.folder)
+    try:
+        wanted = here.proposed(project, topic, 1)
+        assert elsewhere.proposed(project, topic, 1) == wanted
+        [first] = multiprocessing.active_children()
+        assert first.pid is not None
+        os.kill(first.pid, signal.SIGKILL)
+        with pytest.raises(BrokenProcessPool):
+            elsewhere.proposed(project, topic, 1)
+        assert elsewhere.proposed(project, topic, 1) == wanted
+        [second] = multiprocessing.active_children()
+        assert second.pid != first.pid
+    finally:
+        here.close()
+        elsewhere.close()
+    assert multiprocessing.active_children() == []
+
+
+PARENT = """
+import multiprocessing, pathlib, sys, time
+from cranfield.web.queue.proposing_process import ProposerProcess
+if __name__ == "__main__":
+    elsewhere = ProposerProcess(pathlib.Path(sys.argv[1]))
+    try:
+        elsewhere.warm("none")
+    except Exception:
+        [child] = multiprocessing.active_children()
+        print(child.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_proposer_ends_with_the_server_even_if_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(PARENT)
+    words = [sys.executable, str(tmp_path / "parent.py"), str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        os.kill(child, 0)
+        parent.kill()
+    until = time.monotonic() + 30
+    while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().split()[2]:
+        assert time.monotonic() < until
+        time.sleep(0.05)

@@ -23,6 +23,7 @@ from cranfield.version import __version__
 from cranfield.web.accounts.limits import Attempts
 from cranfield.web.projects.collections import DataFiles
 from cranfield.web.queue.feeding import Feeder
+from cranfield.web.queue.proposing_process import ProposerProcess
 from cranfield.web.review.snapshot import KeptSnapshots
 from cranfield.web.routes import ApiRoute, GuardedRoute
 from cranfield.web.settings import ServerSettings
@@ -96,7 +97,7 @@ def application(settings: ServerSettings, store: Store) -> FastAPI:
     )
     app.state.settings, app.state.store, app.state.shelf = settings, store, Shelf(settings.folder)
     app.state.kept = KeptSnapshots()
-    app.state.feeder = Feeder(settings, store, app.state.shelf)
+    app.state.feeder = Feeder(store, ProposerProcess(settings.folder))
     app.state.worker = worker(settings, store, app.state.feeder.make_ready)
     app.state.services = [app.state.worker, app.state.feeder]
     app.state.attempts = Attempts()

@@ -1,5 +1,6 @@
 """The feeder: whenever something was judged in a project whose method learns, it learns anew and changes what is asked
-next. It works beside the requests: nobody waits for it, since a page has its next document already.
+next. It works beside the requests: nobody waits for it, since a page has its next document already, and methods are at
+work in a process of their own (`proposing_process.py`).
 
 A topic that is woken while the feeder works on it is done once more, whatever came meanwhile: there are never more
 trainings than topics in work. Pairs that nobody has seen are taken back and asked in the new order; what somebody has
@@ -11,54 +12,39 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, union_all, update
 
 from cranfield.errors import CranfieldError
-from cranfield.learning import TopicLearner, batch_after, is_sample_turn
-from cranfield.learning.recall import sample_draws
-from cranfield.pooling.candidates import Pooled
-from cranfield.search.tokens import library
-from cranfield.web.feature_files import FeatureFiles
 from cranfield.web.judging.sitting import scale_of
-from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.projects.pairs import wanted
 from cranfield.web.queue.asked import AskedTopic, asked_topic
-from cranfield.web.queue.methods import ByReading, ByRuns, QueueMethod, pooled_files
-from cranfield.web.settings import ServerSettings
-from cranfield.web.shelf import Shelf
+from cranfield.web.queue.proposing import LEARNER, SAMPLE, AskingProject
 from cranfield.web.store.engine import Store
 from cranfield.web.store.tables import EventRow, LeaseRow, Number, PairRow, ProjectRow, RunRow, TopicRow
 
 log = logging.getLogger("cranfield.web")
-MOST_METHODS = 500  # topics whose methods are kept in memory
-AHEAD = 20  # documents that wait at least, beyond those that people have before them
-LARGEST_BATCH = 100
 LONGEST_REST = 0.2  # seconds between two trainings, at most
-SAMPLE, LEARNER = "sample", "learner"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Project:
-    id: int
-    collection: str
-    options: ProjectOptions
-    threshold: int
-    runs: tuple[str, ...]  # digests
+class Proposals(Protocol):
+    """Who proposes what is asked next: `Proposer`, here or in a process of its own."""
+
+    def warm(self, collection: str) -> None: ...
+
+    def proposed(self, project: AskingProject, topic: AskedTopic, active: int) -> list[tuple[str, str]]: ...
+
+    def close(self) -> None: ...
 
 
 class Feeder:
     """`wake` says that something was judged; a thread does the rest."""
 
-    def __init__(self, settings: ServerSettings, store: Store, shelf: Shelf) -> None:
-        self.store, self.shelf = store, shelf
-        self.files, self.features = DataFiles(settings.folder), FeatureFiles(settings.folder)
-        self._methods: OrderedDict[int, tuple[ProjectOptions, QueueMethod]] = OrderedDict()
-        self._pooled: dict[int, tuple[object, Pooled]] = {}
+    def __init__(self, store: Store, proposals: Proposals) -> None:
+        self.store, self.proposals = store, proposals
         self._woken: dict[int, None] = {}
         self._short: set[int] = set()  # of the woken, those in which nothing is left to judge
         self._exhausted: set[int] = set()
@@ -79,6 +65,7 @@ class Feeder:
             self._change.notify_all()
         if self._thread is not None:
             self._thread.join()
+        self.proposals.close()
 
     def wake(self, topics: Iterable[int], *, ran_out: bool = False) -> None:
         """Something was judged in these topics; or they ran out, and then they come before others."""
@@ -139,9 +126,7 @@ class Feeder:
         self.wake([row.id for row in empty if row.project_id in options and options[row.project_id].adaptive])
         for row in projects:
             if options[row.id].learns:
-                library("sklearn.svm")
-                features = self.features.of(row.collection, self.shelf.of(row.collection))
-                TopicLearner(features, "").best(1)
+                self.proposals.warm(row.collection)
 
     def feed(self, topic: int) -> int:
         """Learns anew and changes what a topic asks next; how many pairs wait then."""
@@ -149,70 +134,16 @@ class Feeder:
             project = _project(connection, topic)
             if project is None or not project.options.adaptive:
                 return 0
-            known = asked_topic(connection, topic, project.threshold)
+            known = asked_topic(connection, topic, scale_of(connection, project.id).threshold)
             now = self.store.clock()
             active = connection.execute(_AT_WORK, {"topic": topic, "now": now}).scalar_one()
-        method = self._method(project, known)
-        proposed = self._proposed(project, known, method, active)
+        proposed = self.proposals.proposed(project, known, active)
         count = self.store.together(lambda connection: _change_queue(connection, known, proposed, project.options))
         (self._exhausted.discard if count else self._exhausted.add)(topic)
         return count
 
-    def _method(self, project: _Project, topic: AskedTopic) -> QueueMethod:
-        kept = self._methods.pop(topic.id, None)
-        if kept is None or kept[0] != project.options:
-            kept = project.options, self._new_method(project, topic)
-        self._methods[topic.id] = kept
-        while len(self._methods) > MOST_METHODS:
-            self._methods.popitem(last=False)
-        return kept[1]
 
-    def _new_method(self, project: _Project, topic: AskedTopic) -> QueueMethod:
-        if project.options.learns:
-            features = self.features.of(project.collection, self.shelf.of(project.collection))
-            return ByReading(features, topic, project.options.seed)
-        key = (project.runs, project.options.depth)
-        if self._pooled.get(project.id, (None,))[0] != key:
-            self._pooled[project.id] = key, pooled_files(self.files, project.runs, project.options.depth)
-        return ByRuns(self._pooled[project.id][1], topic, project.options)
-
-    def _proposed(
-        self, project: _Project, topic: AskedTopic, method: QueueMethod, active: int
-    ) -> list[tuple[str, str]]:
-        """Documents that should wait, the first one first, with their source.
-
-        The learner does not learn from the sample, nor choose by it: only so does the sample tell what was missed. When
-        it names a document that was sampled, that one is its own from then on, and is not judged again.
-        """
-        options = project.options
-        chosen = {pair.document: pair for pair in topic.pairs if pair.source != SAMPLE}
-        sampled = {pair.document: pair for pair in topic.pairs if pair.source == SAMPLE and not pair.idle}
-        grades = {document: pair.relevant for document, pair in chosen.items() if pair.relevant is not None}
-        fixed = {document for document, pair in chosen.items() if not (pair.idle and pair.source == LEARNER)}
-        spent = len(fixed) + len(sampled)
-        left = LARGEST_BATCH if options.budget is None else max(options.budget - spent, 0)
-        count = min(left, LARGEST_BATCH, max(AHEAD + 2 * active, batch_after(len(grades))))
-        best = method.best(topic, grades, count + len(sampled), fixed)
-        store = self.shelf.of(project.collection)
-        lacking = set(store.missing(best))
-        proposed: list[tuple[str, str]] = []
-        order = sample_draws(method.universe, topic.name, options.seed)
-        for document in best:
-            if document in lacking:
-                continue
-            if document in sampled:  # the learner's own now
-                proposed.append((document, LEARNER))
-                continue
-            if is_sample_turn(spent + len(proposed), options.sample):
-                drawn = next((d for d in order if d not in fixed and d not in sampled), None)
-                if drawn is not None and all(drawn != taken for taken, _ in proposed):
-                    proposed.append((drawn, SAMPLE))
-            if all(document != taken for taken, _ in proposed):
-                proposed.append((document, LEARNER))
-        return proposed[:count]
-
-
-def _project(connection: Connection, topic: int) -> _Project | None:
+def _project(connection: Connection, topic: int) -> AskingProject | None:
     row = connection.execute(_PROJECT, {"topic": topic}).first()
     if row is None or row.state != "ready":
         return None
@@ -221,8 +152,7 @@ def _project(connection: Connection, topic: int) -> _Project | None:
     except CranfieldError:
         return None
     runs = tuple(connection.execute(_RUNS, {"project": row.id}).scalars())
-    threshold = scale_of(connection, row.id).threshold
-    return _Project(id=row.id, collection=row.collection, options=options, threshold=threshold, runs=runs)
+    return AskingProject(id=row.id, collection=row.collection, options=options, runs=runs)
 
 
 def _change_queue(
