@@ -354,3 +354,17 @@ def test_what_ends_too_early_is_told_once(tmp_path: Path, data: bytes) -> None:
     assert "a.json:" in done.stderr
     assert "not JSON" in done.stderr
     assert "Also:" not in done.stderr
+
+
+def test_shares_by_depth_of_several_runs_are_told_in_brackets() -> None:
+    found = [
+        Finding("unjudged", run, f"unjudged documents by depth: {share}% at 1, {share}% at 10, 9.0% at 100. Holes")
+        for run, share in (("a", 1.0), ("b", 2.5))
+    ]
+    assert [str(one) for one in gathered(found)] == [
+        "a (1.0% at 10), b (2.5% at 10): unjudged documents by depth. Holes"
+    ]
+    assert [str(one) for one in gathered(found, most=None)] == [
+        "a (1.0% at 1, 1.0% at 10, 9.0% at 100), b (2.5% at 1, 2.5% at 10, 9.0% at 100): "
+        "unjudged documents by depth. Holes"
+    ]

@@ -33,7 +33,11 @@ FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
 
 # What a sentence says of how much of an input it is about may differ where the same is to be said of several.
-_EXTENT = {"ties": re.compile(r" in [0-9,]+ topics?(?=[:,])")}
+_EXTENT = {
+    "ties": re.compile(r" in [0-9,]+ topics?(?=[:,])"),
+    "unjudged": re.compile(r"(?<=by depth): [0-9.]+% at [0-9]+(, [0-9.]+% at [0-9]+)*"),
+}
+_TELLING = re.compile(r"[0-9.]+% at 10\b")
 
 
 TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
@@ -52,9 +56,9 @@ class Finding(NamedTuple):
         return visible(f"{self.source}: {self.message}")
 
 
-def gathered(findings: Iterable[Finding], most: int = 5) -> list[Finding]:
+def gathered(findings: Iterable[Finding], most: int | None = 5) -> list[Finding]:
     """The findings to be shown: what is to be said of several inputs is said once, where it is first said, with the
-    names of so many of them at most.
+    names of so many of them at most, and the most telling figure of each; of None with all names and all figures.
 
     >>> ties = [Finding("ties", run, "ties in 5 topics: look") for run in ("a", "b")]
     >>> print(*gathered([*ties, Finding("tags", "b", "two tags")]), sep="\\n")
@@ -66,13 +70,20 @@ def gathered(findings: Iterable[Finding], most: int = 5) -> list[Finding]:
         alike.setdefault((finding.code, _without_extent(finding), finding.doubtful), []).append(finding)
     shown = []
     for (code, sentence, doubtful), group in alike.items():
-        extents = [_EXTENT[code].search(of.message) if code in _EXTENT else None for of in group]
-        sources = [
-            f"{of.source} ({extent[0].strip()})" if extent else of.source
-            for of, extent in zip(group, extents, strict=True)
-        ]
-        shown.append(group[0] if len(group) == 1 else Finding(code, some(sources, most), sentence, doubtful))
+        extents = [_extent(of, whole=most is None) for of in group]
+        sources = [f"{of.source}{extent}" for of, extent in zip(group, extents, strict=True)]
+        told = ", ".join(sources) if most is None else some(sources, most)
+        shown.append(group[0] if len(group) == 1 else Finding(code, told, sentence, doubtful))
     return shown
+
+
+def _extent(finding: Finding, *, whole: bool) -> str:
+    """How much of an input a sentence is about, in brackets: all that it says, or the figure that tells most."""
+    found = _EXTENT[finding.code].search(finding.message) if finding.code in _EXTENT else None
+    if found is None:
+        return ""
+    telling = None if whole else _TELLING.search(found[0])
+    return f" ({(telling or found)[0].strip(': ')})"
 
 
 def _without_extent(finding: Finding) -> str:

@@ -17,7 +17,7 @@ from cranfield.comparison.systems import check_comparable, compare_results
 from cranfield.errors import plural
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
-from cranfield.evaluation.findings import Finding, gathered
+from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.results import Results
 from cranfield.measures import Measure, as_measures
 from cranfield.plot.curves import Curves, by_cutoff, interpolated
@@ -155,8 +155,7 @@ def gather(
 
 def doubtful_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """What puts a number in doubt before what is good to know."""
-    said_once = gathered(findings, most=sys.maxsize)  # a page is kept: it names all
-    return tuple(sorted(said_once, key=lambda finding: not finding.doubtful))
+    return tuple(sorted(findings, key=lambda finding: not finding.doubtful))
 
 
 def _best_first(comparison: Comparison) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from cranfield.comparison.comparison_tables import (
 from cranfield.comparison.standing import NO_TIER
 from cranfield.efficiency import efficiency_columns
 from cranfield.errors import plural, share
+from cranfield.evaluation.findings import Finding, gathered
 from cranfield.evaluation.result_tables import shown
 from cranfield.policy import TopicSet
 from cranfield.render.grid import Cell, Grid
@@ -176,11 +177,16 @@ def topics_grid(report: Report, measure: Measure) -> Grid:
     return Grid(["topic", *asked, *report.systems], rows, labels=1 + len(asked))
 
 
+def shown_findings(report: Report) -> list[Finding]:
+    """What was found, each thing once; a page is kept, so that all are named of whom it was found."""
+    return gathered(report.findings, most=None)
+
+
 def findings_grid(report: Report) -> Grid:
     """What is odd about the data or the comparison, what puts numbers in doubt first, and what to do."""
     rows = [
         ["doubtful" if finding.doubtful else "note", finding.source, finding.message, ADVICE.get(finding.code, "")]
-        for finding in report.findings
+        for finding in shown_findings(report)
     ]
     return Grid(["kind", "about", "what was found", "what to do"], rows, labels=4)
 

@@ -149,12 +149,11 @@ def _carried(report: Report, carried: list[Explained]) -> str:
 
 
 def _quality(report: Report) -> Markup:
-    if not report.findings:
+    shown = report_tables.shown_findings(report)
+    if not shown:
         return Markup.element("p", "Nothing odd was found.")
-    doubtful = sum(finding.doubtful for finding in report.findings)
-    sentence = (
-        f"{doubtful} of {plural(len(report.findings), 'finding')} put a number in doubt; the others are good to know."
-    )
+    doubtful = sum(finding.doubtful for finding in shown)
+    sentence = f"{doubtful} of {plural(len(shown), 'finding')} put a number in doubt; the others are good to know."
     table = as_table(report_tables.findings_grid(report), "What was found", "sortable findings")
     return Markup.of(_paragraphs([sentence]), table)
 

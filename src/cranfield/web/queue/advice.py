@@ -16,8 +16,8 @@ from cranfield.web.judging.sitting import scale_of
 from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.queue.asked import AskedTopic, asked_topic
-from cranfield.web.queue.feeding import SAMPLE
 from cranfield.web.queue.methods import pooled_files
+from cranfield.web.queue.proposing import SAMPLE
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.tables import RunRow
 
