@@ -41,6 +41,7 @@ class Measured(NamedTuple):
     time: float  # seconds
     memory: float  # bytes at the peak
     means: dict[str, float]
+    cpu: float = 0.0  # seconds of all cores, the system's among them
 
 
 class Report:
@@ -105,7 +106,8 @@ def run(command: Command) -> Measured:
             sys.exit(f"{' '.join(command)}: exit code {process.returncode}\n{errors.read()}")
     printed = json.loads(text) if text.startswith("{") else {}
     means = printed["runs"][0]["mean"] if "runs" in printed else printed.get("means", {})
-    return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means, cpu)
 
 
 def keep_results(file: Path, lines: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Types of the compiled core. Its sources, with comments, are in core/."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,12 @@ class TextLayout:
         header_lines: int = 0,
         kind: str,
     ) -> None: ...
+    @staticmethod
+    def of_json_lines(names: Callable[[list[str]], tuple[int, int, int, int] | None], kind: str) -> TextLayout:
+        """JSON lines: `names` says of the keys of a line which number is topic, document, value and tag (-1: none).
+
+        Where it gives None, and wherever something is odd, the text is not understood: a CoreError of that name.
+        """
     @property
     def delimiter(self) -> str: ...
     @property

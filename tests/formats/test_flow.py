@@ -15,9 +15,9 @@ import pytest
 
 import cranfield
 from cranfield import DataError
-from cranfield.formats import sources
+from cranfield.formats import sources, unpacking
 from cranfield.formats.reading import Reading
-from cranfield.formats.sources import zstd_module
+from cranfield.formats.unpacking import zstd_module
 
 MEASURES = ["AP", "nDCG@10", "RR", "P@5"]
 TOPICS, ROWS = 250, 200  # more than a piece of text
@@ -55,8 +55,8 @@ def qrels(tmp_path_factory: pytest.TempPathFactory) -> str:
 def not_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """No compressed text may be held whole."""
 
-    def refused(stored: sources.Buffer, label: str) -> sources.Buffer:
-        assert sources.compression_of(bytes(stored[:10])) is None, f"{label} was unpacked whole"
+    def refused(stored: sources.Buffer, label: str, threads: int) -> sources.Buffer:
+        assert unpacking.compression_of(bytes(stored[:10])) is None, f"{label} was unpacked whole"
         return stored
 
     monkeypatch.setattr(sources, "_decompressed", refused)
@@ -180,5 +180,5 @@ def test_without_a_faster_library_zlib_does(monkeypatch: pytest.MonkeyPatch, qre
     (tmp_path / "run.gz").write_bytes(gzip.compress("".join(LINES).encode()))
     known = scores(qrels, tmp_path / "run.gz")
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
-    assert sources._zlib().__name__ == "zlib"
+    assert unpacking._zlib().__name__ == "zlib"
     assert scores(qrels, tmp_path / "run.gz") == known

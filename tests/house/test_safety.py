@@ -29,7 +29,7 @@ from cranfield.cli import COMMANDS, cli, plain_numbers
 from cranfield.cli.options import OutputFile
 from cranfield.errors import ArgumentError
 from cranfield.evaluation.experiment import Experiment
-from cranfield.formats import sources, touched
+from cranfield.formats import touched, unpacking
 from cranfield.formats.output import check_place, save
 from cranfield.formats.reading import Reading
 from places import EXAMPLES
@@ -545,8 +545,8 @@ def bomb(form: str, size: int) -> bytes:
 class TestExpansion:
     @pytest.fixture(autouse=True)
     def smaller(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "LEAST_LIMIT", 1 << 20)
-        monkeypatch.setattr(sources, "_MOST_AT_ONCE", 1 << 16)
+        monkeypatch.setattr(unpacking, "LEAST_LIMIT", 1 << 20)
+        monkeypatch.setattr(unpacking, "_MOST_AT_ONCE", 1 << 16)
 
     @pytest.mark.parametrize("form", ["gzip", "bzip2", "xz", "zstd"])
     @pytest.mark.parametrize("read", [cranfield.read_run, cranfield.read_qrels, cranfield.texts.read_documents])
@@ -566,10 +566,10 @@ class TestExpansion:
         for form, data in {"gzip": gzip.compress(bytes(1 << 23)), "bzip2": bz2.compress(bytes(1 << 23))}.items():
             pieces: list[int] = []
             with pytest.raises(DataError, match="less than 1/500"):
-                pieces.extend(map(len, sources.unpacked(iter([data]), form)))
+                pieces.extend(map(len, unpacking.unpacked(iter([data]), form)))
             del pieces
             largest = 0
-            for piece, _ in zip(sources.unpacked(iter([data]), form), range(8), strict=False):
+            for piece, _ in zip(unpacking.unpacked(iter([data]), form), range(8), strict=False):
                 largest = max(largest, len(piece))
             assert largest <= 1 << 16
 
@@ -591,7 +591,7 @@ class TestExpansion:
         compress: Any = {"gzip": gzip, "bzip2": bz2, "xz": lzma, "zstd": zstd}[form].compress
         path = tmp_path / "x.run"
         path.write_bytes(compress(rows))
-        assert len(rows) > sources.LEAST_LIMIT
+        assert len(rows) > unpacking.LEAST_LIMIT
         assert len(cranfield.read_run(path)) == 60_000
 
     def test_devices_that_do_not_end(self, folder: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from cranfield.errors import CranfieldError, DataError
-from cranfield.formats.sources import zstd_module
+from cranfield.formats.unpacking import zstd_module
 from cranfield.web.uploads.refusal import UploadError
 from cranfield.web.uploads.unpacking import UnpackingLimits, unpack
 

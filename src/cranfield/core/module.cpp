@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
@@ -221,6 +222,28 @@ struct GivenPages {
     }
 };
 
+// Asks Python which of the keys of an object are which: (topic, document, value, tag), or None.
+JsonNames asked(nb::callable names) {
+    return [names = std::move(names)](const std::vector<Bytes>& keys) -> std::optional<JsonColumns> {
+        nb::gil_scoped_acquire acquire;
+        nb::list given;
+        for (const Bytes key : keys) given.append(to_str(key));
+        const nb::object told = names(given);
+        if (told.is_none()) return std::nullopt;
+        const auto [topic, doc, value, tag] = nb::cast<std::tuple<int, int, int, int>>(told);
+        return JsonColumns{topic, doc, value, tag};
+    };
+}
+
+// A stream that Python lets go of: its threads may have to ask Python something before they end.
+struct HeldStream : TextStream {
+    using TextStream::TextStream;
+    ~HeldStream() {
+        nb::gil_scoped_release release;
+        stop();
+    }
+};
+
 nb::tuple columns_result(ColumnsTable&& read) { return nb::make_tuple(std::move(read.table), read.padded); }
 
 }  // namespace
@@ -246,6 +269,8 @@ NB_MODULE(_core, m) {
         } catch (const ConflictingDuplicate& e) {
             raise_core_error(core_error, "duplicate", entry("topic", to_str(e.topic)), entry("doc", to_str(e.doc)),
                              entry("first", e.first), entry("second", e.second));
+        } catch (const NotUnderstood&) {
+            raise_core_error(core_error, "not-understood");
         } catch (const FrameError& e) {
             raise_core_error(core_error, "frame", entry("message", std::string(e.what())));
         } catch (const UsageFault& e) {
@@ -412,6 +437,16 @@ NB_MODULE(_core, m) {
             },
             nb::kw_only(), "topic"_a, "document"_a, "value"_a, "rank"_a = -1, "tag"_a = -1, "min_fields"_a, "max_fields"_a = 0,
             "delimiter"_a = ' ', "quotes"_a = false, "header_lines"_a = 0, "kind"_a)
+        .def_static(
+            "of_json_lines",
+            [](nb::callable names, const std::string& kind) {
+                TextLayout layout;
+                layout.json = std::make_shared<const JsonNames>(asked(std::move(names)));
+                layout.rank = layout.tag = -1;
+                layout.kind = kind_of(kind);
+                return layout;
+            },
+            "names"_a, "kind"_a)
         .def_ro("delimiter", &TextLayout::delimiter)
         .def_ro("quotes", &TextLayout::quotes)
         .def_ro("value", &TextLayout::value)
@@ -437,25 +472,25 @@ NB_MODULE(_core, m) {
         "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a,
         "labels"_a = std::unordered_map<std::string, double>());
 
-    nb::class_<TextStream>(m, "TextStream")
+    nb::class_<HeldStream>(m, "TextStream")
         .def(
             "__init__",
-            [](TextStream* stream, const TextLayout& layout, std::shared_ptr<const Table> judgements,
+            [](HeldStream* stream, const TextLayout& layout, std::shared_ptr<const Table> judgements,
                bool ties_in_input_order, unsigned threads) {
                 TextLayout wanted = layout;
                 wanted.judging = {std::move(judgements), ties_in_input_order};
-                new (stream) TextStream(std::move(wanted), threads);
+                new (stream) HeldStream(std::move(wanted), threads);
             },
             "layout"_a, "judgements"_a, "ties_in_input_order"_a, "threads"_a)
         .def(
             "feed",
-            [](TextStream& stream, nb::object piece) {
+            [](HeldStream& stream, nb::object piece) {
                 const Buffer buffer(piece);
                 nb::gil_scoped_release release;
                 return stream.feed(buffer.bytes());
             },
             "piece"_a)
-        .def("finish", [](TextStream& stream) -> nb::object {
+        .def("finish", [](HeldStream& stream) -> nb::object {
             std::optional<TextTable> read;
             {
                 nb::gil_scoped_release release;

@@ -54,7 +54,7 @@ private:
 
     // What 64 bytes hold: a bit a byte.
     struct Marks {
-        std::uint64_t separators, newlines, odd;  // odd: control characters that are neither blank nor newline
+        std::uint64_t separators, newlines, returns, odd;  // odd: control characters that are neither blank nor newline
     };
 
     void fill() {
@@ -84,7 +84,12 @@ private:
         std::uint32_t* line_out = line_ends_.data() + lines_;
         std::uint64_t odd = 0;
         for (std::size_t done = 0; done < text_ahead && ahead_ < end_; done += 64, ahead_ += 64) {
-            const Marks marks = end_ - ahead_ >= 64 ? look(ahead_) : look_at_tail();
+            Marks marks = end_ - ahead_ >= 64 ? look(ahead_) : look_at_tail();
+            // CR LF is one end of a line, at its first byte.
+            const std::uint64_t second = marks.newlines & ~marks.returns & (marks.returns << 1 | last_was_return_);
+            last_was_return_ = marks.returns >> 63;
+            marks.separators &= ~second;
+            marks.newlines &= ~second;
             const auto base = static_cast<std::uint32_t>(ahead_ - begin_);
             const auto before = static_cast<std::uint32_t>(out - positions_.data());
             odd |= marks.odd | (marks.separators & (marks.separators << 1 | last_was_separator_));
@@ -116,17 +121,19 @@ private:
     }
 
     Marks look_at(const char* p) const {
-        Marks marks{0, 0, 0};
+        Marks marks{0, 0, 0, 0};
 #if defined(__SSE2__)
         const auto bits = [](__m128i found) { return static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(found))); };
         for (int i = 0; i < 4; ++i) {
             const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
             const auto equal = [bytes](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
             const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-            const __m128i newline = _mm_or_si128(equal('\n'), equal('\r'));
+            const __m128i carriage_return = equal('\r');
+            const __m128i newline = _mm_or_si128(equal('\n'), carriage_return);
             const __m128i blank = _mm_or_si128(equal(' '), equal('\t'));
             marks.separators |= bits(_mm_or_si128(low, equal(delimiter_))) << (16 * i);
             marks.newlines |= bits(newline) << (16 * i);
+            marks.returns |= bits(carriage_return) << (16 * i);
             marks.odd |= bits(_mm_andnot_si128(_mm_or_si128(newline, blank), low)) << (16 * i);
         }
 #else
@@ -134,6 +141,7 @@ private:
             const bool low = static_cast<unsigned char>(p[i]) <= ' ';
             marks.separators |= static_cast<std::uint64_t>(low || p[i] == delimiter_) << i;
             marks.newlines |= static_cast<std::uint64_t>(is_newline(p[i])) << i;
+            marks.returns |= static_cast<std::uint64_t>(p[i] == '\r') << i;
             marks.odd |= static_cast<std::uint64_t>(low && !is_newline(p[i]) && !is_blank(p[i])) << i;
         }
 #endif
@@ -147,18 +155,19 @@ private:
         fill_window(look, [](std::uint64_t x) __attribute__((target("avx2,bmi,popcnt"))) { return __builtin_popcountll(x); });
     }
     __attribute__((target("avx2,bmi,popcnt"))) Marks look_wide(const char* p) const {
-        Marks marks{0, 0, 0};
+        Marks marks{0, 0, 0, 0};
         for (int i = 0; i < 2; ++i) {
             const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32 * i));
             const __m256i low = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(' ')), bytes);
-            const __m256i newline = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n')),
-                                                    _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r')));
+            const __m256i carriage_return = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r'));
+            const __m256i newline = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n')), carriage_return);
             const __m256i blank = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(' ')),
                                                   _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t')));
             const __m256i delimiter = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(delimiter_));
             const auto bits = [i](int found) { return static_cast<std::uint64_t>(static_cast<unsigned>(found)) << (32 * i); };
             marks.separators |= bits(_mm256_movemask_epi8(_mm256_or_si256(low, delimiter)));
             marks.newlines |= bits(_mm256_movemask_epi8(newline));
+            marks.returns |= bits(_mm256_movemask_epi8(carriage_return));
             marks.odd |= bits(_mm256_movemask_epi8(_mm256_andnot_si256(_mm256_or_si256(newline, blank), low)));
         }
         return marks;
@@ -172,7 +181,7 @@ private:
     std::vector<std::uint32_t> positions_;  // from the start of the text
     std::vector<std::uint32_t> line_ends_;  // which of the positions are newlines
     std::uint32_t first_ = 0, filled_ = 0, line_ = 0, lines_ = 0;
-    std::uint64_t last_was_separator_ = 0;
+    std::uint64_t last_was_separator_ = 0, last_was_return_ = 0;
     std::uint32_t plain_from_ = 0;  // from this position on, one separator stands between two fields, and no odd byte
 };
 

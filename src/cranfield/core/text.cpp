@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <type_traits>
 
@@ -23,6 +24,16 @@ struct Fields {
     void add(const char* begin, const char* end) { at.emplace_back(begin, static_cast<std::size_t>(end - begin)); }
     Bytes operator[](int i) const { return at[static_cast<std::size_t>(i)]; }
 };
+
+const char* line_end(const char* p, const char* end) {
+    while (p < end && !is_newline(*p)) ++p;
+    return p;
+}
+
+const char* after_newline(const char* p, const char* end) {
+    if (p < end && *p == '\r' && p + 1 < end && p[1] == '\n') return p + 2;
+    return p < end ? p + 1 : end;
+}
 
 // Reads one part of the text into a block.
 class ChunkReader {
@@ -56,6 +67,7 @@ private:
     }
 
     void lines() {
+        if (layout_.json) return objects();
         Separators separators(begin_, end_, layout_.delimiter);
         if (layout_.delimiter != ' ') return lines<Delimited>(separators);
         if (is<TrecRun>()) return lines<TrecRun>(separators);
@@ -91,11 +103,25 @@ private:
                         return Bytes(start, static_cast<std::size_t>(begin_ + ends[i] - start));
                     };
                     take(line, Kind::fields, Kind{}, field);
-                    line = begin_ + ends[Kind::fields - 1] + 1;
+                    line = after_newline(begin_ + ends[Kind::fields - 1], end_);
                     continue;
                 }
             }
             line = general_line<!std::is_same_v<Kind, Delimited>>(line, separators, fields);
+        }
+    }
+
+    // JSON lines.
+    void objects() {
+        JsonLines reader(*layout_.json, layout_.labels, block_.arena, end_);
+        JsonRow row;
+        for (const char* p = begin_; p < end_;) {
+            if (is_blank(*p) || is_newline(*p)) {
+                ++p;
+                continue;
+            }
+            p = reader.read(p, row);
+            take(row);
         }
     }
 
@@ -130,7 +156,7 @@ private:
                 fail(line, too_few ? "few-fields" : "many-fields", std::to_string(fields.count()));
             }
         }
-        return stop < end_ ? stop + 1 : end_;
+        return after_newline(stop, end_);
     }
 
     void split_quoted(const char* line, const char* stop, Fields& fields) {
@@ -138,16 +164,8 @@ private:
         const char* p = line;
         for (;;) {
             if (p < stop && *p == '"') {
-                std::string plain;
-                for (++p;; ++p) {
-                    if (p >= stop) fail(line, "quote", {});
-                    if (*p == '"' && !(p + 1 < stop && p[1] == '"')) break;
-                    if (*p == '"') ++p;
-                    plain += *p;
-                }
-                ++p;
-                const Bytes kept = block_.arena.keep(Bytes(plain));
-                fields.add(kept.data(), kept.data() + kept.size());
+                const Bytes field = unquoted(line, p, stop);
+                fields.at.push_back(field);
                 if (p < stop && *p != layout_.delimiter) fail(line, "quote", {});
             } else {
                 const char* const start = p;
@@ -156,6 +174,22 @@ private:
             }
             if (p >= stop) return;
             ++p;
+        }
+    }
+
+    // The field that starts with this quote; almost all of them have none inside, and stay where they are.
+    Bytes unquoted(const char* line, const char*& p, const char* stop) {
+        const char* const begin = ++p;
+        std::string plain;
+        for (const char* from = begin;;) {
+            const auto left = static_cast<std::size_t>(stop - p);
+            p = left > 0 ? static_cast<const char*>(std::memchr(p, '"', left)) : nullptr;
+            if (!p) fail(line, "quote", {});
+            const bool doubled = p + 1 < stop && p[1] == '"';
+            if (!doubled && plain.empty()) return {begin, static_cast<std::size_t>(p++ - begin)};
+            plain.append(from, p + doubled);
+            from = p += 1 + doubled;
+            if (!doubled) return block_.arena.keep(Bytes(plain));
         }
     }
 
@@ -172,29 +206,24 @@ private:
     void take(const char* line, int count, const FieldNumbers& at, const Field& field) {
         const Bytes topic = field(at.topic);
         // What starts a comment is never a topic, so that where topics come first only a new one has to be looked at.
-        const bool new_topic = last_topic_.empty() || !same_bytes(topic, last_topic_);
+        const bool new_topic = is_new(topic);
         if ((new_topic || at.topic != 0) && is_comment(line, field(0))) {
             ++facts_.comments;
             return;
         }
-        if (new_topic && layout_.shares > 0) {
-            elsewhere_ = share_of(topic) != layout_.share;
-            if (elsewhere_) last_topic_ = topic;
-        }
+        if (new_topic) look_where(topic);
         if (elsewhere_ && layout_.share > 0) return;  // it is looked at when the first share is read
         const Bytes doc = field(at.doc);
         const Bytes value_text = field(at.value);
         double value = 0;
         const char* const value_end = value_text.data() + value_text.size();
-        const char* const limit = layout_.quotes ? value_end : end_;  // a field without its quotes is not in the text
-        NumberFault fault = parse_decimal(value_text.data(), value_end, limit, value);
+        NumberFault fault = parse_decimal(value_text.data(), value_end, limit_of(value_text), value);
         if (fault == NumberFault::not_a_number && is_label(value_text, value)) fault = NumberFault::none;
         std::int32_t rank = 0;
         bool rank_fault = false;
         if (at.rank >= 0) {
             const Bytes text = field(at.rank);
-            const char* const text_end = text.data() + text.size();
-            rank_fault = !parse_rank(text.data(), text_end, layout_.quotes ? text_end : end_, rank);
+            rank_fault = !parse_rank(text.data(), text.data() + text.size(), limit_of(text), rank);
         }
         if (fault != NumberFault::none || rank_fault) {
             if (fault == NumberFault::nan) fail(line, "nan", value_text);
@@ -206,6 +235,37 @@ private:
         if (layout_.kind != ValueKind::score && std::isinf(value)) fail(line, "infinite", value_text);
         if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
         if (elsewhere_) return;
+        add(topic, new_topic, doc, value);
+        if (at.rank >= 0) block_.add_rank(rank);
+    }
+
+    void take(const JsonRow& row) {
+        const bool new_topic = is_new(row.topic);
+        if (new_topic) look_where(row.topic);
+        if (elsewhere_ && layout_.share > 0) return;
+        if (row.topic.empty() || row.doc.empty()) throw NotUnderstood();
+        if (layout_.kind != ValueKind::score && std::isinf(row.value)) throw NotUnderstood();
+        if (row.tagged) note_tag(row.tag);
+        if (!elsewhere_) add(row.topic, new_topic, row.doc, row.value);
+    }
+
+    bool is_new(Bytes topic) const { return last_topic_.empty() || !same_bytes(topic, last_topic_); }
+
+    // Up to where a number may be looked at together with what follows it: a field that was in quotes may be a copy.
+    const char* limit_of(Bytes field) const {
+        const std::less<> before;
+        const bool in_text = !layout_.quotes || (!before(field.data(), begin_) && before(field.data(), end_));
+        return in_text ? end_ : field.data() + field.size();
+    }
+
+    // Of a topic that follows another, whether it is of the share that is read.
+    void look_where(Bytes topic) {
+        if (layout_.shares == 0) return;
+        elsewhere_ = share_of(topic) != layout_.share;
+        if (elsewhere_) last_topic_ = topic;
+    }
+
+    void add(Bytes topic, bool new_topic, Bytes doc, double value) {
         if (layout_.kind == ValueKind::rank) value = -value;
         if (new_topic) {
             begin_topic(topic);
@@ -217,7 +277,6 @@ private:
         } else {
             block_.add(kept, doc.size(), value);
         }
-        if (at.rank >= 0) block_.add_rank(rank);
     }
 
     // Not by the hash of ids, whose keys are drawn: which fault is found first would depend on them.
@@ -270,16 +329,6 @@ private:
     bool elsewhere_ = false;  // the topic is of another share
     bool tagged_ = false;
 };
-
-const char* line_end(const char* p, const char* end) {
-    while (p < end && !is_newline(*p)) ++p;
-    return p;
-}
-
-const char* after_newline(const char* p, const char* end) {
-    if (p < end && *p == '\r' && p + 1 < end && p[1] == '\n') return p + 2;
-    return p < end ? p + 1 : end;
-}
 
 // Physical lines, from 1: LF, CR LF and a lone CR each end one.
 std::size_t line_number(Bytes text, std::size_t offset) {
@@ -427,6 +476,7 @@ TextTable read_scattered(Bytes text, const std::vector<Bytes>& parts, const Text
     constexpr std::size_t bytes_at_once = std::size_t{1} << 28;  // their rows take about twice as much memory
     TextLayout share = layout;
     share.judging = {};
+    share.copy_ids = true;  // whoever orders rows looks at their ids: pages of a mapped file would come back, all of them
     share.shares = static_cast<std::uint32_t>(text.size() / bytes_at_once + 1);
     TextTable out;
     for (share.share = 0; share.share < share.shares; ++share.share) {
@@ -456,6 +506,7 @@ TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Pro
         error.offset += whole.size() - text.size();
         throw;
     } catch (const ConflictingDuplicate& duplicate) {
+        if (layout.json) throw NotUnderstood();
         throw locate_duplicate(duplicate, text, layout);
     }
 }
@@ -469,7 +520,9 @@ TextStream::TextStream(TextLayout layout, unsigned threads) : layout_(std::move(
     }
 }
 
-TextStream::~TextStream() {
+TextStream::~TextStream() { stop(); }
+
+void TextStream::stop() {
     failed_ = true;
     end();
 }

@@ -1,10 +1,11 @@
-// Reading delimited text: TREC runs and qrels, CSV and TSV, at the speed of memory.
+// Reading text, a row a line: TREC runs and qrels, CSV and TSV, JSON lines, at the speed of memory.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json_lines.hpp"
 #include "parallel.hpp"
 #include "table.hpp"
 
@@ -26,6 +28,7 @@ struct TextLayout {
     int topic = 0, doc = 2, value = 4, rank = 3, tag = 5;  // field numbers, -1 where there is none
     int min_fields = 6, max_fields = 0;                    // max 0: no limit
     int header_lines = 0;
+    std::shared_ptr<const JsonNames> json;  // of JSON lines, which have no fields by number; any fault is `NotUnderstood`
     std::unordered_map<std::string, double> labels;  // the numbers of grades that are words
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
     bool mapped = false;   // the text is a mapped file: what has been read of it need not stay in memory
@@ -73,6 +76,7 @@ public:
     TextStream& operator=(const TextStream&) = delete;
     bool feed(Bytes piece);  // false: there is no use in going on
     std::optional<TextTable> finish();
+    void stop();  // whatever has come: nothing will be made of it
 
 private:
     struct Piece {

@@ -118,7 +118,7 @@ def _read(
         path = label = os.fsdecode(cast("Path", source))
         parsed, form, digested = flowed
     elif is_file(source):
-        opened = open_source(source, reading.digest)
+        opened = open_source(source, reading.digest, threads=request.threads)
         path, label = opened.path, opened.label
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             raise nothing_in_it(label, once=path == "-" or is_open(source))
@@ -140,7 +140,7 @@ def _read(
 
 def _flowed(source: Path | Readable, reading: Reading, request: Request) -> tuple[Parsed, str, str | None] | None:
     """A compressed run judged while it is unpacked, its format and its digest; nothing where it must be read whole."""
-    flow = open_flow(source, reading.digest)
+    flow = open_flow(source, reading.digest, request.threads)
     if flow is None or flow.head[:4] in (b"", BYTE_ORDER_MARK):
         return None
     format = chosen_format(reading.format, flow.head, flow.label, request)

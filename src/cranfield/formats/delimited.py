@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -12,6 +13,8 @@ from cranfield.formats.rows import LINES, TABS, column_names, number
 from cranfield.formats.sources import Buffer, Flow
 from cranfield.formats.trec_text import flow_fields, read_fields
 from cranfield.tables import Run
+
+_FIRST_LINE = re.compile(rb"[^\r\n]*")
 
 
 def header(head: bytes, delimiter: str) -> list[str]:
@@ -41,8 +44,7 @@ def flow_delimited(flow: Flow, request: Request, delimiter: str) -> Parsed | Non
 
 def _layout(head: Buffer, source: str, request: Request, delimiter: str) -> tuple[list[str], Columns, TextLayout]:
     """The names on the first line, which of them is which, and how the lines below are read."""
-    end = min((at for at in (head.find(b"\n"), head.find(b"\r")) if at >= 0), default=len(head))
-    names = header(bytes(head[:end]).removeprefix(BYTE_ORDER_MARK), delimiter)
+    names = header(_first_line(head).removeprefix(BYTE_ORDER_MARK), delimiter)
     columns = require_columns(names, request.kind, request.columns, source)
     layout = TextLayout(
         topic=columns.topic,
@@ -58,6 +60,13 @@ def _layout(head: Buffer, source: str, request: Request, delimiter: str) -> tupl
         kind=columns.kind,
     )
     return names, columns, layout
+
+
+def _first_line(text: Buffer) -> bytes:
+    """Up to its end and not a byte further: a mapped file comes into memory where it is looked at."""
+    line = _FIRST_LINE.match(text)
+    assert line is not None
+    return bytes(line[0])
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:

@@ -139,7 +139,7 @@ FORMATS: Registry[Format] = Registry(
     group="cranfield.formats",
     package="cranfield.formats",
     decorator="table_format",
-    order=("trec_text", "delimited", "json_text", "parquet", "ntcir"),
+    order=("trec_text", "delimited", "json_lines", "json_text", "parquet", "ntcir"),
 )
 
 

@@ -40,7 +40,7 @@ def _xz(path: str) -> io.BufferedIOBase:
 
 
 def _zstd(path: str) -> io.BufferedIOBase:
-    from cranfield.formats.sources import zstd_module
+    from cranfield.formats.unpacking import zstd_module
 
     file: io.BufferedIOBase = zstd_module().open(path, "xb")
     return file

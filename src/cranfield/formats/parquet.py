@@ -14,19 +14,29 @@ from cranfield.tables import Run
 
 if TYPE_CHECKING:
     import pyarrow
+    import pyarrow.parquet
+
+    from cranfield.formats.given import Json
 
 
 def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
+    """The columns that are wanted, as Arrow has them: no row of theirs becomes an object of Python."""
     from cranfield.formats.frames import read_frame
 
-    table = parquet_table(data, source)
+    file = _opened(data, source)
+    names = file.schema_arrow.names
+    columns = require_columns(names, request.kind, request.columns, source)
+    table = _columns_of(file, [names[place] for place in columns[:5] if place >= 0], source)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
-    columns = require_columns(table.column_names, request.kind, request.columns, source)
-    return tagged(reading, table.column(columns.tag).to_pylist()) if columns.tag >= 0 else reading
+    return tagged(reading, _tags(table.column(names[columns.tag]))) if columns.tag >= 0 else reading
 
 
 def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
-    """The file as a table of pyarrow."""
+    """The file as a table of pyarrow, with every column."""
+    return _columns_of(_opened(data, source), None, source)
+
+
+def _opened(data: Buffer, source: str) -> pyarrow.parquet.ParquetFile:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -35,9 +45,29 @@ def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
             "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
         ) from None
     try:
-        return pyarrow.parquet.read_table(pyarrow.py_buffer(data))
+        return pyarrow.parquet.ParquetFile(pyarrow.py_buffer(data))
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
+
+
+def _columns_of(file: pyarrow.parquet.ParquetFile, names: list[str] | None, source: str) -> pyarrow.Table:
+    """Some columns of a file in the order in which they stand there, or all."""
+    import pyarrow
+
+    try:
+        return file.read(columns=names)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"damaged Parquet file ({error})", source=source) from None
+
+
+def _tags(column: pyarrow.ChunkedArray) -> list[Json]:
+    """The tags that there are, and at the end that of the last row which has one."""
+    import pyarrow
+
+    if pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
+        return list(column.to_pylist())
+    known = column.drop_null()
+    return [*known.unique().to_pylist(), *known[-1:].to_pylist()]
 
 
 def rows_with(table: pyarrow.Table, column: int, ids: Collection[str]) -> bytes:

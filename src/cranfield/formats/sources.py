@@ -5,46 +5,29 @@ from __future__ import annotations
 import io
 import mmap
 import os
-import re
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypedDict
 
-from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
+from cranfield.errors import ArgumentError, DataError, UsageError, shorten
 from cranfield.formats import touched
 from cranfield.formats.given import is_open
+from cranfield.formats.members import unpacked_file, unpacked_whole
+from cranfield.formats.unpacking import PIECE, compression_of, pieces_of
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Path, Readable
 
-EXPANSION = 500
-LEAST_LIMIT = 1 << 28
-VARIABLE = "CRANFIELD_EXPANSION"
 DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
 MOST_NAMES = 2000  # of files in a folder that are looked at for one that may have been meant
-_PIECE = 1 << 20  # bytes to unpack at once
-_MOST_AT_ONCE = 1 << 24  # bytes to make of them
 
 OFFICE = (b"[Content_Types].xml", b"vnd.oasis.opendocument")  # in the first bytes of what spreadsheets keep
 
 Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unpacked, or where they lie
-
-
-class Decoder(Protocol):
-    """What the decompressors of the standard library have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes: ...
 
 
 class Hash(Protocol):
@@ -52,92 +35,6 @@ class Hash(Protocol):
 
     def update(self, data: Buffer | memoryview, /) -> None: ...
     def hexdigest(self) -> str: ...
-
-
-class _ZlibDecoder(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-    def decompress(self, data: bytes | memoryview, max_length: int = 0, /) -> bytes: ...
-
-
-class _Gzip:
-    """zlib's decompressor with the manners of the others: what it has not got to yet, it keeps.
-
-    Intel's, where it is installed, is four times as fast.
-    """
-
-    def __init__(self) -> None:
-        self._decoder: _ZlibDecoder = _zlib().decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._decoder.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._decoder.unused_data
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._decoder.unconsumed_tail
-
-    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes:
-        return self._decoder.decompress(self._decoder.unconsumed_tail or data, max(max_length, 0))
-
-
-def _zlib() -> ModuleType:
-    from importlib import import_module
-
-    try:
-        return import_module("isal.isal_zlib")
-    except ImportError:
-        return import_module("zlib")
-
-
-def _bzip2() -> Decoder:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _xz() -> Decoder:
-    import lzma
-
-    return lzma.LZMADecompressor()
-
-
-def zstd_module() -> ModuleType:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    module: ModuleType = zstd
-    return module
-
-
-def _zstd() -> Decoder:
-    decoder: Decoder = zstd_module().ZstdDecompressor()
-    return decoder
-
-
-class Compression(NamedTuple):
-    """A way to compress, recognised by the first bytes, whatever the file is called."""
-
-    name: str
-    magic: re.Pattern[bytes]
-    decoder: Callable[[], Decoder]
-
-
-COMPRESSIONS = (
-    Compression("gzip", re.compile(rb"\x1f\x8b"), _Gzip),
-    Compression("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), _bzip2),  # all ten: a topic may be called BZh9
-    Compression("xz", re.compile(rb"\xfd7zXZ\x00"), _xz),
-    Compression("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
-)
 
 
 class Source(NamedTuple):
@@ -149,7 +46,9 @@ class Source(NamedTuple):
     digest: Callable[[], str | None]
 
 
-def open_source(where: Path | Readable, digest: str | None = None, *, is_input: bool = True) -> Source:
+def open_source(
+    where: Path | Readable, digest: str | None = None, *, is_input: bool = True, threads: int = 1
+) -> Source:
     """Reads a path ('-' is standard input) or an open file, decompressed.
 
     A file that is only looked at, to see whether it is what is wanted, is no input yet, and may be written.
@@ -168,7 +67,7 @@ def open_source(where: Path | Readable, digest: str | None = None, *, is_input: 
         else:
             stored = _stored_bytes(label, is_input)
     digested = digest_meanwhile(stored, digest)
-    return Source(_text(_decompressed(stored, label), label), label, path, digested)
+    return Source(_text(_decompressed(stored, label, threads), label), label, path, digested)
 
 
 class Flow(NamedTuple):
@@ -180,7 +79,7 @@ class Flow(NamedTuple):
     digest: Callable[[], str | None]
 
 
-def open_flow(where: Path | Readable, digest: str | None = None) -> Flow | None:
+def open_flow(where: Path | Readable, digest: str | None = None, threads: int = 1) -> Flow | None:
     """A file as a flow, if it is compressed and can be read again where the flow does not do."""
     if is_open(where) or not isinstance(where, str | bytes | os.PathLike) or not os.path.isfile(where):
         return None
@@ -188,21 +87,12 @@ def open_flow(where: Path | Readable, digest: str | None = None) -> Flow | None:
     stored = _stored_bytes(label, is_input=True)
     if compression_of(bytes(stored[:10])) is None:
         return None
-    pieces = unpacked(_pieces(stored), label)
+    pieces = unpacked_file(stored, label, threads)
     head = b""
-    while len(head) < _PIECE and (piece := next(pieces, None)) is not None:
+    while len(head) < PIECE and (piece := next(pieces, None)) is not None:
         head += piece
     _text(head, label)
     return Flow(head, chain([head], pieces), label, digest_meanwhile(stored, digest))
-
-
-def _pieces(stored: Buffer) -> Iterator[memoryview]:
-    """Stored bytes a piece at a time; those of a mapped file do not stay in memory."""
-    view = memoryview(stored)
-    for at in range(0, len(view), _PIECE):
-        yield view[at : at + _PIECE]
-        if isinstance(stored, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            stored.madvise(mmap.MADV_DONTNEED, at, min(_PIECE, len(view) - at))
 
 
 class _OpenedFile(io.BytesIO):
@@ -359,105 +249,14 @@ def parsed_toml(data: bytes, path: str) -> dict[str, Any]:
         raise DataError(f"is not TOML: {reason}", source=path) from None
 
 
-def _decompressed(stored: Buffer, label: str) -> Buffer:
+def _decompressed(stored: Buffer, label: str, threads: int) -> Buffer:
     if compression_of(bytes(stored[:10])) is not None:
-        out = bytearray()
-        for piece in unpacked(_pieces(stored), label):
-            out += piece
-        return out
+        return unpacked_whole(stored, label, threads)
     if stored[:4] == b"PK\x03\x04" and any(name in stored[:100] for name in OFFICE):
         raise DataError("is a document of an office program", source=label, remedy="Save the sheet as CSV, in UTF-8.")
     if stored[:4] == b"PK\x03\x04":
         raise DataError("is a zip archive", source=label, remedy="Unpack it first.")
     return stored
-
-
-def compression_of(start: bytes) -> Compression | None:
-    """How something is compressed that starts so; None if it is not."""
-    return next((compression for compression in COMPRESSIONS if compression.magic.match(start)), None)
-
-
-def unpacked(pieces: Iterable[bytes | memoryview], label: str) -> Iterator[bytes]:
-    """What compressed bytes hold, piece by piece and never much at once, whatever they expand to.
-
-    A text that grows beyond reason is refused as soon as it does: see `most_unpacked`.
-    """
-    stored = size = 0
-    compression: Compression | None = None
-    decoder: Decoder | None = None
-    rest = b""
-    try:
-        for piece in pieces:
-            stored += len(piece)
-            data: bytes | memoryview = rest + bytes(piece) if rest else piece
-            rest = b""
-            while len(data) or (decoder is not None and not decoder.needs_input):
-                if decoder is None:
-                    compression = compression or compression_of(bytes(data[:10]))
-                    assert compression is not None
-                    if not compression.magic.match(data[:10]):
-                        rest = bytes(data)  # the next piece may tell what it is
-                        break
-                    decoder = compression.decoder()
-                out = decoder.decompress(data, _MOST_AT_ONCE)
-                size += len(out)
-                if size > LEAST_LIMIT and size > most_unpacked(stored):
-                    raise _beyond_reason(label, size)
-                yield out
-                data = b""
-                if decoder.eof:  # concatenated streams are one text
-                    data, decoder = decoder.unused_data, None
-            if len(rest) >= 10:
-                break
-        if decoder is not None:
-            raise EOFError("it ends too early")
-        if any(rest) or any(any(piece) for piece in pieces):  # zero bytes may pad the end
-            raise EOFError("something else follows the compressed data")
-    except _decoder_errors(compression) as error:
-        if isinstance(error, CranfieldError):
-            raise
-        raise DataError(
-            f"damaged {compression.name if compression else ''} data ({error})",
-            source=label,
-            remedy="Fetch or write the file again; nothing was evaluated.",
-        ) from None
-
-
-def most_unpacked(stored: int) -> float:
-    """How many bytes so many compressed ones may become: EXPANSION times as many, but at least LEAST_LIMIT.
-
-    Runs shrink to a twentieth, the most regular tables that programs write to a hundredth; what shrinks to less than
-    a five hundredth was made to fill a memory. The environment variable CRANFIELD_EXPANSION sets another factor.
-    """
-    factor = os.environ.get(VARIABLE)
-    if factor is None:
-        return max(LEAST_LIMIT, EXPANSION * stored)
-    if not (factor.isascii() and factor.isdigit()):
-        raise UsageError(f"{VARIABLE} must be a whole number, not '{shorten(factor, 60)}'")
-    return max(LEAST_LIMIT, int(factor) * stored)
-
-
-def _beyond_reason(label: str, size: int) -> DataError:
-    limit = os.environ.get(VARIABLE, str(EXPANSION))
-    return DataError(
-        f"is compressed to less than 1/{limit} of its text, {size >> 20:,} MiB of it so far: it may fill the memory",
-        source=label,
-        remedy=f"If it is what it should be, unpack it first, or set {VARIABLE} to more than {limit}.",
-    )
-
-
-def _decoder_errors(compression: Compression | None) -> tuple[type[Exception], ...]:
-    """What a decompressor raises on damaged data."""
-    name = compression.name if compression else ""
-    if name == "gzip":
-        return (EOFError, _zlib().error)
-    if name == "xz":
-        import lzma
-
-        return (EOFError, lzma.LZMAError)
-    if name == "zstd":
-        return (EOFError, zstd_module().ZstdError)
-    return (EOFError, OSError, ValueError)
 
 
 def _text(data: Buffer, label: str) -> Buffer:
@@ -504,6 +303,6 @@ def compute_digest(stored: Buffer, algorithm: str) -> str:
     'sha256:ba7816bf8f01c'
     """
     made = new_hash(algorithm)
-    for piece in _pieces(stored):
+    for piece in pieces_of(stored):
         made.update(piece)
     return f"{algorithm}:{made.hexdigest()}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count, islice
+from typing import TypeAlias
 
 from cranfield._core import CoreError, Table, TextLayout, TextStream, read_text
 from cranfield.formats.format import (
@@ -50,38 +51,48 @@ def flow_msmarco(flow: Flow, request: Request) -> Parsed | None:
     return flow_fields(flow, request, RANKS)
 
 
-def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout, name: str | None = None) -> Parsed:
-    """Delimited text of whatever layout; the format's name is for errors."""
+TextRows: TypeAlias = tuple[Table, int, str, bool]  # a table, how many comments, the tag, and whether there are several
+
+
+def read_rows(data: Buffer, request: Request, layout: TextLayout) -> TextRows:
+    """What the core makes of a text: judged as it is read where that is all that is wanted."""
     judging = request.judging
-    try:
-        table, comments, tag, several_tags = read_text(
-            data,
-            layout,
-            judging.qrels if judging else None,
-            judging is not None and judging.ties == "file",
-            request.threads,
-            request.progress,
-            dict(request.labels),
-        )
-    except CoreError as error:
-        name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
-        raise text_error(error, source, request, name, _labels(data, layout, error)) from None
-    return _parsed((table, comments, tag, several_tags), data, layout)
+    return read_text(
+        data,
+        layout,
+        judging.qrels if judging else None,
+        judging is not None and judging.ties == "file",
+        request.threads,
+        request.progress,
+        dict(request.labels),
+    )
 
 
-def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
+def flow_rows(flow: Flow, request: Request, layout: TextLayout) -> TextRows | None:
     """The same of a text that is judged while it is unpacked; nothing where only the whole text will do: there
     is a fault in it, or a topic stands in several places."""
     judging = request.judging
     assert judging is not None
     stream = TextStream(layout, judging.qrels, judging.ties == "file", request.threads)
-    if not all(map(stream.feed, flow.pieces)):
-        return None
-    read = stream.finish()
+    return stream.finish() if all(map(stream.feed, flow.pieces)) else None
+
+
+def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout, name: str | None = None) -> Parsed:
+    """Delimited text of whatever layout; the format's name is for errors."""
+    try:
+        return _parsed(read_rows(data, request, layout), data, layout)
+    except CoreError as error:
+        name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
+        raise text_error(error, source, request, name, _labels(data, layout, error)) from None
+
+
+def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
+    """Delimited text that is judged while it is unpacked."""
+    read = flow_rows(flow, request, layout)
     return None if read is None else _parsed(read, flow.head, layout)
 
 
-def _parsed(read: tuple[Table, int, str, bool], head: Buffer, layout: TextLayout) -> Parsed:
+def _parsed(read: TextRows, head: Buffer, layout: TextLayout) -> Parsed:
     """What was read, with what is to be said of it; `head` is the text, or how it begins."""
     table, comments, tag, several_tags = read
     notes = collapsed_note(table)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import Buffer, compression_of, nothing_in_it, open_source, opened_file, unpacked
+from cranfield.formats.sources import Buffer, nothing_in_it, open_source, opened_file
+from cranfield.formats.unpacking import compression_of, unpacked
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.forms import refuse_packed
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import compression_of, unpacked
+from cranfield.formats.unpacking import compression_of, unpacked
 from cranfield.web.uploads.refusal import UploadError
 
 PIECE = 1 << 16  # bytes of an upload to read at once
