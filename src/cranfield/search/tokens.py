@@ -100,6 +100,14 @@ class Analysis:
         stopped = self.stopped or ()
         return self._stem([word for word in word_pattern().findall(text.lower()) if word not in stopped])
 
+    def stems(self, words: list[str]) -> list[str]:
+        """What each word becomes; for many different words, of which none is remembered.
+
+        >>> Analysis().stems(["ducks", "swimming"])
+        ['duck', 'swim']
+        """
+        return words if self.stemmer == NONE else list(library("Stemmer").Stemmer(self.stemmer, 0).stemWords(words))
+
     @cached_property
     def _stem(self) -> Callable[[list[str]], list[str]]:
         if self.stemmer == NONE:
@@ -111,8 +119,13 @@ class Analysis:
 @cache
 def word_pattern() -> re.Pattern[str]:
     """Words as in bm25s and scikit-learn, but not cut at the marks with which Hindi, Tamil and others write vowels."""
-    marks = "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
-    return re.compile(WORD.replace(r"\p{M}", marks))
+    return re.compile(WORD.replace(r"\p{M}", marks()))
+
+
+@cache
+def marks() -> str:
+    """The characters that go on with a word but begin none: marks of the basic plane."""
+    return "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
 
 
 def _languages() -> dict[str, tuple[str, ...]]:
