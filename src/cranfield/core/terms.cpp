@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -120,27 +121,37 @@ WordCharacters::WordCharacters(const std::vector<std::uint32_t>& marks) : plane_
 
 bool WordCharacters::is_word(std::uint32_t c) { return c == '_' || Py_UNICODE_ISALNUM(static_cast<Py_UCS4>(c)); }
 
-std::uint32_t Vocabulary::number(Bytes text) {
+std::uint32_t Vocabulary::number(Bytes text, std::uint32_t hash) {
     if (2 * texts_.size() >= slots_.size()) grow();
-    const std::uint32_t hash = hash_bytes(text.data(), text.size(), hash_keys());
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
-    for (; slots_[slot].place != 0; slot = (slot + 1) & mask) {
-        if (slots_[slot].hash == hash && same_bytes(texts_[slots_[slot].place - 1], text)) return slots_[slot].place - 1;
+    for (; slots_[slot].text; slot = (slot + 1) & mask) {
+        if (slots_[slot].hash != hash) continue;
+        // The length stands before the text, so that both are fetched at once.
+        std::uint32_t length;
+        std::memcpy(&length, slots_[slot].text, sizeof length);
+        if (length == text.size() && same_bytes(slots_[slot].text + sizeof length, text.data(), length)) return slots_[slot].number;
     }
-    if (texts_.size() >= std::numeric_limits<std::uint32_t>::max() / 2) throw DataFault("has more than two thousand million different words");
-    texts_.push_back(arena_.keep(text));
-    slots_[slot] = {hash, static_cast<std::uint32_t>(texts_.size())};
-    return static_cast<std::uint32_t>(texts_.size() - 1);
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() / 2;
+    if (texts_.size() >= most) throw DataFault("has more than two thousand million different words");
+    if (text.size() >= most) throw DataFault("has a word of more than two thousand million characters");
+    const auto length = static_cast<std::uint32_t>(text.size());
+    record_.resize(sizeof length + length);
+    std::memcpy(record_.data(), &length, sizeof length);
+    std::memcpy(record_.data() + sizeof length, text.data(), length);
+    const char* const kept = arena_.keep(record_.data(), record_.size());
+    slots_[slot] = {kept, hash, static_cast<std::uint32_t>(texts_.size())};
+    texts_.emplace_back(kept + sizeof length, length);
+    return slots_[slot].number;
 }
 
 void Vocabulary::grow() {
     std::vector<Slot> larger(std::max<std::size_t>(1024, 2 * slots_.size()));
     const std::size_t mask = larger.size() - 1;
     for (const Slot& known : slots_) {
-        if (known.place == 0) continue;
+        if (!known.text) continue;
         std::size_t slot = known.hash & mask;
-        while (larger[slot].place != 0) slot = (slot + 1) & mask;
+        while (larger[slot].text) slot = (slot + 1) & mask;
         larger[slot] = known;
     }
     slots_.swap(larger);
@@ -156,8 +167,8 @@ TermCounter::TermCounter(const std::vector<std::uint32_t>& marks, const std::vec
     stopped_ = workers_.front().words.size();
 }
 
-void TermCounter::add_word(Bytes word, Worker& worker, std::vector<std::uint32_t>& found) const {
-    const std::uint32_t number = worker.words.number(word);
+void TermCounter::add_word(Bytes word, std::uint32_t hash, Worker& worker, std::vector<std::uint32_t>& found) const {
+    const std::uint32_t number = worker.words.number(word, hash);
     if (number >= stopped_) found.push_back(number);
 }
 
@@ -169,19 +180,25 @@ void TermCounter::find_words(const PlainText& text, Worker& worker, std::vector<
         for (std::size_t i = 0; i < text.length; ++i) scratch[i] = ascii_words[static_cast<unsigned char>(given[i])];
         scratch[text.length] = 0;
         const char* const end = scratch.data() + text.length;
+        worker.met.clear();
         for (const char* at = scratch.data(); at < end; ++at) {
             if (*at == 0) continue;
             const char* const start = at;
             while (*at != 0) ++at;
-            if (at - start >= 2) add_word({start, static_cast<std::size_t>(at - start)}, worker, found);
+            if (at - start < 2) continue;
+            const Bytes word(start, static_cast<std::size_t>(at - start));
+            worker.met.emplace_back(word, Vocabulary::hash(word));
+            worker.words.expect(worker.met.back().second);  // the table is larger than what is near: do not wait for each
         }
+        for (const auto& [word, hash] : worker.met) add_word(word, hash, worker, found);
         return;
     }
     const auto in_characters = [&](const auto* characters) {
         find_wide_words(characters, text.length, characters_, [&](std::size_t start, std::size_t end) {
             scratch.clear();
             for (std::size_t i = start; i < end; ++i) append_character(scratch, characters[i]);
-            add_word({scratch.data(), scratch.size()}, worker, found);
+            const Bytes word(scratch.data(), scratch.size());
+            add_word(word, Vocabulary::hash(word), worker, found);
         });
     };
     if (text.width == 1) {

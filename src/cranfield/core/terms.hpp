@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hashing.hpp"
@@ -36,17 +37,25 @@ private:
 // Texts and their numbers, in the order in which they came.
 class Vocabulary {
 public:
-    std::uint32_t number(Bytes text);  // a new one if it is not there
+    static std::uint32_t hash(Bytes text) { return hash_bytes(text.data(), text.size(), hash_keys()); }
+    // Has memory fetched that `number` will look at.
+    void expect(std::uint32_t hash) const {
+        if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    }
+    std::uint32_t number(Bytes text, std::uint32_t hash);  // a new one if it is not there
+    std::uint32_t number(Bytes text) { return number(text, hash(text)); }
     std::size_t size() const { return texts_.size(); }
     Bytes operator[](std::size_t number) const { return texts_[number]; }
 
 private:
     struct Slot {
-        std::uint32_t hash = 0, place = 0;  // place is the number and 1; 0 is empty
+        const char* text = nullptr;  // none where it is empty
+        std::uint32_t hash = 0, number = 0;
     };
     void grow();
     std::vector<Slot> slots_;
     std::vector<Bytes> texts_;
+    std::vector<char> record_;
     Arena arena_;
 };
 
@@ -88,6 +97,7 @@ private:
         Vocabulary words;                        // stop words first
         std::vector<std::uint32_t> word, terms;  // of each of them: its number among all words, and its term
         std::vector<char> scratch;
+        std::vector<std::pair<Bytes, std::uint32_t>> met;  // words of a text with their hashes
     };
     struct Chunk {
         std::size_t worker = 0;
@@ -95,7 +105,7 @@ private:
         std::vector<std::size_t> ends;     // of each text
     };
     void find_words(const PlainText& text, Worker& worker, std::vector<std::uint32_t>& found) const;
-    void add_word(Bytes word, Worker& worker, std::vector<std::uint32_t>& found) const;
+    void add_word(Bytes word, std::uint32_t hash, Worker& worker, std::vector<std::uint32_t>& found) const;
     void check_named() const;
     std::vector<std::uint32_t> in_order() const;
     template <typename Count>

@@ -1,13 +1,14 @@
 """What is counted in documents before it is weighed: hashes of words and of pairs, and how often each is there.
 
-They are many: beyond some size they are kept in a file, and what must be known of all of them is found a range of hashes
-at a time.
+They are many: beyond some size they are kept in a file, and what must be known of all of them is found a range of
+hashes at a time.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -74,17 +75,19 @@ class CountedTerms:
             self._counts.write(_logarithms(counts))
 
     def telling(self) -> tuple[Hashes, NDArray[np.int32]]:
-        """The hashes of all words, and of pairs that more than one document has, in rising order; and how many documents
-        have each.
+        """The hashes of all words, and of pairs that more than one document has, in rising order; and how many
+        documents have each.
         """
         parts = max(1, -(-self._hashes.size // SORTED_AT_ONCE))
         bounds = np.linspace(0, 1 << 32, parts + 1).astype(np.uint64)
-        found = [self._telling(int(low), int(high)) for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+        found = [self._telling(int(low), int(high)) for low, high in pairwise(bounds)]
         hashes, frequencies = zip(*found, strict=True)
         return np.concatenate(hashes), np.concatenate(frequencies)
 
     def blocks(self, documents: int) -> Iterator[tuple[Integers, Hashes, Weights]]:
-        """So many documents at a time: where each begins and the last ends, hashes, and 1 + ln of how often each is there."""
+        """So many documents at a time: where each begins and the last ends, their hashes, and of each 1 + ln of how
+        often it is there.
+        """
         sizes = np.concatenate(self._sizes)
         at = 0
         for first in range(0, len(sizes), documents):

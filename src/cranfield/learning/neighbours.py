@@ -39,7 +39,7 @@ class Neighbours:
 
     @cached_property
     def _weights(self) -> tuple[NDArray[np.int64], NDArray[np.float32], Floats]:
-        """Where the neighbours of each document begin, the weight of each of them, and of all with the document's own."""
+        """Where the neighbours of each document begin, the weight of each, and that of all with the document's own."""
         count, each = self.numbers.shape
         weights = np.square(self.cosines)
         return each * np.arange(count + 1), weights.ravel(), OWN + weights.sum(axis=1, dtype=np.float64)

@@ -77,7 +77,7 @@ def indexed(
     analysis = analysis or Analysis()
     if path is not None and os.path.exists(path):
         index = load_index(path)
-        digest = worked_through(documents, lambda all: digest_of(all, fields or searched_fields(all)))
+        digest = worked_through(documents, lambda given: digest_of(given, fields or searched_fields(given)))
         if index.analysis != analysis or index.digest != digest:
             raise DataError(
                 "is the index of other documents, or was made with another stemmer, other stop words or fields",
@@ -87,7 +87,9 @@ def indexed(
         return index, Indexing(len(index), None, os.path.getsize(path), saved=True)
     analysis.stems([])  # loading a stemmer is not indexing
     start = time.perf_counter()
-    index = worked_through(documents, lambda all: build_index(all, analysis, fields=fields, step=step, threads=threads))
+    index = worked_through(
+        documents, lambda given: build_index(given, analysis, fields=fields, step=step, threads=threads)
+    )
     seconds = time.perf_counter() - start
     size = index.save(path) if path else index.size
     return index, Indexing(len(index), seconds, size, saved=path is not None)

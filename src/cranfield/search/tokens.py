@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 
 from cranfield import libraries
@@ -128,15 +129,28 @@ def marks() -> str:
     return "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
 
 
+def _stop_words_of_bm25s() -> ModuleType:
+    """The lists alone: with the package around them come compilers and 80 MB."""
+    package = find_spec("bm25s")
+    places = None if package is None else package.submodule_search_locations
+    path = os.path.join(places[0], "stopwords.py") if places else ""
+    spec = spec_from_file_location("bm25s_stop_words", path) if os.path.exists(path) else None
+    if spec is None or spec.loader is None:
+        return library("bm25s.stopwords")  # or it says how to install it
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def _languages() -> dict[str, tuple[str, ...]]:
     """bm25s's lists, which it names STOPWORDS_GERMAN and so on."""
-    lists = vars(library("bm25s.stopwords"))
+    lists = vars(_stop_words_of_bm25s())
     named = {name.removeprefix("STOPWORDS_").lower(): words for name, words in lists.items() if name.isupper()}
     return {name: words for name, words in named.items() if not name.startswith("en")}
 
 
 _LISTS: dict[str, Callable[[], tuple[str, ...] | frozenset[str]]] = {
-    "english": lambda: library("bm25s.stopwords").STOPWORDS_EN_PLUS,
-    "lucene": lambda: library("bm25s.stopwords").STOPWORDS_EN,
+    "english": lambda: _stop_words_of_bm25s().STOPWORDS_EN_PLUS,
+    "lucene": lambda: _stop_words_of_bm25s().STOPWORDS_EN,
     "scikit-learn": lambda: library("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS,
 }

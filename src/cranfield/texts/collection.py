@@ -88,8 +88,8 @@ def read_collection(
     files, and others. Where that does not decide, `collection.toml` in it does, with documents = "…", topics = "…",
     qrels = "…" and perhaps ids = "position", [labels] for judgements whose grades are words, [grades] with what each
     grade is called, and topic_source. Parts given by name replace those found. `ids` is that of `read_topics`;
-    `only` names the parts to read; with `streamed` the documents of a large file or folder stay there, and are read block by
-    block whenever they are gone through.
+    `only` names the parts to read; with `streamed` the documents of a large file or folder stay there, and are read
+    block by block whenever they are gone through.
 
     >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
     <Collection 'ducks': 1 document, 1 topic, 1 judgement>

@@ -61,7 +61,7 @@ class Streamed(Documents):
         return super()._named(fields)
 
     def _parts(self, needed: Sequence[str] | None = None) -> Iterator[tuple[Sequence[str], dict[str, Sequence[str]]]]:
-        """Ids and columns, some at a time. Fields that are not among those known, all or the needed ones, must not come."""
+        """Ids and columns, some at a time. Fields that are not known must not come: any, or one of those needed."""
         self.met.clear()
         self.late.clear()
         hashes = array("q")
