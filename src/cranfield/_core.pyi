@@ -1,7 +1,7 @@
 """Types of the compiled core. Its sources, with comments, are in core/."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,3 +207,43 @@ def document_sums(document: Integers, x: Floats, documents: int) -> Floats: ...
 def document_minima(document: Integers, x: Floats, documents: int) -> Floats: ...
 def document_maxima(document: Integers, x: Floats, documents: int) -> Floats: ...
 def document_medians(document: Integers, x: Floats, documents: int) -> Floats: ...
+
+class TermCounter:
+    def __init__(self, marks: list[int], stopped: list[str], threads: int) -> None: ...
+    def read(self, texts: list[str]) -> list[str]: ...
+    def name(self, terms: list[str]) -> None: ...
+    def count(self) -> None: ...
+    @property
+    def documents(self) -> int: ...
+    def terms(self) -> list[str]: ...
+    def inverted(
+        self, order: NDArray[np.uint32]
+    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.unsignedinteger[Any]]]: ...
+    def hashed(self) -> tuple[Integers, NDArray[np.uint32], NDArray[np.uint32]]: ...
+
+@overload
+def row_products(
+    starts: Integers,
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    vector: NDArray[np.float32],
+    named: Integers | None,
+    threads: int,
+) -> NDArray[np.float32]: ...
+@overload
+def row_products(
+    starts: Integers,
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    vector: Floats,
+    named: Integers | None,
+    threads: int,
+) -> Floats: ...
+def nearest_rows(
+    starts: Integers,
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    shared: NDArray[np.bool_],
+    each: int,
+    threads: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...

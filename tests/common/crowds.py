@@ -61,6 +61,7 @@ class Told:
     empty: int = 0
     faults: list[str] = field(default_factory=list)
     megabytes: float = 0.0  # the most that the server had, and the most that the process of its learner had
+    preparing: float = 0.0  # megabytes at most while the collection was made and the project prepared
     processor: float = 0.0  # seconds that both used
     machine: list[float] = field(default_factory=list)  # how many processes wanted to run, by the minute
 
@@ -70,7 +71,7 @@ class Told:
         return (
             f"{len(self.milliseconds):,} requests, {self.judged:,} judgements, {len(self.faults)} faults, "
             f"{self.empty} times nothing to judge; p50 {low:.1f} ms, p95 {high:.1f} ms, p99 {highest:.1f} ms, "
-            f"max {max(self.milliseconds):.1f} ms; {self.megabytes:.0f} MB; "
+            f"max {max(self.milliseconds):.1f} ms; {self.megabytes:.0f} MB (preparing {self.preparing:.0f} MB); "
             f"{1000 * self.processor / len(self.milliseconds):.1f} ms of processor a request; load {load}"
         )
 
@@ -197,6 +198,11 @@ def children(process: int) -> list[int]:
     return [int(number) for task in tasks for number in (task / "children").read_text().split()]
 
 
+def peak_megabytes(process: int | str) -> float:
+    """The most memory that a process has held."""
+    return int(Path(f"/proc/{process}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+
 async def watch(told: Told) -> None:
     """Notes what else the machine has to do."""
     while True:
@@ -207,7 +213,7 @@ async def watch(told: Told) -> None:
 def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
     """Lets the crowd judge, and looks at what was stored: nothing lost, nothing doubled, no pair judged too often."""
     people = prepared(settings, crowd)
-    told = Told()
+    told = Told(preparing=peak_megabytes("self"))
 
     async def judge() -> None:
         until = time.monotonic() + crowd.seconds
@@ -223,8 +229,7 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
         time.sleep(crowd.thinking)  # a server that has just begun fills its queues first
         asyncio.run(judge())
         for number in (process.pid, *children(process.pid)):
-            status = Path(f"/proc/{number}/status").read_text()
-            told.megabytes += int(status.split("VmHWM:")[1].split()[0]) / 1024
+            told.megabytes += peak_megabytes(number)
             used = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
             told.processor += (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
     store = open_folder(settings)

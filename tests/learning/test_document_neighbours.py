@@ -25,7 +25,6 @@ def dense(features: Features, most: int) -> list[list[float]]:
 @pytest.mark.parametrize("common", [4, 500])
 def test_they_are_those_of_all_pairs(common: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "COMMON", common)
-    monkeypatch.setattr(neighbours, "AT_ONCE", 7)
     features = build_features(TEXTS)
     made = features.neighbours
     for row, cosines in enumerate(dense(features, common)):

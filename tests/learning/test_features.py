@@ -94,6 +94,35 @@ def test_files_are_mapped_and_the_same(tmp_path: Path) -> None:
         again.weights[0] = 1
 
 
+@pytest.mark.parametrize("held", [0, 1 << 27])
+def test_written_while_they_are_made(held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files, and what is found a part at a time, are those of features that were made in memory at once."""
+    texts = worded(4)[0]
+    features = build_features(texts)
+    features.save(tmp_path / "saved")
+    monkeypatch.setattr("cranfield.learning.counted_terms.HELD", held or 1)
+    monkeypatch.setattr("cranfield.learning.counted_terms.SORTED_AT_ONCE", 500)
+    monkeypatch.setattr("cranfield.learning.counted_terms.READ_AT_ONCE", 77)
+    monkeypatch.setattr("cranfield.learning.features.READ_AT_ONCE", 9)
+    made = build_features(texts, folder=tmp_path / "made")
+    assert isinstance(made.weights, np.memmap)
+    names = sorted(path.name for path in (tmp_path / "saved").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "made").iterdir())
+    for name in names:
+        assert (tmp_path / "made" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes(), name
+    again = build_features(POND, folder=tmp_path / "made")  # over what is there
+    assert again.ids == tuple(POND)
+    assert open_features(tmp_path / "made").ids == again.ids
+
+
+def test_products_are_those_of_the_matrix() -> None:
+    features = build_features(worded(5)[0])
+    weights = np.random.default_rng(6).normal(size=len(features.hashes)).astype(np.float32)
+    assert np.array_equal(features.products(weights), features.matrix @ weights)
+    some = np.array([3, 1, 150])
+    assert np.array_equal(features.products(weights, some), (features.matrix @ weights)[some])
+
+
 def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: No such file"):
         open_features(tmp_path)

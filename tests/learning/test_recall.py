@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import comb
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 from cranfield import UsageError
 from cranfield.learning import Features, TopicLearner, build_features, estimate_recall, is_sample_turn, sample_order
-from cranfield.learning.recall import RecallEstimate
+from cranfield.learning.recall import RecallEstimate, _first_draws
 from worded import worded
 
 
@@ -142,3 +143,14 @@ def test_the_interval_covers_by_simulation() -> None:
         assert 0.94 <= np.mean(right) < 1
         missed = np.mean([made[x].relevant - 40 for x in drawn.tolist()])
         assert missed == pytest.approx(there, abs=4 * np.std([made[x].relevant for x in drawn.tolist()]) / 4000**0.5)
+
+
+@pytest.mark.parametrize("remembered", [0, 3, 50])
+def test_order_is_the_same_however_much_of_it_is_remembered(remembered: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [f"d{number}" for number in range(50)]
+    wanted = np.random.default_rng([4, crc32(b"q1"), 50]).permutation(50).tolist()
+    monkeypatch.setattr("cranfield.learning.recall.DRAWN", remembered)
+    _first_draws.cache_clear()
+    for _ in range(2):
+        assert sample_order(documents, "q1", seed=4) == [documents[number] for number in wanted]
+    _first_draws.cache_clear()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cranfield.search import Asking, IndexSettings, ModelChoice, Retrieved, Tuned, TuningParts
     from cranfield.texts import Ids
     from cranfield.texts.collection import Collection
+    from cranfield.texts.texts import Documents
 
 MODEL, LANGUAGE = "bm25", "english"  # what is searched with where nothing is said
 
@@ -142,6 +143,7 @@ class Search(NamedTuple):
         grids: Sequence[str],
         asked: AskingOptions,
         file: str | None,
+        threads: int | None,
     ) -> Search:
         from cranfield.search import Analysis, Asking, IndexSettings, ModelChoice, Timing, saved_parameters
 
@@ -154,7 +156,7 @@ class Search(NamedTuple):
         timing = Timing(asked.warm_up, asked.repeats, asked.track)
         return cls(
             choice,
-            IndexSettings(analysis=analysis, fields=fields, path=asked.index_file),
+            IndexSettings(analysis=analysis, fields=fields, path=asked.index_file, threads=threads),
             Asking(query=query, depth=asked.depth, tag=asked.tag, timing=timing),
             saved,
         )
@@ -268,7 +270,7 @@ def command(
 
     files.check(header, grids)
     named = {name.removeprefix("p_"): value for name, value in given.items() if value is not None}
-    search = Search.of(settings, named, (*grids, *more_grids), asked, files.parameters)
+    search = Search.of(settings, named, (*grids, *more_grids), asked, files.parameters, reading.threads)
     parts = tuning.parts(settings.seed or 0, reading) if search.choice.grid else None
     retrieved, tuned = _done(search, _read(collection, ids), parts, files, header)
     text = render(retrieved, tuned, output_format, saved=files.save_best is not None)
@@ -287,12 +289,14 @@ def _done(
     tuned: Tuned | None = None
     if files.run is None:
         tuned = tune_collection(collection, choice, parts, indexing, asking, watch=counted)
+        _tell(collection.documents)
         options.warn(tuned.warnings)
     else:
         searched = search_collection(
             collection, choice, parts, indexing=indexing, asking=asking, saved=saved, watch=counted
         )
         retrieved, tuned = searched.retrieved, searched.tuned
+        _tell(collection.documents)
         options.warn(searched.warnings)
         searched.write(files.run, head=header, command=["cranfield", *sys.argv[1:]])
     if files.save_best and tuned is not None:
@@ -301,10 +305,10 @@ def _done(
 
 
 def _read(source: str, ids: Ids) -> Collection:
-    """The collection; what is odd about it is told at once."""
+    """The collection; what is odd about it is told at once, but of documents that are read later see `_tell`."""
     from cranfield.texts.collection import read_collection
 
-    collection = read_collection(source, ids=ids)
+    collection = read_collection(source, ids=ids, streamed=True)
     parts = (collection, collection.documents, collection.topics)
     for code, note in (told for part in parts if part is not None for told in part.notes):
         if code != "left-out":
@@ -312,3 +316,12 @@ def _read(source: str, ids: Ids) -> Collection:
     if collection.documents is None or collection.topics is None:
         raise DataError(f"has no {'documents' if collection.documents is None else 'topics'}", source=source)
     return collection
+
+
+def _tell(documents: Documents | None) -> None:
+    """What was odd about documents that stayed in their file until they were indexed."""
+    from cranfield.texts.streaming import Streamed
+
+    for code, note in documents.late if isinstance(documents, Streamed) else ():
+        if code != "left-out":
+            tell("note", note)

@@ -1,6 +1,5 @@
 // The Python face of the core. Every function that may take long releases the interpreter lock.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -17,6 +16,7 @@
 #include "clicks.hpp"
 #include "fusion.hpp"
 #include "join.hpp"
+#include "numpy.hpp"
 #include "objects.hpp"
 #include "resampling.hpp"
 #include "segments.hpp"
@@ -31,21 +31,9 @@ namespace cranfield {
 
 namespace {
 
-template <typename T>
-using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Marks = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TextBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a vector's memory to NumPy.
-template <typename T>
-Array<T> to_numpy(std::vector<T> values) {
-    auto* const owned = new std::vector<T>(std::move(values));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array<T>(owned->data(), {owned->size()}, owner);
-}
 
 nb::str to_str(Bytes bytes) {
     PyObject* const text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
@@ -155,17 +143,6 @@ std::vector<Pair> pairs_of(const IndexPairs& indices, const Rows& scores) {
     return pairs;
 }
 
-// What f() computes, without the interpreter lock, as an array.
-template <typename F>
-auto computed(const F& f) {
-    decltype(f()) values;
-    {
-        nb::gil_scoped_release release;
-        values = f();
-    }
-    return to_numpy(std::move(values));
-}
-
 // A function of values in segments, which gives a number for each of them or for each segment.
 template <typename Function, typename Values>
 Array<double> over_segments(Function function, const Offsets& offsets, const Values& x, const char* what, bool for_each_value) {
@@ -180,10 +157,6 @@ Array<double> over_segments(Function function, const Offsets& offsets, const Val
 template <typename T>
 Array<const T> column(const std::vector<T>& values) {
     return Array<const T>(values.data(), {values.size()}, nb::handle());
-}
-
-void same_length(std::size_t one, std::size_t other) {
-    if (one != other) throw nb::value_error("the arrays differ in length");
 }
 
 // A block of a table to be, kept until all blocks are there.
@@ -724,6 +697,7 @@ NB_MODULE(_core, m) {
     over("document_minima", document_minima);
     over("document_maxima", document_maxima);
     over("document_medians", document_medians);
+    add_documents(m);
 }
 
 }  // namespace cranfield

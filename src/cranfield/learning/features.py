@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import json
 import os
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from zlib import crc32
 
 import numpy as np
 
+from cranfield._core import row_products
 from cranfield.errors import DataError, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
+from cranfield.learning.counted_terms import CountedTerms, hashed_terms
 from cranfield.learning.neighbours import Neighbours, find_neighbours
 from cranfield.search.index import searched_fields
 from cranfield.search.tokens import Analysis
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     Hashes: TypeAlias = NDArray[np.uint32]
 
 VERSION = 2
-PAIR = np.uint32(1 << 31)  # the bit that pairs have and words have not
 AT_ONCE = 10_000  # documents weighed at once: more take memory, and no less time
+READ_AT_ONCE = 2_000
 ARRAYS = ("ids", "starts", "columns", "weights", "hashes", "frequencies", "near", "cosines")
 SETTINGS = "features.json"
 
@@ -77,6 +77,17 @@ class Features:
         """matrix[document, column], on the arrays as they are."""
         return _matrix(self.weights, self.columns, self.starts, len(self.hashes))
 
+    def products(self, weights: Weights, numbers: Integers | None = None) -> NDArray[np.float64]:
+        """What documents have of these weights, one for each column: all of them, or those with these numbers.
+
+        Other threads go on meanwhile, and nothing of the documents is copied.
+
+        >>> features = build_features({"d1": "ducks swim", "d2": "geese"})
+        >>> features.products(features.of_text("duck").toarray().ravel(), np.array([1, 0])).round(2)
+        array([0.  , 0.71])
+        """
+        return row_products(self.starts, self.columns, self.weights, weights, numbers, 1).astype(np.float64)
+
     def of_text(self, text: str) -> csr_matrix:
         """A text that is no document, such as a question, as a row of the same columns.
 
@@ -86,7 +97,7 @@ class Features:
         """
         from scipy.sparse import csr_matrix
 
-        asked, counts = _counted(self.analysis.terms(text))
+        asked, counts = hashed_terms(self.analysis, text)
         first, last = (np.searchsorted(self.hashes, asked, side) for side in ("left", "right"))
         known = first < last  # what no document has tells nothing, and would only make it shorter
         columns, counts = first[known], counts[known]
@@ -100,8 +111,7 @@ class Features:
         What says that all of it is there is taken away first and written last.
         """
         place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        (place / SETTINGS).unlink(missing_ok=True)
+        _unfinished(place)
         ids = np.frombuffer("\0".join(self.ids).encode("utf-8", "surrogateescape"), dtype=np.uint8)
         arrays: dict[str, NDArray[Any]] = {
             "ids": ids,
@@ -114,6 +124,9 @@ class Features:
             "cosines": self.neighbours.cosines,
         }
         for name, values in arrays.items():
+            if isinstance(values, np.memmap) and values.filename == (place / f"{name}.npy").resolve():
+                values.flush()  # it was made there
+                continue
             with whole_file(place / f"{name}.npy") as part, open(part, "wb") as file:
                 np.save(file, values, allow_pickle=False)
         settings = {
@@ -141,23 +154,37 @@ class Features:
 GivenDocuments: TypeAlias = "Documents | Mapping[str, str] | Iterable[tuple[str, str]]"
 
 
-def build_features(documents: GivenDocuments, analysis: Analysis | None = None) -> Features:
+def build_features(
+    documents: GivenDocuments, analysis: Analysis | None = None, *, folder: str | os.PathLike[str] | None = None
+) -> Features:
     """Weighs the terms of documents: those of a collection (title and text), {id: text}, or pairs one after another.
+
+    With a `folder` they are written there while they are made, as `Features.save` would write them, and mapped: memory
+    does not follow the number of documents.
 
     >>> build_features([("d1", "ducks swim"), ("d2", "ducks and geese")]).frequencies.sum()
     np.int64(4)
     """
     analysis = analysis or Analysis()
-    ids, starts, hashes, counts = _read(documents, analysis)
-    if not ids:
-        raise DataError("there are no documents to learn from")
-    if len(set(ids)) < len(ids):
-        twice = next(id for number, id in enumerate(ids) if id in ids[:number])
-        raise DataError(f"document '{twice}' is there twice")
-    made = _weighed(starts, hashes, counts)
-    del hashes, counts  # as large as all that is kept
-    matrix = _matrix(made["weights"], made["columns"], made["starts"], len(made["hashes"]))
-    return Features(tuple(ids), **made, analysis=analysis, neighbours=find_neighbours(matrix, made["frequencies"]))
+    with CountedTerms(analysis) as counted:
+        for ids, texts in _batches(documents):
+            counted.add(ids, texts)
+        if not counted.ids:
+            raise DataError("there are no documents to learn from")
+        if len(set(counted.ids)) < len(counted.ids):
+            seen: set[str] = set()
+            twice = next(id for id in counted.ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
+            raise DataError(f"document '{twice}' is there twice")
+        place = None if folder is None else Path(folder)
+        if place is not None:
+            _unfinished(place)
+        made = _weighed(counted, place)
+    near = find_neighbours(made["starts"], made["columns"], made["weights"], made["frequencies"])
+    features = Features(tuple(counted.ids), **made, analysis=analysis, neighbours=near)
+    if folder is None:
+        return features
+    features.save(folder)
+    return open_features(folder)
 
 
 def open_features(folder: str | os.PathLike[str]) -> Features:
@@ -191,23 +218,21 @@ def open_features(folder: str | os.PathLike[str]) -> Features:
     return Features(ids, **arrays, analysis=analysis, neighbours=neighbours)
 
 
-def _pairs(documents: GivenDocuments) -> Iterable[tuple[str, str]]:
+def _batches(documents: GivenDocuments) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Ids and texts, some at a time."""
     if isinstance(documents, Documents):
-        return zip(documents.ids, documents.text(*searched_fields(documents)), strict=True)
-    return documents.items() if isinstance(documents, Mapping) else documents
+        yield from documents.blocks(*searched_fields(documents))
+        return
+    pairs = iter(documents.items() if isinstance(documents, Mapping) else documents)
+    while batch := list(islice(pairs, READ_AT_ONCE)):
+        ids, texts = zip(*batch, strict=True)
+        yield ids, texts
 
 
-def _read(documents: GivenDocuments, analysis: Analysis) -> tuple[list[str], Integers, Hashes, Weights]:
-    """The ids of documents, and what is counted in each, one after another."""
-    ids: list[str] = []
-    starts, hashes, counts = array("q", [0]), array("I"), array("f")
-    for id, text in _pairs(documents):
-        ids.append(id)
-        of_document, often = _counted(analysis.terms(text))
-        hashes.frombytes(of_document.tobytes())
-        counts.frombytes(often.tobytes())
-        starts.append(len(hashes))
-    return ids, np.frombuffer(starts, np.int64), np.frombuffer(hashes, np.uint32), np.frombuffer(counts, np.float32)
+def _unfinished(place: Path) -> None:
+    """A folder that is to be written into; what says that all of it is there is taken away."""
+    place.mkdir(parents=True, exist_ok=True)
+    (place / SETTINGS).unlink(missing_ok=True)
 
 
 def _matrix(weights: Weights, columns: NDArray[np.int32], starts: Integers, width: int) -> csr_matrix:
@@ -217,46 +242,38 @@ def _matrix(weights: Weights, columns: NDArray[np.int32], starts: Integers, widt
     return csr_matrix((weights, columns, starts), shape=(len(starts) - 1, width), copy=False)
 
 
-def _counted(terms: Sequence[str]) -> tuple[Hashes, Weights]:
-    """The hashes of words and of pairs in rising order, and of each 1 + ln of how often it is there."""
-    words = [crc32(term.encode("utf-8", "surrogateescape")) & ~int(PAIR) for term in terms]
-    pairs = [
-        crc32(f"{first} {second}".encode("utf-8", "surrogateescape")) | int(PAIR) for first, second in pairwise(terms)
-    ]
-    hashes, counts = np.unique(np.array(words + pairs, dtype=np.uint32), return_counts=True)
-    return hashes, (1 + np.log(counts)).astype(np.float32)
-
-
-def _weighed(starts: Integers, hashes: Hashes, counts: Weights) -> dict[str, NDArray[Any]]:
+def _weighed(counted: CountedTerms, place: Path | None) -> dict[str, NDArray[Any]]:
     """The weights of the terms of documents by columns, without the pairs that only one document has."""
-    terms, frequencies = _distinct(hashes)
-    rarity = _rarity(frequencies, len(starts) - 1)
-    telling = (terms < PAIR) | (frequencies > 1)
-    place = np.cumsum(telling, dtype=np.int32) - np.int32(1)
-    sizes, columns, weights = [np.zeros(1, np.int64)], [], []
-    for first in range(0, len(starts) - 1, AT_ONCE):
-        at = starts[first : first + AT_ONCE + 1]
-        found = np.searchsorted(terms, hashes[at[0] : at[-1]])
-        weighed = counts[at[0] : at[-1]] * rarity[found]
-        weighed /= np.repeat(_lengths(weighed, at - at[0]), np.diff(at))
-        kept = telling[found]
-        sizes.append(np.diff(np.concatenate(([0], np.cumsum(kept)))[at - at[0]]))
-        columns.append(place[found[kept]])
-        weights.append(weighed[kept])
+    terms, frequencies = counted.telling()
+    count = len(counted.ids)
+    rarity, of_one = _rarity(frequencies, count), _rarity(np.ones(1, np.int32), count)
+    size = int(frequencies.sum(dtype=np.int64))
+    columns: NDArray[np.int32] = _new_array(place, "columns", np.int32, size)
+    weights: Weights = _new_array(place, "weights", np.float32, size)
+    sizes, filled = [np.zeros(1, np.int64)], 0
+    for at, hashes, often in counted.blocks(AT_ONCE):
+        found = np.searchsorted(terms, hashes)
+        found[found == len(terms)] = 0
+        kept = terms[found] == hashes
+        weighed = often * np.where(kept, rarity[found], of_one)
+        weighed /= np.repeat(_lengths(weighed, at), np.diff(at))
+        sizes.append(np.diff(np.concatenate(([0], np.cumsum(kept)))[at]))
+        part = slice(filled, filled + int(sizes[-1].sum()))
+        columns[part], weights[part] = found[kept], weighed[kept]
+        filled = part.stop
     return {
         "starts": np.cumsum(np.concatenate(sizes)),
-        "columns": np.concatenate(columns),
-        "weights": np.concatenate(weights),
-        "hashes": terms[telling],
-        "frequencies": frequencies[telling],
+        "columns": columns,
+        "weights": weights,
+        "hashes": terms,
+        "frequencies": frequencies,
     }
 
 
-def _distinct(hashes: Hashes) -> tuple[Hashes, NDArray[np.int32]]:
-    """The hashes that there are in rising order, and how often each is there."""
-    in_order = np.sort(hashes)
-    first = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1]))[: len(hashes)])
-    return in_order[first], np.diff(first, append=len(hashes)).astype(np.int32)
+def _new_array(place: Path | None, name: str, kind: type, size: int) -> NDArray[Any]:
+    if place is None:
+        return np.empty(size, kind)
+    return np.lib.format.open_memmap(place / f"{name}.npy", "w+", kind, (size,))
 
 
 def _rarity(frequencies: NDArray[np.int32], count: int) -> Weights:

@@ -73,7 +73,7 @@ class TopicLearner:
         self._by_lot = not self._question.nnz
         self._scored = -1  # how many were judged when all documents were last scored
         self._state: tuple[Integers, Floats] | None = None  # documents that may be asked for, and their scores
-        self._near: tuple[Integers, csr_matrix, Floats] | None = None  # with what their neighbours add
+        self._near: tuple[Integers, Floats] | None = None  # the best of very many, and what their neighbours add
 
     @property
     def knows_nothing(self) -> bool:
@@ -160,17 +160,17 @@ class TopicLearner:
             return
         due = self._near is None or self._judged >= self._scored + batch_after(max(self._scored, 0))
         if count <= EVERY or due or self._judged < self._scored:
-            own = np.asarray(self.features.matrix @ weights, dtype=np.float64)
+            own = self.features.products(weights)
             scores = self.features.neighbours.smoothed(own)
             self._scored = self._judged
             if count > EVERY:
                 numbers = np.sort(numbers[_largest(scores[numbers], NEAR)])
-                self._near = numbers, self.features.matrix[numbers], (scores - own)[numbers]
+                self._near = numbers, (scores - own)[numbers]
             scores = scores[numbers]
         else:
             assert self._near is not None
-            numbers, matrix, added = self._near
-            scores = np.asarray(matrix @ weights, dtype=np.float64) + added
+            numbers, added = self._near
+            scores = self.features.products(weights, numbers) + added
         self._state = numbers, scores
 
 

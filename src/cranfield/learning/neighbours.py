@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cranfield._core import nearest_rows, row_products
 from cranfield.judged import Floats
+from cranfield.tables import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
 NEIGHBOURS = 10
 COMMON = 500  # terms that more documents have cost most of the time to compare, and tell least
-AT_ONCE = 500
 OWN = 0.25  # the weight of a document's own score, where those of its neighbours are their squared cosines
 
 
@@ -38,52 +38,31 @@ class Neighbours:
     cosines: NDArray[np.float32]
 
     @cached_property
-    def _weights(self) -> tuple[csr_matrix, Floats]:
-        from scipy.sparse import csr_matrix
-
+    def _weights(self) -> tuple[NDArray[np.int64], NDArray[np.float32], Floats]:
+        """Where the neighbours of each document begin, the weight of each, and that of all with the document's own."""
         count, each = self.numbers.shape
         weights = np.square(self.cosines)
-        parts = (weights.ravel(), self.numbers.ravel(), each * np.arange(count + 1))
-        return csr_matrix(parts, shape=(count, count)), OWN + weights.sum(axis=1, dtype=np.float64)
+        return each * np.arange(count + 1), weights.ravel(), OWN + weights.sum(axis=1, dtype=np.float64)
 
     def smoothed(self, scores: Floats) -> Floats:
         """Scores of all documents, each averaged with those of its neighbours: the nearer one is, the more it counts.
         A document that is like no other keeps its own.
         """
-        weights, total = self._weights
-        averaged: Floats = (OWN * scores + weights @ scores) / total
+        starts, weights, total = self._weights
+        of_neighbours = row_products(starts, self.numbers.ravel(), weights, scores, None, 1)
+        averaged: Floats = (OWN * scores + of_neighbours) / total
         return averaged
 
 
-def find_neighbours(matrix: csr_matrix, frequencies: NDArray[np.int32]) -> Neighbours:
-    """The nearest of each row of length 1, by the columns that at most COMMON documents have."""
-    count = matrix.shape[0]
-    telling = _telling(matrix, frequencies)
-    by_column = telling.T.tocsr()
-    each = min(NEIGHBOURS, count - 1)
-    numbers = np.tile(np.arange(count, dtype=np.int32)[:, None], (1, each))
-    cosines = np.zeros((count, each), dtype=np.float32)
-    for first in range(0, count, AT_ONCE):
-        product = telling[first : first + AT_ONCE] @ by_column
-        for row in range(product.shape[0]):
-            part = slice(product.indptr[row], product.indptr[row + 1])
-            others = product.indices[part] != first + row
-            columns, values = product.indices[part][others], product.data[part][others]
-            if len(values) > each:
-                least = np.partition(values, len(values) - each)[len(values) - each] if each else np.inf
-                columns, values = columns[values >= least], values[values >= least]
-            best = np.lexsort((columns, -values))[:each]
-            numbers[first + row, : len(best)], cosines[first + row, : len(best)] = columns[best], values[best]
-    return Neighbours(numbers, cosines)
-
-
-def _telling(matrix: csr_matrix, frequencies: NDArray[np.int32]) -> csr_matrix:
-    """The columns that some documents share, and not too many, numbered anew."""
-    from scipy.sparse import csr_matrix
-
+def find_neighbours(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    frequencies: NDArray[np.int32],
+) -> Neighbours:
+    """The nearest of each row of length 1, by the columns that some documents share, and at most COMMON."""
     shared = (frequencies > 1) & (frequencies <= COMMON)
-    kept = shared[matrix.indices]
-    place = np.cumsum(shared, dtype=np.int32) - 1
-    starts = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
-    parts = (matrix.data[kept], place[matrix.indices[kept]], starts)
-    return csr_matrix(parts, shape=(matrix.shape[0], int(shared.sum())))
+    count = len(starts) - 1
+    each = min(NEIGHBOURS, count - 1)
+    numbers, cosines = nearest_rows(starts, columns, weights, shared, each, thread_count())
+    return Neighbours(numbers.reshape(count, each), cosines.reshape(count, each))

@@ -12,13 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from cranfield.errors import UsageError, plural, share
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 SHARE = 0.1  # of the documents judged
+DRAWN = 2_000  # documents of an order that are remembered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,9 +121,22 @@ def sample_order(documents: Sequence[str], topic: str, seed: int = 0) -> list[st
 
 def sample_draws(documents: Sequence[str], topic: str, seed: int = 0) -> Iterator[str]:
     """The documents of `sample_order` one after another, for those who need the first few of very many."""
-    rng = np.random.default_rng([seed, crc32(topic.encode("utf-8", "surrogateescape")), len(documents)])
-    for number in rng.permutation(len(documents)):
+    key = crc32(topic.encode("utf-8", "surrogateescape"))
+    first = _first_draws(seed, key, len(documents))
+    for number in first:
         yield documents[number]
+    for number in _draws(seed, key, len(documents))[len(first) :] if len(first) < len(documents) else ():
+        yield documents[number]
+
+
+@lru_cache(maxsize=1000)
+def _first_draws(seed: int, key: int, count: int) -> NDArray[np.int32]:
+    """The first of an order: it is asked for after every judgement, and to draw all of a million takes its time."""
+    return _draws(seed, key, count)[:DRAWN].astype(np.int32)
+
+
+def _draws(seed: int, key: int, count: int) -> NDArray[np.int64]:
+    return np.random.default_rng([seed, key, count]).permutation(count)
 
 
 def is_sample_turn(judged: int, share: float = SHARE) -> bool:

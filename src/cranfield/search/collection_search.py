@@ -34,6 +34,7 @@ from cranfield.search.tokens import NONE, Analysis, is_stop_word_file
 from cranfield.search.tuning import Tuned, Tuning, measure_to_tune, tune
 from cranfield.tables import Qrels
 from cranfield.texts.collection import Collection, other_ids
+from cranfield.texts.streaming import Streamed
 from cranfield.texts.texts import Documents, Topics
 
 if TYPE_CHECKING:
@@ -74,11 +75,14 @@ class ModelChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSettings:
-    """How documents are indexed: the analysis of their text, fields (title and text by default), a file to keep it."""
+    """How documents are indexed: the analysis of their text, fields (title and text by default), a file to keep it, and
+    by how many threads (all cores by default).
+    """
 
     analysis: Analysis = field(default_factory=Analysis)
     fields: Sequence[str] = ()
     path: str | None = None
+    threads: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,8 +335,15 @@ def _indexed_and_tuned(
     parts = parts or TuningParts()
     training = parts.of(collection, topics) if choice.grid else None
     documents = replace(documents, name=collection.name)  # the collection's name is the one to record
-    with watch("indexing", len(documents)) as counter:
-        searched = indexed(documents, indexing.analysis, fields=indexing.fields, path=indexing.path, step=counter.step)
+    with watch("indexing", 0 if isinstance(documents, Streamed) else len(documents)) as counter:
+        searched = indexed(
+            documents,
+            indexing.analysis,
+            fields=indexing.fields,
+            path=indexing.path,
+            step=counter.step,
+            threads=indexing.threads,
+        )
     if training is None:
         return searched, None
     return searched, _tuned(searched[0], topics, choice, training, parts.measure, asking, watch)

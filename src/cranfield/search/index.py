@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
-from cranfield.search.tokens import Analysis, library
+from cranfield.search.term_reader import TermReader, portions
+from cranfield.search.tokens import Analysis
 from cranfield.texts.texts import Documents
 
 if TYPE_CHECKING:
@@ -23,8 +24,18 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
+    Numbers: TypeAlias = NDArray[np.int32]
 
+AT_ONCE = 1 << 20  # postings that something is computed of at once
 SEARCHED = ("title", "text")  # what is searched unless fields are named: not authors, not where it appeared
+
+
+class SomePostings(NamedTuple):
+    """Postings one after another: of each its term, its document, and how often the one is in the other."""
+
+    terms: Integers
+    documents: Numbers
+    counts: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,33 +44,39 @@ class Index:
 
     Documents are numbered by id descending as bytes, so that the lower number comes first where scores are equal: the
     order that all of cranfield takes for ties. The terms are numbered in their own order. A posting is a document with
-    one of its terms; postings stand by term, then by document: those of term t from starts[t] to starts[t + 1].
+    one of its terms; postings stand by term, then by document: those of term t from starts[t] to starts[t + 1]. They
+    are most of an index, and kept in as few bytes as they need: what is computed of them is computed of some at a time.
     """
 
     ids: tuple[str, ...]
     vocabulary: Mapping[str, int]
     starts: Integers
-    documents: Integers  # of each posting
-    counts: Floats  # of each posting: how often the term is in the document
+    documents: Numbers  # of each posting
+    occurrences: NDArray[np.unsignedinteger]  # of each posting: how often the term is in the document
     analysis: Analysis
     name: str = ""
     digest: str = ""  # of the texts, to know whether a saved index is still theirs
     fields: tuple[str, ...] = ()  # of the documents, that are searched
 
-    @cached_property
+    @property
+    def counts(self) -> Floats:
+        """How often the term of each posting is in its document, as a formula takes it: a new array each time."""
+        return self.occurrences.astype(np.float64)
+
+    @property
     def terms(self) -> Integers:
-        """The term of each posting."""
-        return np.repeat(np.arange(len(self.vocabulary)), np.diff(self.starts))
+        """The term of each posting: a new array each time."""
+        return self._terms(slice(0, len(self.documents)))
 
     @cached_property
     def lengths(self) -> Floats:
         """How many words, without stop words, each document has."""
-        return np.bincount(self.documents, weights=self.counts, minlength=len(self.ids)).astype(np.float64)
+        return self.summed(lambda postings: postings.counts)
 
     @cached_property
     def distinct(self) -> Floats:
         """How many different terms each document has."""
-        return np.bincount(self.documents, minlength=len(self.ids)).astype(np.float64)
+        return self.summed(lambda postings: np.ones(len(postings.counts)))
 
     @cached_property
     def document_frequencies(self) -> Floats:
@@ -69,7 +86,44 @@ class Index:
     @cached_property
     def collection_frequencies(self) -> Floats:
         """How often each term is in all documents together."""
-        return np.bincount(self.terms, weights=self.counts, minlength=len(self.vocabulary)).astype(np.float64)
+        together: Floats = np.add.reduceat(self.occurrences, self.starts[:-1], dtype=np.float64)
+        return together
+
+    def blocks(self) -> Iterator[tuple[slice, SomePostings]]:
+        """All postings, some at a time, and where they stand."""
+        for first in range(0, len(self.documents), AT_ONCE):
+            part = slice(first, min(first + AT_ONCE, len(self.documents)))
+            counts = self.occurrences[part].astype(np.float64)
+            yield part, SomePostings(self._terms(part), self.documents[part], counts)
+
+    def weighed(self, weigh: Callable[[SomePostings], Floats]) -> Floats:
+        """A weight for each posting.
+
+        >>> index = build_index(Documents(("1", "2"), {"text": ["ducks swim", "geese and ducks, ducks"]}))
+        >>> index.weighed(lambda postings: postings.counts / 2)
+        array([1. , 0.5, 0.5, 0.5])
+        """
+        weights = np.empty(len(self.documents))
+        for part, postings in self.blocks():
+            weights[part] = weigh(postings)
+        return weights
+
+    def summed(self, weigh: Callable[[SomePostings], Floats]) -> Floats:
+        """For each document the sum over its terms, in their order.
+
+        >>> index = build_index(Documents(("1", "2"), {"text": ["ducks swim", "geese and ducks, ducks"]}))
+        >>> index.summed(lambda postings: postings.counts**2)
+        array([5., 2.])
+        """
+        sums = np.zeros(len(self.ids))
+        for _, postings in self.blocks():
+            np.add.at(sums, postings.documents, weigh(postings))
+        return sums
+
+    def _terms(self, part: slice) -> Integers:
+        first, last = np.searchsorted(self.starts, (part.start, part.stop), side="right") - 1
+        bounds = np.clip(self.starts[first : last + 2], part.start, part.stop)
+        return np.repeat(np.arange(first, first + len(bounds) - 1), np.diff(bounds))
 
     def query(self, text: str) -> tuple[Integers, Floats]:
         """The terms of a query that some document has, by number, and how often each is in the query.
@@ -89,7 +143,7 @@ class Index:
     @property
     def size(self) -> int:
         """Bytes it takes in memory: its arrays, ids and terms."""
-        arrays = self.starts.nbytes + self.documents.nbytes + self.counts.nbytes
+        arrays = self.starts.nbytes + self.documents.nbytes + self.occurrences.nbytes
         return arrays + sum(len(_bytes(text)) for texts in (self.ids, self.vocabulary) for text in texts)
 
     def save(self, path: str | os.PathLike[str]) -> int:
@@ -103,7 +157,7 @@ class Index:
             "fields": self.fields,
         }
         packed = {name: np.frombuffer(_bytes("\0".join(parts)), dtype=np.uint8) for name, parts in texts.items()}
-        arrays = {"starts": self.starts, "documents": self.documents, "counts": self.counts}
+        arrays = {"starts": self.starts, "documents": self.documents, "counts": self.occurrences}
         with whole_file(path) as part, open(part, "wb") as file:
             np.savez(file, allow_pickle=False, **packed, **arrays)
         return Path(path).stat().st_size
@@ -130,7 +184,7 @@ def load_index(path: str | os.PathLike[str]) -> Index:
     touched.reads(os.fspath(path))
     try:
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ("starts", "documents", "counts")}
+            starts, documents, counts = (stored[name] for name in ("starts", "documents", "counts"))
             ids, terms, stopped, fields, settings = (
                 stored[name].tobytes().decode("utf-8", "surrogateescape").split("\0")
                 for name in ("ids", "vocabulary", "stopped", "fields", "settings")
@@ -146,7 +200,17 @@ def load_index(path: str | os.PathLike[str]) -> Index:
         ) from None
     analysis = Analysis(stemmer, stop_words, frozenset(filter(None, stopped)))
     vocabulary = {term: number for number, term in enumerate(terms)}
-    return Index(tuple(ids), vocabulary, **arrays, analysis=analysis, name=name, digest=digest, fields=tuple(fields))
+    return Index(
+        tuple(ids),
+        vocabulary,
+        starts,
+        documents.astype(np.int32, copy=False),
+        _narrow(counts),
+        analysis,
+        name,
+        digest,
+        tuple(fields),
+    )
 
 
 def build_index(
@@ -155,9 +219,10 @@ def build_index(
     *,
     fields: Sequence[str] = (),
     step: Callable[[], None] | None = None,
+    threads: int | None = None,
 ) -> Index:
     """Counts the terms of every document. `fields` are those to search, by default title and text; `step`, if given, is
-    called after each document.
+    called for each document. `threads` are all cores by default, and change nothing but the time it takes.
 
     >>> index = build_index(Documents(("1", "2"), {"text": ["ducks swim", "geese and ducks, ducks"]}))
     >>> index, index.document_frequencies, index.lengths
@@ -166,42 +231,60 @@ def build_index(
     if not len(documents):
         raise DataError("has no documents", source=documents.name or None)
     analysis = analysis or Analysis()
-    order = sorted(range(len(documents)), key=lambda i: _bytes(documents.ids[i]), reverse=True)
     searched = tuple(fields or searched_fields(documents))
-    texts = documents.text(*searched)
-    vectorizer = library("sklearn.feature_extraction.text").CountVectorizer(analyzer=analysis.terms)
-    try:
-        counts = vectorizer.fit_transform(_counted((texts[i] for i in order), step)).tocsc()
-    except ValueError as error:
-        if "empty vocabulary" not in str(error):
-            raise
-        raise DataError(
-            "has no terms: every document is empty, or has stop words only", source=documents.name or None
-        ) from None
-    counts.sort_indices()
+    reader = TermReader(analysis, threads)
+    digest = hashlib.blake2b(digest_size=16)
+    ids: list[str] = []
+    for some_ids, texts in documents.blocks(*searched):
+        ids += some_ids
+        _digest(digest, some_ids, texts)
+        for part in portions(texts):
+            reader.count(part)
+            for _ in part if step is not None else ():
+                step()
+    terms = reader.terms()
+    if not terms:
+        raise DataError("has no terms: every document is empty, or has stop words only", source=documents.name or None)
+    order = sorted(range(len(ids)), key=lambda i: _bytes(ids[i]), reverse=True)
+    starts, numbers, occurrences = reader.postings(np.array(order, dtype=np.uint32))
     return Index(
-        tuple(documents.ids[i] for i in order),
-        dict(sorted(vectorizer.vocabulary_.items(), key=lambda item: item[1])),
-        counts.indptr.astype(np.int64),
-        counts.indices.astype(np.int64),
-        counts.data.astype(np.float64),
+        tuple(ids[i] for i in order),
+        {term: number for number, term in enumerate(terms)},
+        starts,
+        numbers,
+        occurrences,
         analysis,
         documents.name,
-        digest_of(documents.ids, texts),
+        digest.hexdigest(),
         searched,
     )
 
 
-def digest_of(ids: Sequence[str], texts: Sequence[str]) -> str:
+def digest_of(documents: Documents, fields: Sequence[str]) -> str:
     """A digest of ids and texts.
 
-    >>> digest_of(["1"], ["ducks"]) == digest_of(["1"], ["geese"])
+    >>> ducks, geese = (Documents(("1",), {"text": [text]}) for text in ("ducks", "geese"))
+    >>> digest_of(ducks, ["text"]) == digest_of(geese, ["text"])
     False
     """
     digest = hashlib.blake2b(digest_size=16)
-    for id, text in zip(ids, texts, strict=True):
-        digest.update(_bytes(f"{id}\n{len(text)}\n{text}\n"))
+    for ids, texts in documents.blocks(*fields):
+        _digest(digest, ids, texts)
     return digest.hexdigest()
+
+
+def _digest(digest: hashlib.blake2b, ids: Sequence[str], texts: Sequence[str]) -> None:
+    together = "".join(f"{id}\n{len(text)}\n{text}\n" for id, text in zip(ids, texts, strict=True))
+    try:
+        digest.update(_bytes(together))
+    except UnicodeEncodeError:  # JSON may have halves of characters that were never bytes
+        digest.update(together.encode("utf-8", "surrogatepass"))
+
+
+def _narrow(counts: NDArray[Any]) -> NDArray[np.unsignedinteger]:
+    """Counts in as few bytes as they need."""
+    most = int(counts.max(initial=1))
+    return counts.astype(np.min_scalar_type(most), copy=False)
 
 
 def searched_fields(documents: Documents) -> tuple[str, ...]:
@@ -218,10 +301,3 @@ def searched_fields(documents: Documents) -> tuple[str, ...]:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _counted(texts: Iterable[str], step: Callable[[], None] | None) -> Iterator[str]:
-    for text in texts:
-        yield text
-        if step is not None:
-            step()

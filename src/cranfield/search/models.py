@@ -17,7 +17,7 @@ from cranfield.notation import Value
 from cranfield.registry import Entry, Parameter, Registry, described, is_number
 
 if TYPE_CHECKING:
-    from cranfield.search.index import Floats, Index, Integers
+    from cranfield.search.index import Floats, Index, Integers, SomePostings
     from cranfield.search.systems import Drawn, System, Weighted
 
 
@@ -44,8 +44,8 @@ class Model(Entry[Callable[..., "System"]]):
         from cranfield.search.index import Index
         from cranfield.search.tokens import NONE, Analysis
 
-        count, analysis = np.ones(1), Analysis(NONE, NONE)
-        self.system(Index(("",), {"": 0}, np.array([0, 1]), np.zeros(1, dtype=np.int64), count, analysis), parameters)
+        document, once = np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint8)
+        self.system(Index(("",), {"": 0}, np.array([0, 1]), document, once, Analysis(NONE, NONE)), parameters)
 
     def refusal(self, name: str, value: Value) -> str:
         return super().refusal(name, value).removeprefix(f"{self.name}: ")
@@ -158,14 +158,14 @@ def tfidf(index: Index, *, sublinear: bool = False) -> Weighted:
         return 1 + np.log(counts) if sublinear else counts
 
     idf = 1 + np.log((1 + len(index)) / (1 + index.document_frequencies))
-    weights = weigh(index.counts) * idf[index.terms]
-    norms = np.sqrt(np.bincount(index.documents, weights=weights**2, minlength=len(index)))
+    norms = np.sqrt(index.summed(lambda some: (weigh(some.counts) * idf[some.terms]) ** 2))
+    weights = index.weighed(lambda some: weigh(some.counts) * idf[some.terms] / norms[some.documents])
 
     def of_query(terms: Integers, counts: Floats) -> Floats:
         vector: Floats = weigh(counts) * idf[terms]
         return vector / math.sqrt(math.fsum(vector**2) or 1)
 
-    return Weighted(index, weights / norms[index.documents], of_query)
+    return Weighted(index, weights, of_query)
 
 
 @model(
@@ -185,10 +185,10 @@ def lm(index: Index, *, mu: float = 1000.0) -> Weighted:
 
     from cranfield.search.systems import Weighted
 
-    share = index.collection_frequencies / index.counts.sum()
+    share = index.collection_frequencies / index.lengths.sum()
     return Weighted(
         index,
-        np.log1p(index.counts / (mu * share[index.terms])),
+        index.weighed(lambda some: np.log1p(some.counts / (mu * share[some.terms]))),
         of_document=np.log(mu / (index.lengths + mu)),
     )
 
@@ -210,9 +210,14 @@ def jm(index: Index, *, lambda_: float = 0.7) -> Weighted:
 
     from cranfield.search.systems import Weighted
 
-    share = index.collection_frequencies / index.counts.sum()
-    in_document = index.counts / index.lengths[index.documents]
-    return Weighted(index, np.log1p((1 - lambda_) * in_document / (lambda_ * share[index.terms])))
+    share = index.collection_frequencies / index.lengths.sum()
+
+    def weigh(some: SomePostings) -> Floats:
+        in_document = some.counts / index.lengths[some.documents]
+        weights: Floats = np.log1p((1 - lambda_) * in_document / (lambda_ * share[some.terms]))
+        return weights
+
+    return Weighted(index, index.weighed(weigh))
 
 
 @model(seed=Parameter("draws another order", "a whole number", lambda value: isinstance(value, int)))

@@ -10,7 +10,7 @@ import numpy as np
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
-    from cranfield.search.index import Floats, Index
+    from cranfield.search.index import Floats, Index, SomePostings
 
 
 class Settings(NamedTuple):
@@ -69,7 +69,11 @@ def bm25_weights(index: Index, variant: str, settings: Settings) -> Floats:
     """
     if variant not in VARIANTS:
         raise UsageError(f"no variant '{variant}' of bm25; there are {', '.join(VARIANTS)}")
-    rarity, frequency = VARIANTS[variant]
     lengths = 1 - settings.b + settings.b * index.lengths / index.lengths.mean()
-    weights = frequency(index.counts, lengths[index.documents], settings)
-    return weights * rarity(index.document_frequencies, len(index))[index.terms]
+    rarity = VARIANTS[variant].rarity(index.document_frequencies, len(index))
+    frequency = VARIANTS[variant].frequency
+
+    def weigh(some: SomePostings) -> Floats:
+        return frequency(some.counts, lengths[some.documents], settings) * rarity[some.terms]
+
+    return index.weighed(weigh)

@@ -18,9 +18,10 @@ from cranfield.render.json_form import Json, plain
 from cranfield.search.index import Index, build_index, digest_of, load_index, searched_fields
 from cranfield.search.models import Model, find_model
 from cranfield.search.systems import System, as_rows
-from cranfield.search.tokens import WORD, Analysis, library
+from cranfield.search.tokens import WORD, Analysis
 from cranfield.search.tuning import Tuned, tuned_systems
 from cranfield.tables import Run
+from cranfield.texts.streaming import worked_through
 from cranfield.texts.texts import Documents, Topics
 
 DEPTH = 1000
@@ -64,9 +65,10 @@ def indexed(
     fields: Sequence[str] = (),
     path: str | os.PathLike[str] | None = None,
     step: Callable[[], None] | None = None,
+    threads: int | None = None,
 ) -> tuple[Index, Indexing]:
-    """The index of documents and what it took to build. With a `path` it is read from there, or saved there if there
-    is none yet.
+    """The index of documents and what it took to build, by all cores or by so many `threads`. With a `path` it is read
+    from there, or saved there if there is none yet.
 
     >>> index, indexing = indexed(Documents(("1",), {"text": ["ducks swim"]}))
     >>> index, indexing.documents, indexing.saved
@@ -75,17 +77,19 @@ def indexed(
     analysis = analysis or Analysis()
     if path is not None and os.path.exists(path):
         index = load_index(path)
-        texts = documents.text(*(fields or searched_fields(documents)))
-        if index.analysis != analysis or index.digest != digest_of(documents.ids, texts):
+        digest = worked_through(documents, lambda given: digest_of(given, fields or searched_fields(given)))
+        if index.analysis != analysis or index.digest != digest:
             raise DataError(
                 "is the index of other documents, or was made with another stemmer, other stop words or fields",
                 source=str(path),
                 remedy="Remove it, or name another file for this index.",
             )
         return index, Indexing(len(index), None, os.path.getsize(path), saved=True)
-    library("sklearn.feature_extraction.text")  # loading it is not indexing
+    analysis.stems([])  # loading a stemmer is not indexing
     start = time.perf_counter()
-    index = build_index(documents, analysis, fields=fields, step=step)
+    index = worked_through(
+        documents, lambda given: build_index(given, analysis, fields=fields, step=step, threads=threads)
+    )
     seconds = time.perf_counter() - start
     size = index.save(path) if path else index.size
     return index, Indexing(len(index), seconds, size, saved=path is not None)

@@ -9,7 +9,7 @@ import numpy as np
 from cranfield.errors import UsageError
 
 if TYPE_CHECKING:
-    from cranfield.search.index import Floats, Index, Integers
+    from cranfield.search.index import Floats, Index, Integers, SomePostings
 
 FREQUENCY, DOCUMENT_FREQUENCY, NORMALISATION = "nlabL", "ntp", "ncu"
 
@@ -50,42 +50,58 @@ def document_weights(index: Index, scheme: Scheme, slope: float) -> Floats:
     >>> document_weights(index, Scheme("n", "n", "c"), 0.2).round(3)
     array([0.894, 0.447])
     """
-    return _weights(index, scheme, slope, index.terms, index.counts, index.documents)
+    inverse, means = _inverse(scheme.document_frequency, index), _document_means(scheme.frequency, index)
+
+    def weigh(some: SomePostings) -> Floats:
+        return _frequency(scheme.frequency, some.counts, means[some.documents]) * inverse[some.terms]
+
+    if scheme.normalisation == "n":
+        return index.weighed(weigh)
+    if scheme.normalisation == "c":
+        lengths = _nonzero(np.sqrt(index.summed(lambda some: weigh(some) ** 2)))
+    else:
+        lengths = (1 - slope) * index.distinct.mean() + slope * index.distinct
+    return index.weighed(lambda some: weigh(some) / lengths[some.documents])
 
 
 def query_weights(index: Index, scheme: Scheme, slope: float, terms: Integers, counts: Floats) -> Floats:
     """The weight of each term of a query."""
-    return _weights(index, scheme, slope, terms, counts, np.zeros(len(terms), dtype=np.int64))
-
-
-def _weights(index: Index, scheme: Scheme, slope: float, terms: Integers, counts: Floats, text: Integers) -> Floats:
-    """Weights of terms in texts, of which `text` has the number."""
-    weights: Floats = _frequency(scheme.frequency, counts, text)
+    mean = {"a": counts.max(initial=0), "L": counts.sum() / max(len(counts), 1)}.get(scheme.frequency, 1.0)
+    weights = _frequency(scheme.frequency, counts, np.full(len(counts), mean))
     weights = weights * _inverse(scheme.document_frequency, index)[terms]
     if scheme.normalisation == "c":
-        lengths = np.sqrt(np.bincount(text, weights=weights**2))
-        weights = weights / np.where(lengths > 0, lengths, 1)[text]
-    elif scheme.normalisation == "u":
-        pivot = index.distinct.mean()
-        weights = weights / ((1 - slope) * pivot + slope * np.bincount(text))[text]
+        return weights / _nonzero(np.sqrt(np.bincount(np.zeros(len(terms), dtype=np.int64), weights=weights**2)))
+    if scheme.normalisation == "u":
+        return weights / ((1 - slope) * index.distinct.mean() + slope * len(terms))
     return weights
 
 
-def _frequency(letter: str, counts: Floats, text: Integers) -> Floats:
+def _document_means(letter: str, index: Index) -> Floats:
+    """What the frequencies of each document are held against: the greatest for a, their mean for L."""
+    if letter == "a":
+        highest = np.zeros(len(index))
+        for _, some in index.blocks():
+            np.maximum.at(highest, some.documents, some.counts)
+        return highest
+    return index.lengths / np.maximum(index.distinct, 1) if letter == "L" else np.ones(len(index))
+
+
+def _frequency(letter: str, counts: Floats, means: Floats) -> Floats:
     if letter == "l":
         return 1 + np.log(counts)
     if letter == "a":
-        highest: Floats = np.zeros(text.max(initial=-1) + 1)
-        np.maximum.at(highest, text, counts)
-        augmented: Floats = 0.5 + 0.5 * counts / highest[text]
+        augmented: Floats = 0.5 + 0.5 * counts / means
         return augmented
     if letter == "b":
         return np.ones_like(counts)
     if letter == "L":
-        average = np.bincount(text, weights=counts) / np.maximum(np.bincount(text), 1)
-        over_average: Floats = (1 + np.log(counts)) / (1 + np.log(average[text]))
+        over_average: Floats = (1 + np.log(counts)) / (1 + np.log(means))
         return over_average
     return counts
+
+
+def _nonzero(lengths: Floats) -> Floats:
+    return np.where(lengths > 0, lengths, 1)
 
 
 def _inverse(letter: str, index: Index) -> Floats:

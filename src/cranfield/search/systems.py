@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from cranfield.errors import UsageError
-from cranfield.search.index import Index
+from cranfield.search.index import AT_ONCE, Index
 
 if TYPE_CHECKING:
     from cranfield.search.index import Floats, Integers
@@ -50,7 +50,9 @@ class Weighted:
     of_document: Floats | None = None  # added for each word of the query
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.weights).all() and (self.of_document is None or np.isfinite(self.of_document).all())):
+        parts = (self.weights[first : first + AT_ONCE] for first in range(0, len(self.weights), AT_ONCE))
+        finite = all(np.isfinite(part).all() for part in parts)
+        if not (finite and (self.of_document is None or np.isfinite(self.of_document).all())):
             raise UsageError(
                 "the weights of terms are beyond what numbers can hold: a parameter is too small or too great"
             )

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 
 from cranfield import libraries
@@ -100,6 +101,14 @@ class Analysis:
         stopped = self.stopped or ()
         return self._stem([word for word in word_pattern().findall(text.lower()) if word not in stopped])
 
+    def stems(self, words: list[str]) -> list[str]:
+        """What each word becomes; for many different words, of which none is remembered.
+
+        >>> Analysis().stems(["ducks", "swimming"])
+        ['duck', 'swim']
+        """
+        return words if self.stemmer == NONE else list(library("Stemmer").Stemmer(self.stemmer, 0).stemWords(words))
+
     @cached_property
     def _stem(self) -> Callable[[list[str]], list[str]]:
         if self.stemmer == NONE:
@@ -111,19 +120,37 @@ class Analysis:
 @cache
 def word_pattern() -> re.Pattern[str]:
     """Words as in bm25s and scikit-learn, but not cut at the marks with which Hindi, Tamil and others write vowels."""
-    marks = "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
-    return re.compile(WORD.replace(r"\p{M}", marks))
+    return re.compile(WORD.replace(r"\p{M}", marks()))
+
+
+@cache
+def marks() -> str:
+    """The characters that go on with a word but begin none: marks of the basic plane."""
+    return "".join(filter(lambda character: unicodedata.category(character)[0] == "M", map(chr, range(0x10000))))
+
+
+def _stop_words_of_bm25s() -> ModuleType:
+    """The lists alone: with the package around them come compilers and 80 MB."""
+    package = find_spec("bm25s")
+    places = None if package is None else package.submodule_search_locations
+    path = os.path.join(places[0], "stopwords.py") if places else ""
+    spec = spec_from_file_location("bm25s_stop_words", path) if os.path.exists(path) else None
+    if spec is None or spec.loader is None:
+        return library("bm25s.stopwords")  # or it says how to install it
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _languages() -> dict[str, tuple[str, ...]]:
     """bm25s's lists, which it names STOPWORDS_GERMAN and so on."""
-    lists = vars(library("bm25s.stopwords"))
+    lists = vars(_stop_words_of_bm25s())
     named = {name.removeprefix("STOPWORDS_").lower(): words for name, words in lists.items() if name.isupper()}
     return {name: words for name, words in named.items() if not name.startswith("en")}
 
 
 _LISTS: dict[str, Callable[[], tuple[str, ...] | frozenset[str]]] = {
-    "english": lambda: library("bm25s.stopwords").STOPWORDS_EN_PLUS,
-    "lucene": lambda: library("bm25s.stopwords").STOPWORDS_EN,
+    "english": lambda: _stop_words_of_bm25s().STOPWORDS_EN_PLUS,
+    "lucene": lambda: _stop_words_of_bm25s().STOPWORDS_EN,
     "scikit-learn": lambda: library("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS,
 }

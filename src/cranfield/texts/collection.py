@@ -20,6 +20,7 @@ from cranfield.texts import Ids, read_documents, read_topics, renumbered
 from cranfield.texts.content import Content, kind_of
 from cranfield.texts.facts import NO_FACTS, CollectionFacts, facts_of
 from cranfield.texts.peeking import beginning, is_index
+from cranfield.texts.streaming import large_documents
 from cranfield.texts.texts import Documents, Topics
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def read_collection(
     ids: Ids = "given",
     name: str | None = None,
     only: Sequence[Content] = PARTS,
+    streamed: bool = False,
 ) -> Collection:
     """Reads a collection: a folder, a TOML file that names the parts, an id of ir_datasets, or the parts themselves.
 
@@ -86,7 +88,8 @@ def read_collection(
     files, and others. Where that does not decide, `collection.toml` in it does, with documents = "…", topics = "…",
     qrels = "…" and perhaps ids = "position", [labels] for judgements whose grades are words, [grades] with what each
     grade is called, and topic_source. Parts given by name replace those found. `ids` is that of `read_topics`;
-    `only` names the parts to read.
+    `only` names the parts to read; with `streamed` the documents of a large file or folder stay there, and are read
+    block by block whenever they are gone through.
 
     >>> read_collection(documents={"d1": "They swim."}, topics={"1": "ducks"}, qrels={"1": {"d1": 1}}, name="ducks")
     <Collection 'ducks': 1 document, 1 topic, 1 judgement>
@@ -112,7 +115,7 @@ def read_collection(
     )
     if all(part is None for part in (parts.documents, parts.topics, parts.qrels)):
         raise UsageError("a collection needs documents, topics or qrels")
-    return _read_parts(parts, name or "collection", ids, notes, only)
+    return _read_parts(parts, name or "collection", ids, notes, only, streamed)
 
 
 def parts_of(source: str | os.PathLike[str]) -> tuple[Parts, list[tuple[str, str]]]:
@@ -138,10 +141,16 @@ def parts_of(source: str | os.PathLike[str]) -> tuple[Parts, list[tuple[str, str
     return replace(parts, name=parts.name or path.resolve().name), notes
 
 
-def _read_parts(parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]], only: Sequence[Content]) -> Collection:
-    formats, documents, topics, qrels = parts.formats, None, None, None
+def _read_parts(
+    parts: Parts, name: str, ids: Ids, notes: list[tuple[str, str]], only: Sequence[Content], streamed: bool
+) -> Collection:
+    formats, topics, qrels = parts.formats, None, None
+    documents: Documents | None = None
     if parts.documents is not None and "documents" in only:
-        documents = read_documents(parts.documents, reading=Reading(format=formats.get("documents")))
+        format = formats.get("documents")
+        documents = large_documents(parts.documents, format) if streamed else None
+        if documents is None:
+            documents = read_documents(parts.documents, reading=Reading(format=format))
     if parts.topics is not None and "topics" in only:
         topics = read_topics(parts.topics, reading=Reading(format=formats.get("topics")), ids=ids)
     if parts.qrels is not None and "qrels" in only:

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 
 from cranfield.errors import DataError, UsageError, some
 
+BLOCK = 10_000  # documents or topics that are gone through at once
 AnyTexts = TypeVar("AnyTexts", bound="_Texts")
 
 
@@ -35,13 +36,25 @@ class _Texts:
 
     def text(self, *fields: str) -> list[str]:
         """For each id the fields named as one text, in the order given; the main ones if none is named."""
+        return joined_columns([self.fields[field] for field in self._named(fields)], len(self))
+
+    def blocks(self, *fields: str) -> Iterator[tuple[Sequence[str], list[str]]]:
+        """Ids and what `text` gives of them, some at a time: of many there is never a second copy.
+
+        >>> list(Documents(("d1", "d2"), {"text": ["They swim.", "Geese fly."]}).blocks())
+        [(('d1', 'd2'), ['They swim.', 'Geese fly.'])]
+        """
+        columns = [self.fields[field] for field in self._named(fields)]
+        for first in range(0, len(self), BLOCK):
+            ids = self.ids[first : first + BLOCK]
+            yield ids, joined_columns([column[first : first + BLOCK] for column in columns], len(ids))
+
+    def _named(self, fields: Sequence[str]) -> list[str]:
+        """The fields named, which must be there; the main ones that are there if none is named."""
         unknown = [field for field in fields if field not in self.fields]
         if unknown:
             raise UsageError(f"no field {some(unknown)}; there are {some(list(self.fields))}")
-        columns = [self.fields[field] for field in fields or self.main if field in self.fields]
-        if not columns:
-            return [""] * len(self)
-        return [" ".join(part for part in parts if part) for parts in zip(*columns, strict=True)]
+        return [field for field in fields or self.main if field in self.fields]
 
     def empty(self) -> int:
         """How many have no word in any of the main fields."""
@@ -68,6 +81,17 @@ class _Texts:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {len(self):,} with {', '.join(self.fields)}>"
+
+
+def joined_columns(columns: Sequence[Sequence[str]], count: int) -> list[str]:
+    """Fields of so many texts as one text each, without those that are empty.
+
+    >>> joined_columns([["Ducks", ""], ["They swim.", "Geese fly."]], 2), joined_columns([], 1)
+    (['Ducks They swim.', 'Geese fly.'], [''])
+    """
+    if not columns:
+        return [""] * count
+    return [" ".join(part for part in parts if part) for parts in zip(*columns, strict=True)]
 
 
 def count_empty(columns: Sequence[Sequence[str]]) -> int:

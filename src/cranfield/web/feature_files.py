@@ -31,5 +31,4 @@ def _opened(place: Path, documents: DocumentStore) -> Features:
         return open_features(place)
     except DataError:
         texts = ((document.id, f"{document.title} {document.text}") for document in documents.documents())
-        build_features(texts).save(place)
-        return open_features(place)
+        return build_features(texts, folder=place)
