@@ -18,10 +18,11 @@ STANDINGS = ("better", "worse", "different", "open")
 SHADE = 0.2  # of a band
 ROW = 22  # pixels of a row of a forest
 MOST_ROWS = 60
+LEAST_LABEL = 130  # pixels of a name, however small the plot
 _ALARM_Z = 3.2905  # two-sided 0.001
 
 
-def effects_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def effects_forest(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """Relative effects of all metrics with the intervals that decide: primary, guardrails, secondary."""
     effects = [
         *((effect, "primary") for effect in result.primary),
@@ -37,10 +38,10 @@ def effects_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     gone = len(effects) - len(rows)
     caption = "Effect on each metric relative to the control, with the interval that goes with its decision."
     caption += f" {gone} without a relative effect left out." if gone else ""
-    return _forest(rows, find_theme(theme), "relative effect", ".1%", caption)
+    return _forest(rows, _look(theme), "relative effect", ".1%", caption)
 
 
-def segments_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def segments_forest(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect in each segment, with all units above."""
     several = len(result.primary) > 1
     shown = [*result.primary, *result.segments[: MOST_ROWS - len(result.primary)]]
@@ -50,7 +51,11 @@ def segments_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     gone = len(result.segments) + len(result.primary) - len(shown)
     caption = f"Difference of {result.trial.primary} in segments named beforehand, corrected as one family."
     caption += f" {gone} segments left out." if gone else ""
-    return _forest(rows, find_theme(theme), f"difference of {result.trial.primary}", "+.3~g", caption)
+    return _forest(rows, _look(theme), f"difference of {result.trial.primary}", "+.3~g", caption)
+
+
+def _look(theme: str | Theme) -> Theme:
+    return theme if isinstance(theme, Theme) else find_theme(theme)
 
 
 def _row(label: str, effect: MetricEffect, value: float, low: float, high: float) -> Row:
@@ -73,7 +78,12 @@ def _forest(rows: Sequence[Row], look: Theme, title: str, form: str, caption: st
         scale=alt.Scale(domain=list(STANDINGS), range=[GOOD, BAD, COLOURS[2], NEUTRAL]),
         legend=alt.Legend(orient="top"),
     )
-    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=look.width / 2, ticks=False, domain=False))
+    y = alt.Y(
+        "label:N",
+        title=None,
+        sort=None,
+        axis=alt.Axis(labelLimit=max(look.width / 2, LEAST_LABEL), ticks=False, domain=False),
+    )
     bars = base.transform_filter("datum.low != null && datum.high != null").mark_rule(strokeWidth=look.line)
     ends = bars.encode(y=y, x=alt.X("low:Q", title=title, axis=alt.Axis(format=form)), x2="high:Q", color=colour)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, x="value:Q", color=colour)
@@ -89,9 +99,9 @@ def _zero(side: str) -> alt.Chart:
     return rule.encode(x=alt.datum(0)) if side == "x" else rule.encode(y=alt.datum(0))
 
 
-def effect_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def effect_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect on the units that had come by each day, with the interval that so many units have."""
-    look = find_theme(theme)
+    look = _look(theme)
     rows: list[Row] = [
         {"day": p.day, "arm": p.arm, "difference": p.difference, "low": _end(p.low), "high": _end(p.high)}
         for p in result.course
@@ -105,9 +115,9 @@ def effect_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     return _over_time(rows, look, "units first seen by", f"difference of {result.trial.primary}", caption)
 
 
-def novelty_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def novelty_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect by days since units were first exposed."""
-    look = find_theme(theme)
+    look = _look(theme)
     rows: list[Row] = [
         {"day": d.day, "arm": d.arm, "difference": d.difference, "low": _end(d.low), "high": _end(d.high)}
         for d in result.exposed_days
@@ -161,9 +171,9 @@ def _end(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def sample_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def sample_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The share of each arm among the units seen by each day, with what chance leaves room for."""
-    look = find_theme(theme)
+    look = _look(theme)
     shares = result.trial.shares
     rows: list[Row] = []
     for day in result.sample.days:
