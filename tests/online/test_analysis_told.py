@@ -14,7 +14,7 @@ import pytest
 
 from commands import command_line
 from cranfield.errors import UsageError
-from cranfield.online import Trial, aggregate, read_logs, read_moments
+from cranfield.online import Trial, aggregate, read_logs, read_moments, read_trial
 from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
 from cranfield.online.analysis.trial_page import page_of, pictures, write_report
@@ -230,6 +230,13 @@ def test_a_withheld_result_has_a_report_without_effects(tmp_path: Path) -> None:
     assert "Data broken" in page
     assert "Primary metric" not in page
     assert not pictures(found)
+
+
+def test_intervals_without_an_end_are_said_not_to_be_drawn() -> None:
+    trial = read_trial(str(EXAMPLES / "experiment.toml"))
+    page = page_of(analyse(read_logs(str(EXAMPLES)), trial))  # too few units for any interval
+    assert page.count("Intervals that have no end are not drawn.") == 3  # effects, course and segments
+    assert "of 6 intervals" not in page
 
 
 def test_every_colour_of_the_pictures_has_another_on_a_dark_page(found: TrialAnalysis) -> None:

@@ -73,8 +73,8 @@ def outer_shares(quantile: float, below: ArrayLike, count: ArrayLike, *, confide
 def quantile_line(value: float, at: OuterShares, low: float, high: float) -> QuantileLine:
     """The line of a quantile through the values `low` and `high`, which are the quantiles at both ends of the shares.
 
-    >>> quantile_line(300.0, OuterShares(0.95, 0.94, 0.96, False), 280.0, 330.0).slope
-    2500.0
+    >>> quantile_line(300.0, OuterShares(0.5, 0.25, 0.75, False), 280.0, 330.0).slope
+    100.0
     """
     wide = at.high - at.low
     return QuantileLine(value, at.share, (high - low) / wide if wide > 0 else 0.0)

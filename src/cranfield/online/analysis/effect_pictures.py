@@ -76,20 +76,26 @@ def _forest(rows: Sequence[Row], look: Theme, title: str, form: str, caption: st
         "standing:N",
         title=None,
         scale=alt.Scale(domain=list(STANDINGS), range=[GOOD, BAD, COLOURS[2], NEUTRAL]),
-        legend=alt.Legend(orient="top"),
+        legend=alt.Legend(orient="top", columns=4 if look.width > 300 else 2),
     )
-    y = alt.Y(
-        "label:N",
-        title=None,
-        sort=None,
-        axis=alt.Axis(labelLimit=max(look.width / 2, LEAST_LABEL), ticks=False, domain=False),
-    )
+    names = alt.Axis(labelLimit=max(look.width / 2, LEAST_LABEL), labelPadding=8, ticks=False, domain=False)
+    y = alt.Y("label:N", title=None, sort=None, axis=names)
+    across = alt.X("low:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(padding=12))
     bars = base.transform_filter("datum.low != null && datum.high != null").mark_rule(strokeWidth=look.line)
-    ends = bars.encode(y=y, x=alt.X("low:Q", title=title, axis=alt.Axis(format=form)), x2="high:Q", color=colour)
+    ends = bars.encode(y=y, x=across, x2="high:Q", color=colour)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, x="value:Q", color=colour)
     height = look.row(len(rows), ROW) * max(len(rows), 1)
     made = alt.layer(ends, points, _zero("x")).properties(width=look.width, height=height)
-    return styled(made, look, caption=caption)
+    return styled(made, look, caption=caption + _without_ends(rows))
+
+
+def _without_ends(rows: Sequence[Row]) -> str:
+    """What is to be said of intervals that a picture cannot show."""
+    endless = sum(row["low"] is None or row["high"] is None for row in rows)
+    if not endless:
+        return ""
+    which = "Intervals" if endless == len(rows) else f"{endless} of {len(rows)} intervals"
+    return f" {which} that have no end are not drawn."
 
 
 def _zero(side: str) -> alt.Chart:
@@ -148,13 +154,13 @@ def _over_time(rows: list[Row], look: Theme, across: str, up: str, caption: str,
     there = alt.Scale(type="utc") if days else alt.Scale(zero=False, nice=False)
     ticks = dates if days else alt.Axis(tickMinStep=1)
     x = alt.X("day:T" if days else "day:Q", title=across, axis=ticks, scale=there)
-    axis, seen = alt.Axis(format="+.3~g"), alt.Scale(domain=_window(rows))
+    axis, seen = alt.Axis(format="+.3~g", titlePadding=12), alt.Scale(domain=_window(rows))
     band = base.transform_filter("datum.low != null").mark_area(opacity=SHADE, clip=True)
     shade = band.encode(x=x, y=alt.Y("low:Q", title=up, axis=axis, scale=seen), y2="high:Q", color=colour)
     line = base.mark_line(strokeWidth=look.line, point=True, clip=True)
     line = line.encode(x=x, y=alt.Y("difference:Q", title=up, axis=axis, scale=seen), color=colour)
     made = alt.layer(shade, line, _zero("y")).properties(width=look.width, height=look.height)
-    return styled(made, look, caption=caption)
+    return styled(made, look, caption=caption + _without_ends(rows))
 
 
 def _window(rows: Sequence[Row]) -> list[float]:

@@ -28,6 +28,7 @@ from cranfield.report.page.pictures import inline
 from cranfield.report.page.table_rows import as_table
 
 LINE = Markup.fixed("\n")
+WIDE = replace(find_theme("screen"), width=760)
 PHONE = replace(find_theme("screen"), width=210, height=240)
 
 
@@ -114,7 +115,7 @@ def _notes(notes: Iterable[str]) -> Markup:
 
 def _figure(picture: TrialPicture) -> Markup:
     """The picture as it is on a screen, and as it is on a phone; the style shows one of them."""
-    chart = picture.chart()
+    chart = picture.chart(WIDE if picture.is_wide else "screen")
     said = Markup.element("figcaption", Markup.element("h3", picture.title), Markup.element("p", caption_of(chart)))
     drawings = [
         Markup.element("div", _drawn(each, f"{picture.name}{size}", picture.title), class_=f"drawing drawn{size}")
