@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, ParamSpec, SupportsIndex, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from cranfield.errors import ArgumentError, plural, shorten
@@ -30,26 +30,38 @@ def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
     by_place, by_name = names[: code.co_argcount], names[code.co_argcount :]
     needed = by_place[: len(by_place) - len(function.__defaults__ or ())]
     needed += tuple(name for name in by_name if name not in (function.__kwdefaults__ or {}))
+    most_needed = len(needed) if set(needed) <= set(by_place) else len(names) + 1  # values that leave nothing missing
     kinds = {name: _kinds(function, name) for name in names}
+    # Values that are of one of the classes themselves need no closer look: some functions are called for every query.
+    at_once = {name: frozenset(each for kind in accepted for each in _surely(kind)) for name, accepted in kinds.items()}
+    known = frozenset(names)
+
+    def check(name: str, value: object) -> None:
+        accepted = kinds.get(name, ())
+        if accepted and not any(_fits(value, kind) for kind in accepted):
+            wanted = " or ".join(dict.fromkeys(map(_wording, accepted)))
+            shown = _shown(value)
+            hint = _hint(accepted, shown, value)
+            raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {shown}{hint}")
+        if _is_experiment(value) and "Experiment" not in str(function.__annotations__.get(name, "Experiment")):
+            raise ArgumentError(_parts_wanted(function.__name__, name, value))
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> Made:
-        if not open_ended:
-            check_names(function.__name__, named, names)
-        for name, value in (*zip(by_place, values, strict=False), *named.items()):
-            accepted = kinds.get(name, ())
-            if accepted and not any(_fits(value, kind) for kind in accepted):
-                wanted = " or ".join(dict.fromkeys(map(_wording, accepted)))
-                shown = _shown(value)
-                hint = _hint(accepted, shown, value)
-                raise ArgumentError(f"{function.__name__}: {name} must be {wanted}, not {shown}{hint}")
-            if _is_experiment(value) and "Experiment" not in str(function.__annotations__.get(name, "Experiment")):
-                raise ArgumentError(_parts_wanted(function.__name__, name, value))
+        for name, value in zip(by_place, values, strict=False):
+            if type(value) not in at_once[name]:
+                check(name, value)
+        if named:
+            if not open_ended and not known.issuperset(named):
+                check_names(function.__name__, named, names)
+            for name, value in named.items():
+                check(name, value)
         if not any_number:
             _check_number(function.__name__, by_place, len(values))
-        missing = [name for name in needed if name not in named and name not in by_place[: len(values)]]
-        if missing:
-            raise needs(function.__name__, missing)
+        if len(values) < most_needed:
+            missing = [name for name in needed if name not in named and name not in by_place[: len(values)]]
+            if missing:
+                raise needs(function.__name__, missing)
         return function(*values, **named)
 
     call.__module__ = module
@@ -163,19 +175,39 @@ def _class_of(kind: Kind) -> type:
 
 
 def _fits(value: object, kind: Kind) -> bool:
-    origin = _class_of(kind)
     if kind is int:
-        return isinstance(value, SupportsIndex) and not isinstance(value, bool) and abs(int(value)) <= LARGEST
+        whole = type(value) is int or (isinstance(value, SupportsIndex) and not isinstance(value, bool))
+        return whole and abs(int(value)) <= LARGEST  # type: ignore[call-overload, no-any-return]
     if kind is float:
         return hasattr(value, "__float__") and not isinstance(value, bool)
     if kind is bool:
         return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")  # and NumPy's
-    if not issubclass(origin, Iterable) or issubclass(origin, str) or not get_args(kind):
-        return isinstance(value, origin)
-    if isinstance(value, str | bytes) or not isinstance(value, Mapping if issubclass(origin, Mapping) else Iterable):
+    wanted, is_series, has_texts = _series(kind)
+    if not is_series:
+        return isinstance(value, wanted)
+    if isinstance(value, str | bytes) or not isinstance(value, wanted):
         return False
-    texts_wanted = get_args(kind)[0] is str and not issubclass(origin, Mapping)
-    return not texts_wanted or not isinstance(value, Sequence) or all(isinstance(item, str) for item in value)
+    return not has_texts or not isinstance(value, Sequence) or all(isinstance(item, str) for item in value)
+
+
+def _surely(kind: Kind) -> tuple[type, ...]:
+    """Classes whose own values fit without a closer look; whole numbers may be too large, and texts may be none."""
+    if kind is int or getattr(kind, "__name__", "") == "Experiment":
+        return ()
+    wanted, is_series, has_texts = _series(kind)
+    if not is_series:
+        return (wanted,)
+    return () if has_texts else (dict,) if wanted is Mapping else (list, tuple)
+
+
+@cache
+def _series(kind: Kind) -> tuple[type, bool, bool]:
+    """What a value must be an instance of, whether that is a series or a mapping of something, and whether of texts."""
+    origin, of = _class_of(kind), get_args(kind)
+    if not issubclass(origin, Iterable) or issubclass(origin, str) or not of:
+        return origin, False, False
+    is_mapping = issubclass(origin, Mapping)
+    return (Mapping if is_mapping else Iterable), True, of[0] is str and not is_mapping
 
 
 def _wording(kind: Kind) -> str:

@@ -368,6 +368,12 @@ ENTRIES: dict[str, list[Entry]] = {
     "online clicks": [
         Entry("--model", CLICKS, "--model PBM", expected="position-based model"),
         Entry("--model", "online clicks", "--model list", expected="Known as|dynamic Bayesian network"),
+        Entry(
+            "--from",
+            "online clicks yandex.tsv --resamples 0 --held-out 0",
+            "--from yandex",
+            expected="3 pages of 2 users",
+        ),
         Entry("--output", CLICKS, "-o out/c.qrels"),
         Entry("--details", CLICKS, "--details out/c.csv", "--details out/c.tsv", expected="query,document"),
         Entry("--grades", f"{CLICKS} -o out/c.qrels", "--grades 0.1,0.3"),
@@ -391,6 +397,11 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--test", SESSIONS, "--test mann-whitney", expected="mann-whitney"),
         Entry("--correction", SESSIONS, "--correction none"),
         Entry("--alpha", SESSIONS, "--alpha 0.5", expected="below 0.5"),
+        Entry("--from", "online sessions searched.qrels yandex.tsv", "--from yandex", expected="Means over users"),
+        Entry("--gate", "online sessions users.qrels shared.jsonl", "--gate", expected="The candidate "),
+        Entry(
+            "--margin", "online sessions users.qrels shared.jsonl --gate", "--margin 99%", expected="by less than 99%"
+        ),
         Entry("--curve", SESSIONS, "--curve seconds", expected="Gain over seconds"),
         Entry("--output-format", SESSIONS, "-f csv", expected="system,user,measure,score"),
     ],
@@ -1435,6 +1446,12 @@ def small_collection(home: Path) -> Path:
     ):
         shutil.copy(EXAMPLES / name, home / other)
     write("users.tsv", ["c301\t1", "c302\t2"])
+    write("searched.qrels", ["10 0 d2 1"])
+    judged_first = {line.split()[0]: line.split()[2] for line in (home / "users.qrels").read_text().splitlines()}
+    write("shared.jsonl", [
+        json.dumps({"session_id": topic, "topic": topic, "query_text": "q", "variant": arm, "docs": [doc, "z"][::way]})
+        for topic, doc in judged_first.items() for arm, way in (("old", -1), ("new", 1))
+    ])  # fmt: skip
     write("planned.toml", [experiment.replace('covariates = ["ctr"]', "").replace("maximum = 400", "maximum = 118")])
     write("arms.toml", [experiment.replace("dense = 1", "dense = 1\nother = 1")])
     write("moments.toml", ['name = "m"', 'primary = "carts"', "[arms]", "a = 1", "b = 1", "[metrics.carts]",

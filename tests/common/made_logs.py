@@ -142,6 +142,7 @@ SLOW: dict[str, Callable[[Seen], tuple[float, float | None]]] = {
     "action_per_query(action='cart')": lambda s: (any(e["action"] == "cart" for e in s.events), 1),
     "latency": lambda s: (s.query["latency_ms"] or 0, s.query["latency_ms"] is not None),
 }
+OF_ITS_OWN = ("latency_quantile",)  # not a sum over queries: tests/online/test_quantile_metrics.py has it
 
 
 def slow_sums(log: MadeLog, metric: str, late_hours: float | None = None) -> dict[str, dict[str, tuple[float, float]]]:

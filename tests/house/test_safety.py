@@ -101,7 +101,7 @@ LINES: dict[str, list[str]] = {
     "online link": ["qrels.txt bm25.run dense.run"],
     "online prove": ["d --short"],
     "online clicks": [
-        "clicks.jsonl --resamples 0 --run bm25.run",
+        "clicks.jsonl --resamples 0 --run bm25.run --draws 2",
         "clicks.jsonl --resamples 0 --topics lake-topics.tsv",
     ],
     "online sessions": ["qrels.txt sessions.jsonl"],

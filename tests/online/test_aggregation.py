@@ -15,7 +15,7 @@ from cranfield.online import Aggregate, Trial, added, aggregate, all_metrics, re
 from cranfield.online.metrics import METRICS
 from cranfield.online.trial import Cap, Exclusions, OwnMetric
 from cranfield.statistics.moments import Moments
-from made_logs import SLOW, MadeLog, made_log, slow_sums
+from made_logs import OF_ITS_OWN, SLOW, MadeLog, made_log, slow_sums
 
 ARMS = {"A": 1.0, "B": 1.0}
 ALL = tuple(name for name in SLOW if name != "ctr")
@@ -89,7 +89,7 @@ def test_every_metric_is_what_it_is_by_hand(seed: int) -> None:
 
 
 def test_there_is_a_slow_form_of_every_metric() -> None:
-    assert {METRICS.find(name).name for name in SLOW} == {metric.name for metric in all_metrics()}
+    assert {METRICS.find(name).name for name in (*SLOW, *OF_ITS_OWN)} == {metric.name for metric in all_metrics()}
     assert {metric.better for metric in all_metrics()} == {"more", "less", "neither"}
     for metric in all_metrics():
         assert "Formula: " in metric.help, metric.name
@@ -142,6 +142,86 @@ def test_order_of_rows_changes_nothing() -> None:
     turned = MadeLog(*(list(reversed(rows)) for rows in log))
     plan = trial(secondary=ALL)
     assert_same(aggregate(read_logs(arrow_tables(log)), plan), aggregate(read_logs(arrow_tables(turned)), plan))
+
+
+def test_exposed_units_count_from_their_first_trigger_on_and_the_complement_is_all_else() -> None:
+    import pyarrow as pa
+
+    rows = [("q1", "u1", None), ("q2", "u1", None), ("q3", "u1", None), ("q4", "u2", None), ("q5", "u3", None)]
+    given = small([*rows, ("q6", "u4", None)], [{"query_id": q, "action": "click"} for q in ("q1", "q3", "q4", "q6")])
+    triggered = pa.array([False, True, None, True, False, False])
+    given["impressions"] = given["impressions"].append_column("trigger", triggered).drop_columns("variant")
+    arms = {"u1": "A", "u2": "B", "u3": "A", "u4": "B", "u5": "B"}
+    given["assignments"] = pa.table({"unit_id": list(arms), "variant": list(arms.values())})
+    for logs in (given, {name: _polars(table) for name, table in given.items()}):
+        found = aggregate(read_logs(logs), trial(), parts=["triggered"]).of("triggered")
+        sums = {
+            (part, arm): (of.count, of.count * of.mean("queries"), of.count * of.mean("ctr: numerator"))
+            for part, arms_of in found.items()
+            for arm, of in arms_of.items()
+        }
+        assert sums == {
+            ("exposed", "A"): (1, 2, 1),  # q2 and q3 of u1
+            ("exposed", "B"): (1, 1, 1),
+            ("complement", "A"): (2, 2, 1),  # q1 of u1, and u3
+            ("complement", "B"): (2, 1, 1),  # u4, and u5 who never came
+        }
+    untouched = given | {"impressions": given["impressions"].drop_columns("trigger")}
+    assert aggregate(read_logs(untouched), trial(), parts=["triggered"]).of("triggered") == {}
+
+
+def _polars(table: Any) -> Any:
+    import polars as pl
+
+    return pl.from_arrow(table)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_query_that_stands_in_several_rows_counts_once(turned: bool) -> None:
+    rows = [
+        ("q1", "u1", "A"),
+        ("q2", "u2", "B"),
+        ("q1", "u1", "A"),
+        ("q1", "u9", "B"),
+        (None, "u1", "A"),
+        (None, "u2", "B"),
+    ]
+    events = [{"query_id": "q1", "action": action, "ts": 1_793_600_005_000_000} for action in ("click", "cart", "cart")]
+    given = small(rows[::-1] if turned else rows, events)
+    given["impressions"] = given["impressions"].set_column(
+        3, "ts", given["impressions"]["ts"].take([5, 4, 3, 2, 1, 0] if turned else list(range(6)))
+    )
+    own = {"carts": OwnMetric("count(cart)")}
+    plan = trial(
+        secondary=("carts", "time_to_click"), metrics=own, exclusions=Exclusions(queries_per_day=3, duplicates=False)
+    )
+    for logs in (given, {name: _polars(_stamped(table)) for name, table in given.items()}):
+        found = aggregate(read_logs(logs), plan)
+        assert (found.units, found.queries, found.events) == (2, 4, 3)
+        assert [(part.reason, part.units, part.queries, part.events) for part in found.excluded] == [
+            ("with a query_id that stood there before", 2, 2, 0)
+        ]
+        assert found.whole["A"].mean("queries") == 2
+        assert found.whole["A"].mean("carts: numerator") == 2
+        assert found.whole["A"].mean("time_to_click: numerator") == 305
+
+
+def _stamped(table: Any) -> Any:
+    """Times of events as dates, which frames need."""
+    import pyarrow as pa
+
+    at = table.schema.get_field_index("ts")
+    return table.set_column(at, "ts", table["ts"].cast(pa.timestamp("us", tz="UTC")))
+
+
+def test_a_query_may_be_in_several_experiments() -> None:
+    given = small([("q1", "u1", "A"), ("q2", "u2", "B"), ("q1", "u1", "X"), ("q2", "u2", "Y")])
+    import pyarrow as pa
+
+    given["impressions"] = given["impressions"].append_column("experiment", pa.array(["t", "t", "other", "other"]))
+    found = aggregate(read_logs(given), trial(), parts=())
+    assert (found.units, found.queries) == (2, 2)
+    assert {part.reason: part.queries for part in found.excluded} == {"of another experiment": 2}
 
 
 def test_units_in_two_arms_of_the_impressions_are_left_out() -> None:

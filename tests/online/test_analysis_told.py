@@ -14,12 +14,13 @@ import pytest
 
 from commands import command_line
 from cranfield.errors import UsageError
-from cranfield.online import Trial, aggregate, read_logs, read_moments
+from cranfield.online import Trial, aggregate, read_logs, read_moments, read_trial
 from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
 from cranfield.online.analysis.trial_page import page_of, pictures, write_report
 from cranfield.online.trial import Guardrail, Looks
 from cranfield.online.trial_ledger import TrialLook
+from cranfield.plot.style import DARK
 from cranfield.statistics.ratios import Ratio
 from made_trials import searching_users, trial_aggregate
 from places import EXAMPLES, ROOT
@@ -162,7 +163,7 @@ def test_the_course_ends_where_the_look_is(found: TrialAnalysis) -> None:
 
 
 def test_pictures_are_valid_and_hold_the_numbers(found: TrialAnalysis) -> None:
-    drawn = {name: chart for name, _, chart in pictures(found)}
+    drawn = {picture.name: picture.chart() for picture in pictures(found)}
     assert list(drawn) == ["effects", "course", "shares", "segments", "novelty"]
     for chart in drawn.values():
         chart.to_dict()  # checked against the schema of Vega-Lite
@@ -178,7 +179,10 @@ def test_the_report_is_one_page_that_loads_nothing(found: TrialAnalysis, tmp_pat
     write_report(found, str(tmp_path / "r.html"))
     page = (tmp_path / "r.html").read_text()
     assert "<script" not in page
-    assert page.count("<svg ") == 5
+    assert page.count("<svg ") == 2 * 5  # for a screen, and for a phone
+    assert page.count('class="drawing drawn"') == page.count('class="drawing drawn-phone"') == 5
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
     assert found.trial.digest in page
     for verdict in found.verdicts:
         assert verdict.why in page
@@ -226,6 +230,24 @@ def test_a_withheld_result_has_a_report_without_effects(tmp_path: Path) -> None:
     assert "Data broken" in page
     assert "Primary metric" not in page
     assert not pictures(found)
+
+
+def test_intervals_without_an_end_are_said_not_to_be_drawn() -> None:
+    trial = read_trial(str(EXAMPLES / "experiment.toml"))
+    page = page_of(analyse(read_logs(str(EXAMPLES)), trial))  # too few units for any interval
+    assert page.count("Intervals that have no end are not drawn.") == 3  # effects, course and segments
+    assert "of 6 intervals" not in page
+
+
+def test_every_colour_of_the_pictures_has_another_on_a_dark_page(found: TrialAnalysis) -> None:
+    """No script draws them anew: the style turns each colour, and one that it forgot would stay as on white paper."""
+    page = page_of(found)
+    turned = dict(re.findall(r'\.drawing \[fill="(#[0-9a-f]{6})"\] \{ fill: (#[0-9a-f]{6}); \}', page))
+    assert turned == dict(DARK)
+    drawings = "".join(re.findall(r"<svg .*?</svg>", page, re.DOTALL))
+    used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawings)) - {"none", "transparent"}
+    assert used <= set(turned)
+    assert "screen and (prefers-color-scheme: dark)" in page  # paper stays white
 
 
 PAGE = ROOT / "docs" / "online-analysis.md"

@@ -144,7 +144,7 @@ PROBLEMS: list[tuple[Callable[[Tables], None], str, str, int, int, str, str, boo
         1,
         21,
         "q00",
-        "each row counts as a query: make them one",
+        "the earliest row of each is counted, and the others are not",
         True,
     ),
     (
@@ -416,4 +416,6 @@ def test_the_command_ends_with_1_where_a_number_is_doubtful(tmp_path: Path) -> N
     checked(tables, tmp_path)
     done = command_line("online", "check", str(tmp_path))
     assert done.exit == 1
-    assert "duplicate-queries: a query_id stands in several rows (q00); each row counts as a query" in done.stdout
+    assert (
+        "duplicate-queries: rows have a query_id that stands in another row too (q00); the earliest row" in done.stdout
+    )

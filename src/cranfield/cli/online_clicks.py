@@ -89,6 +89,7 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
 
 @click.command("online clicks")
 @click.argument("logs", nargs=-1, metavar="LOG...")
+@options.log_format
 @click.option(
     "--model", default="DBN", show_default=True, metavar="NAME", help="Click model; `--model list` explains them all."
 )
@@ -146,6 +147,7 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
 @options.gathered("drawing", DrawnRuns)
 def command(
     logs: tuple[str, ...],
+    log_format: str | None,
     model: str,
     prior: str,
     held_out: float,
@@ -158,7 +160,8 @@ def command(
     """Make judgements of clicks: fit a click model, tell how well it foretells clicks, and write what it says.
 
     LOG files are JSON lines of impressions, {"query_text": …, "docs": […], "clicks": […], "user_id": …}, and of events
-    on them; docs/clicks.md has all fields. A document's relevance is a probability: the attraction of its result, times
+    on them; or the tables of a log, a folder or files called impressions and events (Parquet, CSV). docs/clicks.md has
+    all fields. A document's relevance is a probability: the attraction of its result, times
     its satisfaction where the model knows that. `cranfield evaluate --grades probabilities` takes them.
 
     \b
@@ -180,7 +183,7 @@ def command(
     from cranfield.online.clicks.fitting import fit_clicks
     from cranfield.online.clicks.page_logs import read_clicks
 
-    fit = fit_clicks(read_clicks(*logs), model, fitting(prior, held_out, resamples, seed))
+    fit = fit_clicks(read_clicks(*logs, format=log_format), model, fitting(prior, held_out, resamples, seed))
     judgements = wanted.judgements(fit)
     drawn = drawing.scores(judgements, seed)
     wanted.write(judgements)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
-from cranfield.errors import UsageError
+from cranfield.cli.gate import EXIT_CODES
+from cranfield.errors import UsageError, either
 from cranfield.online.sessions.session_tables import FORMATS
 
 UNITS = ("auto", "session", "user")
 CURVES = ("pages", "seconds")
+GATED = ("table", "markdown", "json")
 
 
 @click.command("online sessions")
 @click.argument("qrels", required=False)
 @click.argument("logs", nargs=-1, metavar="LOG...")
+@options.log_format
 @click.option(
     "-m",
     "--measure",
@@ -44,24 +47,38 @@ CURVES = ("pages", "seconds")
 )
 @options.correction
 @options.alpha
+@click.option(
+    "--gate",
+    "gated",
+    is_flag=True,
+    help="May the other system replace --baseline (or the first)? As `cranfield gate` answers, session by session; "
+    "exit code 0, 1 if it may not, or 4 if nothing can be told.",
+)
+@click.option(
+    "--margin", metavar="LOSS", help="For --gate: the largest loss that does not matter, 0.01 or 2% of the baseline."
+)
 @click.option("--curve", type=click.Choice(CURVES), help="Show how gain grows over the pages or seconds of a session.")
 @options.output_format(FORMATS)
 def command(
     qrels: str | None,
     logs: tuple[str, ...],
+    log_format: str | None,
     chosen: tuple[str, ...],
     by: str,
     baseline: str | None,
     tests: tuple[str, ...],
     correction: str,
     alpha: float,
+    gated: bool,
+    margin: str | None,
     curve: str | None,
     output_format: str,
 ) -> None:
     """Score whole sessions: what users gained, what it cost them, and which system serves them better.
 
-    LOG files are JSON lines of impressions with session_id (and topic, variant, user_id, ts), and of events on them;
-    docs/sessions.md has all fields. QRELS judge the documents for the topic of a page, or for its query. Of two systems
+    LOG files are JSON lines of impressions with session_id (and topic, variant, user_id, ts), and of events on them; or
+    the tables of a log, a folder or files called impressions and events (Parquet, CSV). docs/sessions.md has all
+    fields. QRELS judge the documents for the topic of a page, or for its query. Of two systems
     or more the differences are tested as `cranfield compare` tests them.
 
     \b
@@ -70,6 +87,10 @@ def command(
       $ cranfield online sessions qrels.txt sessions.jsonl -m sDCG_Kanoulas,Seconds --curve seconds
       $ cranfield online sessions -m list
     """
+    if margin is not None and not gated:
+        raise UsageError("--margin is for --gate")
+    if gated and output_format not in GATED:
+        raise UsageError(f"--gate is told as {either(GATED)}, not {output_format}")
     if chosen == ("list",):
         options.show("\n\n".join(described_measures()) + "\n")
         return
@@ -77,18 +98,22 @@ def command(
         raise UsageError("which sessions? Give QRELS and one or more LOG files; `-m list` explains the measures")
     from cranfield.comparison.question import Question
     from cranfield.online.sessions.gain_curves import gain_curve
+    from cranfield.online.sessions.session_gate import gate_sessions
     from cranfield.online.sessions.session_logs import read_sessions
     from cranfield.online.sessions.session_scores import MEASURES, compare_sessions, score_sessions, unit_of
     from cranfield.online.sessions.session_tables import render_sessions
 
-    sessions = read_sessions(*logs, qrels=qrels)
+    sessions = read_sessions(*logs, qrels=qrels, format=log_format)
     results = score_sessions(sessions, chosen or MEASURES, by=by)
     question = Question(baseline=baseline, tests=tests or None, correction=correction, alpha=alpha)
     compared = compare_sessions(results, question) if len(results.runs) > 1 else None
     grown = None if curve is None else gain_curve(sessions, curve, by=by)
-    text = render_sessions(results, unit_of(sessions, by), output_format, compared, grown)
+    unit = unit_of(sessions, by)
     odd = (*(compared.warnings if compared else results.warnings), *(grown.warnings if grown else ()))
-    options.show(text, odd)
+    verdict = gate_sessions(results, baseline, margin=margin, alpha=alpha) if gated else None
+    options.show(render_sessions(results, unit, output_format, compared, grown, verdict), odd)
+    if verdict is not None:
+        raise SystemExit(EXIT_CODES[verdict.answer])
 
 
 def described_measures() -> list[str]:

@@ -179,6 +179,12 @@ correction: Callable[[Command], Command] = click.option(
     help="How p-values are corrected for the number of comparisons: all pairs on all measures and collections are one "
     "family. `cranfield compare --correction list` explains them all.",
 )
+log_format: Callable[[Command], Command] = click.option(
+    "--from",
+    "log_format",
+    metavar="FORMAT",
+    help="LOG files are a log of others in this format: ubi, trec-session or yandex, as `online import` has them.",
+)
 alpha: Callable[[Command], Command] = click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

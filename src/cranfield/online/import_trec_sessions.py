@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError
-from cranfield.formats.sources import open_source
+from cranfield.online.import_files import opened
 from cranfield.online.imports import LogRow, Notes, log_format, moment
 
 if TYPE_CHECKING:
@@ -29,25 +29,31 @@ def trec_session(files: Sequence[str], notes: Notes) -> Iterator[LogRow]:
     from xml.etree.ElementTree import ParseError, iterparse
 
     for path in files:
-        data = bytes(open_source(path).data)
+        root: Element | None = None
         try:
-            for _, element in iterparse(io.BytesIO(data), events=("end",)):
-                if element.tag == "session":
+            for event, element in iterparse(opened(path), events=("start", "end")):
+                root = element if root is None else root
+                if event == "end" and element.tag == "session":
                     yield from _session(element, notes)
-                    element.clear()
+                    root.clear()  # or what was read would be kept until the file ends
         except ParseError as error:
             line = error.position[0]
-            raise DataError(f"is not XML: {error}", source=path, line=line, text=_line(data, line)) from None
+            raise DataError(f"is not XML: {error}", source=path, line=line, text=_line(path, line)) from None
 
 
-def _line(data: bytes, number: int) -> str:
-    lines = data.decode("utf-8", "replace").splitlines()
-    return lines[number - 1] if 0 < number <= len(lines) else ""
+def _line(path: str, number: int) -> str:
+    """A line of a file that can be read again."""
+    if path == "-":
+        return ""
+    found = next(islice(opened(path), number - 1, None), b"") if number > 0 else b""
+    return found.decode("utf-8", "backslashreplace").rstrip("\r\n")
 
 
 def _session(session: Element, notes: Notes) -> Iterator[LogRow]:
     name = session.get("num") or session.get("id") or ""
     user = session.get("userid") or (session.findtext("userid") or "").strip() or f"session-{name}"
+    topic = session.find("topic")
+    about = None if topic is None else topic.get("num") or topic.get("id")
     if session.find("currentquery") is not None:
         notes["current query: without results, left out"] += 1
     for place, interaction in enumerate(session.findall("interaction"), start=1):
@@ -61,6 +67,7 @@ def _session(session: Element, notes: Notes) -> Iterator[LogRow]:
                 "user_id": user,
                 "session_id": name,
                 "query_text": (interaction.findtext("query") or "").strip(),
+                "topic": about,
                 "docs": [docs[rank] for rank in sorted(docs)],
                 "n_results": len(docs),
             },

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cranfield.errors import DataError, shorten
-from cranfield.formats.sources import open_source, utf8_text
+from cranfield.online.import_files import lines_of
 from cranfield.online.imports import LogRow, Notes, log_format
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -24,10 +24,8 @@ def yandex(files: Sequence[str], notes: Notes) -> Iterator[LogRow]:
     for path in files:
         session, lists = None, list[dict[str, Any]]()
         seen: set[str] = set()
-        for number, line in enumerate(utf8_text(open_source(path)).splitlines(), start=1):
-            if not line.strip():
-                continue
-            fields = line.rstrip("\r\n").split("\t")
+        for number, line in lines_of(path):
+            fields = line.split("\t")
             if len(fields) < 4 or not _is_time(fields[1]) or fields[2] not in ("Q", "C"):
                 form = "SessionID, Time, Q, QueryID, RegionID and URLs, or SessionID, Time, C and a URL"
                 raise DataError(

@@ -97,13 +97,17 @@ def import_logs(format: str, files: Sequence[str], folder: str, *, to: str = "pa
             raise DataError(f"has no query that can be read as {format}", source=files[0])
         for writer in writers.values():
             writer.flush()
-    told = tuple(_told(what, count) for what, count in notes.items())
-    return Imported({place: counts[name] for name, place in places.items()}, told)
+    return Imported({place: counts[name] for name, place in places.items()}, told(notes))
 
 
-def _told(what: str, count: int) -> str:
-    noun, _, said = what.partition(": ")
-    return f"{plural(count, noun)}: {said}"
+def told(notes: Notes) -> tuple[str, ...]:
+    """Notes in words, each with how often.
+
+    >>> told(Notes({"click: before the first query of its session, left out": 2}))
+    ('2 clicks: before the first query of its session, left out',)
+    """
+    parted = [(what.partition(": "), count) for what, count in notes.items()]
+    return tuple(f"{plural(count, noun)}: {said}" for (noun, _, said), count in parted)
 
 
 class _LineWriter:

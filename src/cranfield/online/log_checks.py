@@ -21,7 +21,6 @@ SHOWN = 3  # examples of each problem
 HEAVY = 200  # queries of a unit on a day that few people send, unless the trial says another number
 LATE_HOURS = 24.0  # after its query, unless the trial says another number
 LEAST_JOINED = 0.99  # share of events that must belong to a query
-SAMPLE_RATIO = 0.001  # p below which arms do not have the units that their weights say
 _ZONE = r"(?i)(z|utc|[+-][0-9]{2}:?([0-9]{2})?|[a-z]+/[a-z_/]+)\s*$"
 
 
@@ -147,12 +146,16 @@ class _Check(LogQuestions):
 
     def queries(self) -> Iterator[LogProblem]:
         """Queries that are there twice, lists that are empty, and queries that do not belong to the trial."""
+        elsewhere = "false"  # a query may be in several experiments, with a row for each
+        if self.trial is not None and self.has("impressions", "experiment"):
+            elsewhere = f"coalesce(experiment <> {_text(self.trial.name)}, false)"
+        again = f"SELECT query_id, count(*) AS n FROM impressions GROUP BY query_id, {elsewhere} HAVING n > 1"
         yield from self.found(
             "duplicate-queries",
             "impressions",
-            "SELECT query_id AS x FROM impressions GROUP BY query_id HAVING count(*) > 1",
-            "a query_id stands in several rows",
-            "each row counts as a query: make them one",
+            f"SELECT query_id AS x, unnest(range(1, n)) FROM ({again}) WHERE query_id IS NOT NULL",
+            "rows have a query_id that stands in another row too",
+            "the earliest row of each is counted, and the others are not",
         )
         if self.has("impressions", "n_results"):
             nothing = "SELECT query_id AS x FROM impressions WHERE n_results = 0"

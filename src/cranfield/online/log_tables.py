@@ -26,6 +26,7 @@ IMPRESSIONS: Mapping[str, LogColumn] = {
     "user_id": LogColumn("id", "who", False, ("client_id", "user")),
     "session_id": LogColumn("id", "the visit it belongs to", False, ("session",)),
     "query_text": LogColumn("text", "what was typed", False, ("query", "user_query")),
+    "topic": LogColumn("text", "what judgements call what was looked for", False, ("topic_id",)),
     "experiment": LogColumn("text", "the experiment, if the log has several"),
     "variant": LogColumn("text", "the arm, unless there is a table of assignments", False, ("arm", "group")),
     "layer": LogColumn("text", "the layer of experiments"),

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cranfield.errors import DataError, UsageError, either
-from cranfield.registry import Entry, Parameter, Registry, described, number
+from cranfield.registry import Entry, Parameter, Registry, described, is_number, number
 
 if TYPE_CHECKING:
     from narwhals import Expr
@@ -26,13 +26,15 @@ class RatioOfSums(NamedTuple):
     """Two expressions over queries, to be summed over those of a unit; the metric is the ratio of the sums.
 
     `censored` marks queries of which only a bound is known, such as those after which nobody clicked in time. Where
-    `per_unit`, the denominator is the unit itself: every unit counts once, one without queries too.
+    `per_unit`, the denominator is the unit itself: every unit counts once, one without queries too. With a `quantile`
+    the metric is that quantile of the numerator over all queries that have one, which the denominator marks.
     """
 
     numerator: Expr
     denominator: Expr
     censored: Expr | None = None
     per_unit: bool = False
+    quantile: float | None = None
 
 
 class EventFact(NamedTuple):
@@ -172,11 +174,12 @@ class Metric(Entry[MetricFunction]):
     """A metric: the function makes a `RatioOfSums` of `QueryFacts`.
 
     `better` says which way is good: more, less, or neither where it can mean either. `per` is what the denominator
-    counts.
+    counts. `is_quantile` says that the function gives a quantile, which no parts add up to.
     """
 
     better: Better
     per: Per = "query"
+    is_quantile: bool = False
 
     def ratio(self, facts: QueryFacts) -> RatioOfSums:
         """Numerator and denominator, as expressions; what they need is written down in the facts."""
@@ -195,12 +198,22 @@ METRICS: Registry[Metric] = Registry(
 DWELL = number("seconds on a document from which a click counts as satisfied", 0, 86_400)
 WITHIN = number("seconds within which the next query counts", 0, 86_400)
 LIMIT = number("seconds after which waiting counts no longer: a later click, or none, counts as this", 0, 86_400)
+SHARE = Parameter(
+    "the share of queries that are at or below the value",
+    "a number between 0 and 1",
+    lambda value: is_number(value) and 0 < value < 1,
+)
 ACTION = Parameter("the action of the events that count", "a text", lambda value: isinstance(value, str))
-SHARED = {"dwell": DWELL, "within": WITHIN, "limit": LIMIT, "action": ACTION}
+SHARED = {"dwell": DWELL, "within": WITHIN, "limit": LIMIT, "action": ACTION, "q": SHARE}
 
 
 def metric(
-    *, better: Better, per: Per = "query", aliases: tuple[str, ...] = (), **parameters: Parameter
+    *,
+    better: Better,
+    per: Per = "query",
+    is_quantile: bool = False,
+    aliases: tuple[str, ...] = (),
+    **parameters: Parameter,
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Registers a function as a metric under its own name.
 
@@ -219,6 +232,7 @@ def metric(
                 parameters=described(function, "metric", parameters, SHARED),
                 better=better,
                 per=per,
+                is_quantile=is_quantile,
             )
         )
         return function

@@ -28,7 +28,8 @@ class MetricColumns(NamedTuple):
     """Where the sums of a metric stand in the moments: the metric is mean(numerator) / mean(denominator).
 
     Without a denominator it is the mean of the numerator over units. `censored` are the queries of which only a bound
-    is known. `cap` is the value at which the numerator of a unit was cut, if it was.
+    is known. `cap` is the value at which the numerator of a unit was cut, if it was. Of a `quantile` the numerators are
+    what units add to that of their arm (`statistics.clustered_quantiles`).
     """
 
     name: str
@@ -38,6 +39,7 @@ class MetricColumns(NamedTuple):
     denominator: str | None = None
     censored: str | None = None
     cap: float | None = None
+    quantile: float | None = None
 
 
 class MomentsPart(NamedTuple):
@@ -64,7 +66,7 @@ class Aggregate:
 
     `slices` has the moments, of which `whole` are those of all units. `excluded` says what was left out and why,
     `capped` how many units of each metric were cut at its cap, `unknown_covariates` how many units have no value of a
-    covariate and count as 0.
+    covariate and count as 0, `rough_quantiles` which quantiles have too few units.
 
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
@@ -85,6 +87,7 @@ class Aggregate:
     covariates: tuple[str, ...] = ()
     capped: Mapping[str, int] | None = None
     unknown_covariates: Mapping[str, int] | None = None
+    rough_quantiles: tuple[str, ...] = ()
 
     @property
     def whole(self) -> dict[str, Moments]:
@@ -125,6 +128,7 @@ class Aggregate:
             "excluded": [part._asdict() for part in self.excluded],
             "capped": dict(self.capped or {}),
             "unknown_covariates": dict(self.unknown_covariates or {}),
+            "rough_quantiles": list(self.rough_quantiles),
             "slices": [{"by": s.by, "value": s.value, "arm": s.arm, **s.moments.to_plain()} for s in self.slices],
         }
 
@@ -192,6 +196,7 @@ def _of_plain(document: dict[str, Any], path: str) -> Aggregate:
         covariates=tuple(document.get("covariates", ())),
         capped=dict(document.get("capped", {})),
         unknown_covariates=dict(document.get("unknown_covariates", {})),
+        rough_quantiles=tuple(document.get("rough_quantiles", ())),
     )
 
 
@@ -203,6 +208,7 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
     """The moments of logs that have different units, as shards by a hash of the unit, put together.
 
     They must be of one trial, and caps must be values, the same in all: a quantile of each part is none of the whole.
+    So metrics that are quantiles cannot be added.
 
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> half = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
@@ -212,6 +218,9 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
     if not parts:
         raise UsageError("there are no moments to add")
     first = parts[0]
+    quantiles = [columns.name for columns in first.metrics if columns.quantile is not None]
+    if quantiles and len(parts) > 1:
+        raise UsageError(f"{quantiles[0]} is a quantile: those of parts cannot be added, so aggregate the whole log")
     for other in parts[1:]:
         if other.digest != first.digest:
             raise UsageError(f"moments of trials with digests {first.digest} and {other.digest} cannot be added")

@@ -1,4 +1,4 @@
-"""`read_page_views`: result pages with the clicks on them, from JSON lines of impressions and events.
+"""`read_page_views`: result pages with the clicks on them, from JSON lines, from tables of a log, or logs of others.
 
 A line with documents is an impression, one with an action an event, which belongs to the impression of its query_id; an
 impression may have its clicks with it instead. Whatever is odd is counted and named.
@@ -68,8 +68,8 @@ class PageViews(NamedTuple):
     warnings: tuple[Finding, ...] = ()
 
 
-class _LogLine(NamedTuple):
-    """An object of a file, and where it stands."""
+class LogLine(NamedTuple):
+    """An object of a file, or a row of a table, and where it stands."""
 
     source: str
     number: int
@@ -77,9 +77,11 @@ class _LogLine(NamedTuple):
     entry: Mapping[str, Json]
 
     def wrong(self, message: str) -> DataError:
+        """The error about something in it."""
         return DataError(message, source=self.source, line=self.number, text=self.text, remedy=REMEDY)
 
     def field(self, role: str) -> Json:
+        """What stands in it for a role, whatever it is called; None where there is nothing."""
         return next((self.entry[name] for name in FIELDS[role] if self.entry.get(name) is not None), None)
 
     def text_of(self, role: str) -> str | None:
@@ -92,6 +94,7 @@ class _LogLine(NamedTuple):
         return str(value)
 
     def seconds(self, role: str) -> float | None:
+        """A time in seconds since 1970, or how many seconds something took."""
         value = self.field(role)
         if value is None:
             return None
@@ -108,8 +111,9 @@ class _LogLine(NamedTuple):
         return next(name for name in FIELDS[role] if self.entry.get(name) is not None)
 
 
-def read_page_views(*files: File) -> PageViews:
-    """Reads logs: JSON lines of impressions, and of events on them, in any files and any order.
+def read_page_views(*files: File, format: str | None = None) -> PageViews:
+    """Reads logs: JSON lines of impressions, and of events on them, in any files and any order; or the tables of a log,
+    as a folder or files called impressions and events (Parquet, CSV); or with a `format` a log of others (ubi, …).
 
     >>> import io
     >>> log = io.StringIO('{"query_id": "1", "query_text": "cats", "docs": ["a", "b"]}\\n'
@@ -117,22 +121,30 @@ def read_page_views(*files: File) -> PageViews:
     >>> read_page_views(log).views[0].clicks
     (PageClick(document='b', time=None, dwell=None),)
     """
-    impressions: list[tuple[_LogLine, PageView]] = []
-    events: list[_LogLine] = []
-    opened = [_opened(file) for file in files]
-    label = ", ".join(dict.fromkeys(name for name, _ in opened))
-    for name, text in opened:
-        for line in _lines(name, text):
-            if line.field("documents") is not None:
-                impressions.append((line, _page(line)))
-            elif line.field("action") is not None:
-                events.append(line)
-            else:
-                raise line.wrong("neither an impression (docs) nor an event (action)")
+    from cranfield.online.page_tables import foreign_lines, is_of_tables, table_lines
+
+    odd: list[Finding] = []
+    if format is not None:
+        lines, label = foreign_lines(format, files, odd)
+    elif is_of_tables(files):
+        lines, label = table_lines(files, odd)
+    else:
+        opened = [_opened(file) for file in files]
+        label = ", ".join(dict.fromkeys(name for name, _ in opened))
+        lines = (line for name, text in opened for line in _lines(name, text))
+    impressions: list[tuple[LogLine, PageView]] = []
+    events: list[LogLine] = []
+    for line in lines:
+        if line.field("documents") is not None:
+            impressions.append((line, _page(line)))
+        elif line.field("action") is not None:
+            events.append(line)
+        else:
+            raise line.wrong("neither an impression (docs) nor an event (action)")
     if not impressions:
         raise DataError("has no impressions", source=label or "the log", remedy=REMEDY)
-    views, odd = _joined(impressions, events, label)
-    return PageViews(tuple(views), label, tuple(odd))
+    views, found = _joined(impressions, events, label)
+    return PageViews(tuple(views), label, (*odd, *found))
 
 
 def _opened(file: File) -> tuple[str, str]:
@@ -140,12 +152,12 @@ def _opened(file: File) -> tuple[str, str]:
     return opened.label, utf8_text(opened)
 
 
-def _lines(name: str, text: str) -> Iterator[_LogLine]:
+def _lines(name: str, text: str) -> Iterator[LogLine]:
     for number, line, entry in json_objects(text.split("\n"), name):
-        yield _LogLine(name, number, line, entry)
+        yield LogLine(name, number, line, entry)
 
 
-def _page(line: _LogLine) -> PageView:
+def _page(line: LogLine) -> PageView:
     query = line.text_of("query") or line.text_of("topic")
     if query is None:
         raise line.wrong("an impression without a query")
@@ -168,7 +180,7 @@ def _is_id(value: Json) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _inline(line: _LogLine) -> Iterator[PageClick]:
+def _inline(line: LogLine) -> Iterator[PageClick]:
     """The clicks that stand with an impression: ids of documents, or objects like events."""
     clicks = line.field("clicks")
     if clicks is None:
@@ -189,7 +201,7 @@ def _inline(line: _LogLine) -> Iterator[PageClick]:
 
 
 def _joined(
-    impressions: Sequence[tuple[_LogLine, PageView]], events: Sequence[_LogLine], source: str
+    impressions: Sequence[tuple[LogLine, PageView]], events: Sequence[LogLine], source: str
 ) -> tuple[list[PageView], list[Finding]]:
     """Pages with the clicks of the events on them, and what was odd."""
     kept: list[PageView] = []
@@ -217,7 +229,7 @@ def _joined(
     return views, list(_told(again, lost, source))
 
 
-def _clicked(event: _LogLine, page: PageView) -> PageClick:
+def _clicked(event: LogLine, page: PageView) -> PageClick:
     """The click of an event; where it does not name the document, its rank, from 1, does."""
     document, rank = event.text_of("document"), event.field("rank")
     if document is None:

@@ -19,11 +19,36 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000_000  # microseconds
 USED = ""  # in place of a reason to leave a query out
+REPEATED = "with a query_id that stood there before"
 _INVARIANT = ("any", "least", "greatest")  # what a duplicate does not change
 
 
-def queries_of(logs: Logs, trial: Trial, facts: QueryFacts, segments: Iterable[str] = ()) -> Frame:
-    """A row for each query: `@unit`, `@arm`, `@reason` why it does not count or nothing, `ts`, the facts asked for."""
+def has_repeated_queries(logs: Logs) -> bool:
+    """Whether a query_id stands in several rows of the impressions: to look costs less than to be ready for it."""
+    import narwhals as nw
+
+    from cranfield.online.arrow_columns import arrow_table
+
+    known = logs.impressions.select("query_id").drop_nulls()
+    table = arrow_table(known.select(nw.len().alias("rows"), nw.col("query_id").n_unique().alias("ids")))
+    rows, ids = (int(table.column(name)[0].as_py() or 0) for name in ("rows", "ids"))
+    return rows > ids
+
+
+def queries_of(
+    logs: Logs,
+    trial: Trial,
+    facts: QueryFacts,
+    segments: Iterable[str] = (),
+    *,
+    repeated: bool = False,
+    events: bool = True,
+) -> Frame:
+    """A row for each query: `@unit`, `@arm`, `@reason` why it does not count or nothing, `ts`, the facts asked for.
+
+    Where query_ids may be `repeated`, the earliest row of each is the query, and the others do not count. Without
+    `events` nothing is said of these.
+    """
     import narwhals as nw
 
     known = logs.columns("impressions")
@@ -43,9 +68,24 @@ def queries_of(logs: Logs, trial: Trial, facts: QueryFacts, segments: Iterable[s
     frame = logs.impressions.select(nw.col(trial.unit).alias("@unit"), *(nw.col(name) for name in sorted(kept)))
     frame, arm = _with_arm(frame, logs, trial)
     frame = frame.with_columns(arm.alias("@arm"))
+    frame = _with_place(frame, trial, known, kept) if repeated else frame
     frame = _with_reason(frame, logs, trial, known)
     frame = _with_windows(frame, facts)
-    return _with_events(frame, logs, trial, facts)
+    return _with_events(frame, logs, trial, facts) if events else frame
+
+
+def _with_place(frame: Frame, trial: Trial, known: list[str], kept: Iterable[str]) -> Frame:
+    """Which of the rows with its query_id each one is, `@place`: 1 is the earliest, whatever the order of the table.
+
+    Of a log with several experiments those of others are looked at apart: a query may be of several.
+    """
+    import narwhals as nw
+
+    other = (nw.col("experiment") != trial.name).fill_null(False) if "experiment" in known else nw.lit(False)
+    frame = frame.with_columns(other.alias("@elsewhere"))
+    order = ["ts", "@unit", *sorted(set(kept) - {"ts", "query_id", "docs"})]
+    place = nw.col("query_id").cum_count().over("query_id", "@elsewhere", order_by=order)
+    return frame.with_columns(place.alias("@place"))
 
 
 def _with_arm(frame: Frame, logs: Logs, trial: Trial) -> tuple[Frame, Expr]:
@@ -83,6 +123,11 @@ def _with_reason(frame: Frame, logs: Logs, trial: Trial, known: list[str]) -> Fr
     reasons: list[tuple[str, Expr]] = []
     if "experiment" in known:
         reasons.append(("of another experiment", nw.col("experiment") != trial.name))
+    once = frame
+    if "@place" in frame.collect_schema().names():
+        again = nw.col("@place") > 1
+        reasons.append((REPEATED, again))
+        once = frame.filter(~again)
     if trial.start is not None:
         reasons.append(("before the start", nw.col("ts") < _micros(trial.start.timestamp())))
     if trial.end is not None:
@@ -98,7 +143,7 @@ def _with_reason(frame: Frame, logs: Logs, trial: Trial, known: list[str]) -> Fr
         if "ts_first" in logs.columns("assignments"):
             reasons.append(("before the assignment", nw.col("ts") < nw.col("@since")))
     if exclusions.queries_per_day is not None:
-        per_day = frame.group_by("@unit", (nw.col("ts") // DAY).alias("@day")).agg(nw.len().alias("@queries"))
+        per_day = once.group_by("@unit", (nw.col("ts") // DAY).alias("@day")).agg(nw.len().alias("@queries"))
         heavy = per_day.group_by("@unit").agg(nw.col("@queries").max().alias("@most"))
         frame = frame.join(heavy.rename({"@unit": "@heavy"}), left_on="@unit", right_on="@heavy", how="left")
         reasons.append(("of a heavy unit", nw.col("@most") > exclusions.queries_per_day))
@@ -140,6 +185,7 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: QueryFacts) -> F
     needs_time = late is not None or any(fact.value == "@after" for fact in facts.events.values())
     events = logs.events
     columns = logs.columns("events")
+    repeated = "@place" in frame.collect_schema().names()
     wanted = {"query_id", "action"} | _columns_of(facts)
     if trial.exclusions.duplicates and any(fact.how not in _INVARIANT for fact in facts.events.values()):
         alike: list[str] = [name for name in ("query_id", "ts", "action", "doc_id", "rank", "value") if name in columns]
@@ -152,12 +198,17 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: QueryFacts) -> F
                 source=logs.sources.get("events"),
             )
         asked = frame.select("query_id", nw.col("ts").alias("@asked"))
+        if repeated:
+            asked = asked.group_by("query_id").agg(nw.col("@asked").min())
         events = events.join(asked, on="query_id", how="inner")
         events = events.with_columns(((nw.col("ts") - nw.col("@asked")) / 1_000_000).alias("@after"))
         if late is not None:
             events = events.filter((nw.col("@after") <= late * 3600).fill_null(True))
-    summed = _summed(events, facts)
-    return frame.join(summed, on="query_id", how="left")
+    frame = frame.join(_summed(events, facts), on="query_id", how="left")
+    if not repeated:
+        return frame
+    counted = nw.when(nw.col("@reason") == REPEATED).then(nw.lit(0)).otherwise(nw.col("@events"))
+    return frame.with_columns(counted.alias("@events"))  # events belong to the query once
 
 
 def _columns_of(facts: QueryFacts) -> set[str]:

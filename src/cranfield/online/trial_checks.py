@@ -68,6 +68,8 @@ def _check_metrics(trial: Trial) -> None:
             raise TrialError(key, f"is no metric: {error}") from None
     if better[trial.primary] == "neither":
         raise TrialError("primary", f"is {trial.primary}, of which neither more nor less is better: it decides nothing")
+    if trial.metric(trial.primary).is_quantile:
+        raise TrialError("primary", f"is {trial.primary}, a quantile: it can be a guardrail or secondary")
     for rail in trial.guardrails:
         if better[rail.metric] == "neither":
             raise TrialError(f"guardrails.{rail.metric}", "has no direction in which it could get worse")
@@ -96,6 +98,8 @@ def _check_limits(trial: Trial) -> None:
             near = get_close_matches(name, trial.metric_names, 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise TrialError(key, f"is none of the trial's metrics, {', '.join(trial.metric_names)}{meant}")
+        if trial.metric(name).is_quantile:
+            raise TrialError(key, "is a quantile, which a few large values do not move: it is not capped")
         if (cap.quantile is None) == (cap.value is None):
             raise TrialError(key, "is a quantile, or a table with at = VALUE")
         if cap.quantile is not None and not 0.5 < cap.quantile < 1:

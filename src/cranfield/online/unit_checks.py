@@ -113,7 +113,8 @@ def _of_trial(asking: LogQuestions) -> str:
 
 def _arms(asking: LogQuestions, trial: Trial) -> Iterator[LogProblem]:
     """Arms that the trial does not know, and whether those it knows have as many units as their weights say."""
-    from cranfield.online.log_checks import SAMPLE_RATIO, sql_texts
+    from cranfield.online.log_checks import sql_texts
+    from cranfield.statistics.sample_ratio import ALARM, sample_ratio
 
     assigned = asking.has("assignments")
     if not assigned and not (asking.has_unit and asking.has("impressions", "variant")):
@@ -136,19 +137,12 @@ def _arms(asking: LogQuestions, trial: Trial) -> Iterator[LogProblem]:
             "empty-arms", table, rows, "arms of the trial have no units", "nothing can be compared", of=len(trial.arms)
         )
         return
-    p = _sample_ratio(counts, trial)
-    if p < SAMPLE_RATIO:
+    p = sample_ratio(counts, list(trial.arms.values())).p
+    if p < ALARM:
         told = ", ".join(f"{arm} {count:,}" for arm, count in zip(trial.arms, counts, strict=True))
         message = f"arms do not have the units that their weights say: {told}; chi-square p = {p:.2g}"
         done = "find out why before any result is believed"
         yield LogProblem("sample-ratio", table, asking.logs.sources.get(table, table), message, of, of, (), done)
-
-
-def _sample_ratio(counts: list[int], trial: Trial) -> float:
-    from scipy.stats import chisquare
-
-    total = sum(counts)
-    return float(chisquare(counts, [share * total for share in trial.shares.values()]).pvalue)
 
 
 def _covariates(asking: LogQuestions) -> Iterator[LogProblem]:

@@ -70,13 +70,19 @@ def gate(
         raise UsageError(f"a gate is for a baseline and a candidate, not for {len(runs)} runs")
     named = replace(experiment, runs=dict(zip(("baseline", "candidate"), runs, strict=True)))
     results = named.evaluate(list(dict.fromkeys([*measures, *judging(measures)])))
+    named.check_inside(list(thresholds.topics))
+    return decided(results, thresholds, test=test, sampling=sampling)
+
+
+def decided(results: Results, thresholds: Thresholds, *, test: str, sampling: Sampling) -> Verdict:
+    """The verdict on results of two runs, called baseline and candidate, by the measures of the thresholds."""
+    measures = as_measures(list(thresholds.rules))
     compared = [_both(results, measure) for measure in measures]
     checks = [
         check
         for both, rule in zip(compared, thresholds.rules.values(), strict=True)
         for check in measure_checks(both, rule, thresholds.alpha, test, sampling)
     ]
-    named.check_inside(list(thresholds.topics))
     checks += _topic_checks(compared, thresholds.topics)
     means = tuple(both.means() for both in compared)
     verdict = Verdict(

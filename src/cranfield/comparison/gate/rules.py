@@ -125,7 +125,7 @@ class Thresholds:
     that answer counts as: itself, "pass" or "fail".
     """
 
-    rules: Mapping[str, Rule] = field(default_factory=lambda: {DEFAULT_MEASURE: Rule()})
+    rules: Mapping[str, Rule] | Mapping[Measure, Rule] = field(default_factory=lambda: {DEFAULT_MEASURE: Rule()})
     topics: Mapping[str, float] = field(default_factory=dict)
     alpha: float = 0.05
     cannot_tell: Answer = "cannot tell"
@@ -137,7 +137,7 @@ class Thresholds:
             raise UsageError(f"alpha must be between 0 and 1, not {self.alpha:g}")
         if self.cannot_tell not in ("cannot tell", "pass", "fail"):
             raise UsageError(f"cannot-tell counts as pass or fail, not {self.cannot_tell!r}")
-        measures = [(parse_measure(name), rule) for name, rule in self.rules.items()]
+        measures = [(_measure(name), rule) for name, rule in self.rules.items()]
         directed = [measure for measure, _ in measures if measure.sign]
         if any(rule.decides(measure) for measure, rule in measures) or (self.topics and directed):
             return
@@ -206,6 +206,10 @@ class Thresholds:
             return cls(rules, topics, alpha, document.get("cannot-tell", "cannot tell"))
         except UsageError as error:
             raise UsageError(f"{source}: {error}") from None
+
+
+def _measure(name: str | Measure) -> Measure:
+    return name if isinstance(name, Measure) else parse_measure(name)
 
 
 def _rule(entry: Any, measure: Measure, common: Mapping[str, Any], where: str) -> Rule:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from cranfield.errors import plural, share, some
 from cranfield.evaluation.findings import Finding
-from cranfield.online.aggregation import IN_TWO_ARMS
 from cranfield.online.analysis.looking import NEAR
 from cranfield.online.analysis.verdicts import shared, signed
+from cranfield.online.units import IN_TWO_ARMS
 from cranfield.statistics.sample_ratio import ALARM
 
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ def _of_data(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
         if capped and cap is not None:
             told = f"{metric}: {plural(capped, 'unit')} above {cap:.4g} count as that, as the trial has it"
             yield Finding("winsorised", name, told, doubtful=False)
+    for metric in found.rough_quantiles:
+        told = f"{metric}: too few units for so high or low a quantile: its interval is a rough one"
+        yield Finding("rough-quantile", name, told)
     for columns in found.metrics:
         if columns.censored is not None:
             shares = ", ".join(
@@ -167,7 +170,7 @@ def _of_parts(result: TrialAnalysis) -> Iterator[Finding]:
             yield Finding(
                 "complement-differs",
                 name,
-                f"units of {effect.arm} for which the lists do not differ show an effect all the same "
+                f"queries of {effect.arm} before or without a list that differs show an effect all the same "
                 f"({signed(effect.difference)}, p = {effect.p:.2g}): they must be as in an A/A test, so what says "
                 "whether lists differ is wrong",
             )

@@ -108,7 +108,9 @@ def fading(found: Aggregate, trial: Trial, arm: str) -> Fading | None:
 
 
 def triggered_effects(found: Aggregate, trial: Trial, rule: LookRule, arm: str) -> tuple[MetricEffect, ...]:
-    """The primary effect on units for which the arms' lists differ, and on all others, which must show none."""
+    """The primary effect on units from their first query on for which the arms' lists differ; and on queries before
+    that and on all other units, which must show none.
+    """
     columns: MetricColumns = found.metric(trial.primary)
     effects = []
     for value, arms in sorted(found.of("triggered").items(), reverse=True):
@@ -133,12 +135,12 @@ class DenominatorEffect(NamedTuple):
 
 
 def denominator_effects(found: Aggregate, trial: Trial, rule: LookRule, arm: str) -> tuple[DenominatorEffect, ...]:
-    """The effect on the denominators of all rates; those that share one have the same."""
+    """The effect on the denominators of all rates; those that share one have the same. A quantile is no rate."""
     control, treatment = found.whole[trial.control], found.whole[arm]
     effects = []
     for name in trial.metric_names:
         columns = found.metric(name)
-        if columns.denominator is None:
+        if columns.denominator is None or columns.quantile is not None:
             continue
         below = Ratio(columns.denominator).compared(control, treatment)
         above = Ratio(columns.numerator).compared(control, treatment)

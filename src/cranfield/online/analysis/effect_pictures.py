@@ -18,10 +18,11 @@ STANDINGS = ("better", "worse", "different", "open")
 SHADE = 0.2  # of a band
 ROW = 22  # pixels of a row of a forest
 MOST_ROWS = 60
+LEAST_LABEL = 130  # pixels of a name, however small the plot
 _ALARM_Z = 3.2905  # two-sided 0.001
 
 
-def effects_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def effects_forest(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """Relative effects of all metrics with the intervals that decide: primary, guardrails, secondary."""
     effects = [
         *((effect, "primary") for effect in result.primary),
@@ -37,10 +38,10 @@ def effects_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     gone = len(effects) - len(rows)
     caption = "Effect on each metric relative to the control, with the interval that goes with its decision."
     caption += f" {gone} without a relative effect left out." if gone else ""
-    return _forest(rows, find_theme(theme), "relative effect", ".1%", caption)
+    return _forest(rows, _look(theme), "relative effect", ".1%", caption)
 
 
-def segments_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def segments_forest(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect in each segment, with all units above."""
     several = len(result.primary) > 1
     shown = [*result.primary, *result.segments[: MOST_ROWS - len(result.primary)]]
@@ -50,7 +51,11 @@ def segments_forest(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     gone = len(result.segments) + len(result.primary) - len(shown)
     caption = f"Difference of {result.trial.primary} in segments named beforehand, corrected as one family."
     caption += f" {gone} segments left out." if gone else ""
-    return _forest(rows, find_theme(theme), f"difference of {result.trial.primary}", "+.3~g", caption)
+    return _forest(rows, _look(theme), f"difference of {result.trial.primary}", "+.3~g", caption)
+
+
+def _look(theme: str | Theme) -> Theme:
+    return theme if isinstance(theme, Theme) else find_theme(theme)
 
 
 def _row(label: str, effect: MetricEffect, value: float, low: float, high: float) -> Row:
@@ -71,15 +76,26 @@ def _forest(rows: Sequence[Row], look: Theme, title: str, form: str, caption: st
         "standing:N",
         title=None,
         scale=alt.Scale(domain=list(STANDINGS), range=[GOOD, BAD, COLOURS[2], NEUTRAL]),
-        legend=alt.Legend(orient="top"),
+        legend=alt.Legend(orient="top", columns=4 if look.width > 300 else 2),
     )
-    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=look.width / 2, ticks=False, domain=False))
+    names = alt.Axis(labelLimit=max(look.width / 2, LEAST_LABEL), labelPadding=8, ticks=False, domain=False)
+    y = alt.Y("label:N", title=None, sort=None, axis=names)
+    across = alt.X("low:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(padding=12))
     bars = base.transform_filter("datum.low != null && datum.high != null").mark_rule(strokeWidth=look.line)
-    ends = bars.encode(y=y, x=alt.X("low:Q", title=title, axis=alt.Axis(format=form)), x2="high:Q", color=colour)
+    ends = bars.encode(y=y, x=across, x2="high:Q", color=colour)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, x="value:Q", color=colour)
     height = look.row(len(rows), ROW) * max(len(rows), 1)
     made = alt.layer(ends, points, _zero("x")).properties(width=look.width, height=height)
-    return styled(made, look, caption=caption)
+    return styled(made, look, caption=caption + _without_ends(rows))
+
+
+def _without_ends(rows: Sequence[Row]) -> str:
+    """What is to be said of intervals that a picture cannot show."""
+    endless = sum(row["low"] is None or row["high"] is None for row in rows)
+    if not endless:
+        return ""
+    which = "Intervals" if endless == len(rows) else f"{endless} of {len(rows)} intervals"
+    return f" {which} that have no end are not drawn."
 
 
 def _zero(side: str) -> alt.Chart:
@@ -89,9 +105,9 @@ def _zero(side: str) -> alt.Chart:
     return rule.encode(x=alt.datum(0)) if side == "x" else rule.encode(y=alt.datum(0))
 
 
-def effect_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def effect_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect on the units that had come by each day, with the interval that so many units have."""
-    look = find_theme(theme)
+    look = _look(theme)
     rows: list[Row] = [
         {"day": p.day, "arm": p.arm, "difference": p.difference, "low": _end(p.low), "high": _end(p.high)}
         for p in result.course
@@ -105,9 +121,9 @@ def effect_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
     return _over_time(rows, look, "units first seen by", f"difference of {result.trial.primary}", caption)
 
 
-def novelty_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def novelty_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The primary effect by days since units were first exposed."""
-    look = find_theme(theme)
+    look = _look(theme)
     rows: list[Row] = [
         {"day": d.day, "arm": d.arm, "difference": d.difference, "low": _end(d.low), "high": _end(d.high)}
         for d in result.exposed_days
@@ -138,13 +154,13 @@ def _over_time(rows: list[Row], look: Theme, across: str, up: str, caption: str,
     there = alt.Scale(type="utc") if days else alt.Scale(zero=False, nice=False)
     ticks = dates if days else alt.Axis(tickMinStep=1)
     x = alt.X("day:T" if days else "day:Q", title=across, axis=ticks, scale=there)
-    axis, seen = alt.Axis(format="+.3~g"), alt.Scale(domain=_window(rows))
+    axis, seen = alt.Axis(format="+.3~g", titlePadding=12), alt.Scale(domain=_window(rows))
     band = base.transform_filter("datum.low != null").mark_area(opacity=SHADE, clip=True)
     shade = band.encode(x=x, y=alt.Y("low:Q", title=up, axis=axis, scale=seen), y2="high:Q", color=colour)
     line = base.mark_line(strokeWidth=look.line, point=True, clip=True)
     line = line.encode(x=x, y=alt.Y("difference:Q", title=up, axis=axis, scale=seen), color=colour)
     made = alt.layer(shade, line, _zero("y")).properties(width=look.width, height=look.height)
-    return styled(made, look, caption=caption)
+    return styled(made, look, caption=caption + _without_ends(rows))
 
 
 def _window(rows: Sequence[Row]) -> list[float]:
@@ -161,9 +177,9 @@ def _end(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def sample_course(result: TrialAnalysis, *, theme: str = "screen") -> Chart:
+def sample_course(result: TrialAnalysis, *, theme: str | Theme = "screen") -> Chart:
     """The share of each arm among the units seen by each day, with what chance leaves room for."""
-    look = find_theme(theme)
+    look = _look(theme)
     shares = result.trial.shares
     rows: list[Row] = []
     for day in result.sample.days:

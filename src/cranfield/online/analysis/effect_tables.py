@@ -183,8 +183,8 @@ def _triggered(result: TrialAnalysis) -> Table:
     _, grid, _ = _effects("", result.triggered, [])
     rows = [[e.part, *row[1:]] for e, row in zip(result.triggered, grid.rows, strict=True)]
     notes = [
-        "exposed: units with a query for which the arms' lists differ; complement: all others, who must show no "
-        "effect, as in an A/A test",
+        "exposed: units from their first query on for which the arms' lists differ; complement: queries before that, "
+        "and all other units, which must show no effect, as in an A/A test",
     ]
     return f"Where lists differ, by {result.trial.primary}", Grid(["units", *grid.header[1:]], rows, labels=2), notes
 

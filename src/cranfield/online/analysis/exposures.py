@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from cranfield.online.aggregation import QUERIES
 from cranfield.online.analysis.estimates import SIGN, MetricEffect
+from cranfield.online.unit_sums import QUERIES
 
 if TYPE_CHECKING:
     from cranfield.online.moments_files import Aggregate

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError
-from cranfield.online.aggregation import PRE, UnitTable, _arrow, pooled_units
+from cranfield.online.aggregation import PRE, UnitTable, pooled_units
 from cranfield.online.analysis.estimates import ratio_of
+from cranfield.online.arrow_columns import arrow_table
 from cranfield.statistics.moments import Moments
 from cranfield.statistics.significance import Floats
 
@@ -80,7 +81,15 @@ def pre_period(logs: Logs, trial: Trial) -> PrePeriod:
     start, days = _span(logs)
     weeks = range(1, days // 7 + 1)
     known = logs.covariates is not None and trial.covariates
-    plan = replace(trial, covariates=trial.covariates if known else (), segments=())
+    caps = {name: cap for name, cap in trial.winsorise.items() if name == trial.primary}
+    plan = replace(
+        trial,
+        covariates=trial.covariates if known else (),
+        segments=(),
+        guardrails=(),
+        secondary=(),
+        winsorise=caps,
+    )
     spans = [7 * week for week in weeks] or [days]
     tables = [pooled_units(logs, _within(plan, start, timedelta(days=span))) for span in spans]
     periods = tuple(_period(table, trial.primary, span) for table, span in zip(tables, spans, strict=True))
@@ -107,7 +116,7 @@ def _span(logs: Logs) -> tuple[datetime, int]:
     import narwhals as nw
 
     ends = logs.impressions.select(nw.col("ts").min().alias("first"), nw.col("ts").max().alias("last"))
-    first, last = (_arrow(ends).column(name)[0].as_py() for name in ("first", "last"))
+    first, last = (arrow_table(ends).column(name)[0].as_py() for name in ("first", "last"))
     if first is None or last is None:
         raise DataError("has no query with a time", source=logs.sources.get("impressions"))
     day = 86_400_000_000

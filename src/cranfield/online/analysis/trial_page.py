@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from cranfield.errors import UsageError, plural
 from cranfield.formats.output import save
@@ -18,15 +20,16 @@ from cranfield.online.analysis.effect_pictures import (
 )
 from cranfield.online.analysis.effect_tables import tables
 from cranfield.plot.saving import drawn
-from cranfield.plot.style import Chart, caption_of
-from cranfield.render.escaping import Markup, utf8
+from cranfield.plot.style import DARK, Chart, Theme, caption_of, find_theme
+from cranfield.render.escaping import Markup
 from cranfield.render.grid import Grid
-from cranfield.report.page import _own
+from cranfield.report.page.frame import Section, figures_of, framed, page_part
 from cranfield.report.page.pictures import inline
 from cranfield.report.page.table_rows import as_table
-from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")
+WIDE = replace(find_theme("screen"), width=760)
+PHONE = replace(find_theme("screen"), width=210, height=240)
 
 
 def write_report(result: TrialAnalysis, path: str) -> None:
@@ -49,30 +52,51 @@ def check_report_name(path: str) -> None:
 
 def page_of(result: TrialAnalysis) -> str:
     """The page as text."""
-    page = Markup.fixed(_own("trial.html")).filled(
-        title=f"Trial {result.trial.name}",
-        subtitle=headline(result),
-        version=__version__,
-        style=Markup.fixed(_own("style.css")),
-        result=_result(result),
-        pictures=Markup.of(*(_figure(*picture) for picture in pictures(result))),
-        tables=_tables(result),
-        quality=_quality(result),
-        made=_made(result),
-    )
-    return utf8(str(page))
-
-
-def pictures(result: TrialAnalysis) -> list[tuple[str, str, Chart]]:
-    """Every picture that there is something for: its name, its title, and the chart."""
-    drawings: list[tuple[str, str, bool, Callable[[TrialAnalysis], Chart]]] = [
-        ("effects", "Effects", bool(result.primary), effects_forest),
-        ("course", "How the effect went", len(result.course) > 1, effect_course),
-        ("shares", "Sample ratio by day", len(result.sample.days) > 1, sample_course),
-        ("segments", "Segments", bool(result.segments), segments_forest),
-        ("novelty", "Since first exposure", len(result.exposed_days) > 1, novelty_course),
+    sections = [
+        Section("result", "Result", _result(result)),
+        Section("pictures", "Pictures", figures_of(Markup.of(*(_figure(picture) for picture in pictures(result))))),
+        Section("tables", "Tables", _tables(result)),
+        Section("quality", "Data quality", _quality(result)),
+        Section("made", "How it was made", _made(result)),
     ]
-    return [(name, title, draw(result)) for name, title, there, draw in drawings if there]
+    style = Markup.of(page_part("style.css"), page_part("drawn.css"), dark_colours())
+    return framed(f"Trial {result.trial.name}", headline(result), sections, style)
+
+
+def dark_colours() -> Markup:
+    """The colours of pictures on a dark page: no script draws them anew, so that the style turns each to its other."""
+    rules = [
+        Markup.fixed('.drawing [${what}="${light}"] { ${what}: ${dark}; }\n').filled(what=what, light=light, dark=dark)
+        for light, dark in DARK.items()
+        for what in ("fill", "stroke")
+    ]
+    return Markup.of(Markup.fixed("@media screen and (prefers-color-scheme: dark) {\n"), *rules, Markup.fixed("}\n"))
+
+
+class TrialPicture(NamedTuple):
+    """A picture of the page: its name, its title, how it is drawn, and whether it has the width of the page."""
+
+    name: str
+    title: str
+    draw: Callable[..., Chart]
+    is_wide: bool
+    result: TrialAnalysis
+
+    def chart(self, theme: str | Theme = "screen") -> Chart:
+        """The chart by a theme."""
+        return self.draw(self.result, theme=theme)
+
+
+def pictures(result: TrialAnalysis) -> list[TrialPicture]:
+    """Every picture that there is something for."""
+    drawings = [
+        (bool(result.primary), TrialPicture("effects", "Effects", effects_forest, True, result)),
+        (len(result.course) > 1, TrialPicture("course", "How the effect went", effect_course, False, result)),
+        (len(result.sample.days) > 1, TrialPicture("shares", "Sample ratio by day", sample_course, False, result)),
+        (bool(result.segments), TrialPicture("segments", "Segments", segments_forest, True, result)),
+        (len(result.exposed_days) > 1, TrialPicture("novelty", "Since first exposure", novelty_course, False, result)),
+    ]
+    return [picture for there, picture in drawings if there]
 
 
 def _paragraphs(lines: Iterable[str], kind: str | None = None) -> Markup:
@@ -89,10 +113,19 @@ def _notes(notes: Iterable[str]) -> Markup:
     return _paragraphs(notes, "reading")
 
 
-def _figure(name: str, title: str, chart: Chart) -> Markup:
-    picture = inline(drawn(chart, "svg").decode(), name, title)
-    said = Markup.element("figcaption", Markup.element("h3", title), Markup.element("p", caption_of(chart)))
-    return Markup.of(Markup.element("figure", said, Markup.element("div", picture, class_="drawing paper")), LINE)
+def _figure(picture: TrialPicture) -> Markup:
+    """The picture as it is on a screen, and as it is on a phone; the style shows one of them."""
+    chart = picture.chart(WIDE if picture.is_wide else "screen")
+    said = Markup.element("figcaption", Markup.element("h3", picture.title), Markup.element("p", caption_of(chart)))
+    drawings = [
+        Markup.element("div", _drawn(each, f"{picture.name}{size}", picture.title), class_=f"drawing drawn{size}")
+        for each, size in ((chart, ""), (picture.chart(PHONE), "-phone"))
+    ]
+    return Markup.of(Markup.element("figure", said, *drawings, class_="wide" if picture.is_wide else None), LINE)
+
+
+def _drawn(chart: Chart, name: str, title: str) -> Markup:
+    return inline(drawn(chart, "svg").decode(), name, title)
 
 
 def _tables(result: TrialAnalysis) -> Markup:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from cranfield.formats.given import File
 
 
-def read_clicks(*files: File) -> ClickLog:
-    """Reads JSON lines of impressions, and of events on them; docs/clicks.md has their fields.
+def read_clicks(*files: File, format: str | None = None) -> ClickLog:
+    """Reads JSON lines of impressions, and of events on them, the tables of a log, or with a `format` a log of others;
+    docs/clicks.md has their fields.
 
     Pages of one topic go together where the log names topics, otherwise those of one query.
 
@@ -21,7 +22,7 @@ def read_clicks(*files: File) -> ClickLog:
     >>> read_clicks(io.StringIO('{"query_text": "cats", "docs": ["a", "b"], "clicks": ["b"], "user_id": "u1"}'))
     <ClickLog: 1 page, 1 query, 2 pairs, 1 click>
     """
-    log = read_page_views(*files)
+    log = read_page_views(*files, format=format)
     pages = (
         Impression(
             view.topic or view.query, view.documents, [click.document for click in view.clicks], view.user, view.session

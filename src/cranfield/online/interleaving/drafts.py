@@ -19,7 +19,7 @@ from cranfield.online.interleaving.method import (
 )
 
 
-@interleaver("balanced", title="balanced", logged="both rankings")
+@interleaver("balanced", title="balanced", logged="both rankings", is_deep=False)
 class Balanced(InterleavingScheme):
     """One coin says who leads; then the rankings are gone down in turns, and documents that are shown already are
     passed over. Only two lists are possible (Joachims 2003).
@@ -122,33 +122,33 @@ class _Drafting(InterleavingScheme):
 
     def _of_two(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
         """The same for two rankings that are long enough, which is what servers have: as quick as can be."""
-        next_of, coin, half = [0, 0], Equal(2), Fraction(1, 2) if self.exact else 0.5
+        coin, half = Equal(2), Fraction(1, 2) if self.exact else 0.5
+        first, second = rankings
+        i = j = 0
         docs: list[str] = []
         teams: list[int] = []
         chances: list[Number] = []
         shown: set[str] = set()
         while len(docs) < length:
-            team = draw(coin)
-            for turn in (team, 1 - team):
-                ranking, place = rankings[turn], next_of[turn]
+            while first[i] in shown:
+                i += 1
+            while second[j] in shown:
+                j += 1
+            team, one, other = draw(coin), first[i], second[j]
+            same = one == other
+            shown.add(one)
+            if same and len(docs) + 1 < length:  # who picks second takes the next that is left
+                ranking, place = (second, j) if team == 0 else (first, i)
                 while ranking[place] in shown:
                     place += 1
-                next_of[turn] = place + 1
-                doc = ranking[place]
-                if turn == team:
-                    other, beside = rankings[1 - turn], next_of[1 - turn]
-                    while other[beside] in shown:
-                        beside += 1
-                    next_of[1 - turn] = beside
-                    chances.append(1 if other[beside] == doc else half)
-                else:
-                    chances.append(1)
-                docs.append(doc)
-                teams.append(turn)
-                shown.add(doc)
-                if len(docs) == length:
-                    break
-        return Interleaved(rankings, tuple(docs), tuple(teams), tuple(chances))
+                pair = (one, ranking[place])
+            else:
+                pair = (one, other) if team == 0 else (other, one)
+            docs += pair
+            teams += (team, 1 - team)
+            chances += (1 if same else half, 1)
+            shown.update(pair)
+        return Interleaved(rankings, tuple(docs[:length]), tuple(teams[:length]), tuple(chances[:length]))
 
     def _share(self, part: int, whole: int) -> Number:
         return Fraction(part, whole) if self.exact else part / whole
@@ -162,7 +162,7 @@ def _finishes(pickers: Sequence[_Picking], slots: int, shown: set[str]) -> bool:
     return all(picker.has(slots, shown) for picker in pickers)
 
 
-@interleaver("team-draft", title="team draft", logged="the team of every document")
+@interleaver("team-draft", title="team draft", logged="the team of every document", is_deep=False)
 class TeamDraft(_Drafting):
     """In rounds, as sides are chosen for a game: a coin says who picks first, then each ranker picks its best document
     that is not shown yet, and the document goes to its team (Radlinski, Kurup and Joachims 2008).
@@ -178,7 +178,11 @@ class TeamDraft(_Drafting):
 
 
 @interleaver(
-    "team-draft-multileaving", title="team-draft multileaving", logged="the team of every document", rankers=None
+    "team-draft-multileaving",
+    title="team-draft multileaving",
+    logged="the team of every document",
+    rankers=None,
+    is_deep=False,
 )
 class TeamDraftMultileaving(_Drafting):
     """In rounds, as sides are chosen for a game: in each round every ranker picks its best document that is not shown

@@ -106,6 +106,7 @@ class Interleaver(Entry[Callable[..., Interleaves]]):
     title: str
     logged: str  # what must be logged for its credit, in words
     rankers: int | None = 2  # how many rankings it takes; None: any number from 2
+    is_deep: bool = True  # whether what a ranking has further down than the list is long can matter
 
     @property
     def says(self) -> str:
@@ -116,8 +117,10 @@ class Interleaver(Entry[Callable[..., Interleaves]]):
         """The method, ready to be used."""
         return self.function()
 
-    def check_rankings(self, rankings: Sequence[Sequence[str]]) -> Rankings:
-        """The rankings as they are worked with; that there are as many as it takes, and no document twice in one."""
+    def check_rankings(self, rankings: Sequence[Sequence[str]], length: int | None = None) -> Rankings:
+        """The rankings as they are worked with; that there are as many as it takes, and no document twice in one, as
+        far down as it can matter to a list of this length.
+        """
         if len(rankings) < 2 or (self.rankers is not None and len(rankings) != self.rankers):
             wanted = "2 rankings or more" if self.rankers is None else f"{self.rankers} rankings"
             more = "; for more, take team-draft-multileaving" if len(rankings) > 2 and self.rankers else ""
@@ -125,8 +128,9 @@ class Interleaver(Entry[Callable[..., Interleaves]]):
         for ranker, ranking in enumerate(rankings):
             if isinstance(ranking, str):
                 raise UsageError(f"ranking {ranker + 1} must be a list of documents, not the text '{shorten(ranking)}'")
-            if len(set(ranking)) != len(ranking):
-                twice = next(doc for doc, count in Counter(ranking).items() if count > 1)
+            seen = ranking if length is None or self.is_deep else ranking[:length]
+            if len(set(seen)) != len(seen):
+                twice = next(doc for doc, count in Counter(seen).items() if count > 1)
                 raise UsageError(f"ranking {ranker + 1} has '{shorten(str(twice))}' twice: a document stands once")
         return tuple(map(tuple, rankings))
 
@@ -141,14 +145,22 @@ INTERLEAVERS: Registry[Interleaver] = Registry(
 
 
 def interleaver(
-    name: str, *, title: str, logged: str, rankers: int | None = 2, **parameters: Parameter
+    name: str, *, title: str, logged: str, rankers: int | None = 2, is_deep: bool = True, **parameters: Parameter
 ) -> Callable[[Callable[..., Interleaves]], Callable[..., Interleaves]]:
     """Registers a class; its docstring says how it works, the keywords of its `__init__` are its parameters."""
 
     def register(function: Callable[..., Interleaves]) -> Callable[..., Interleaves]:
         known = described(function, "interleaver", parameters)
         INTERLEAVERS.add(
-            Interleaver(name=name, title=title, logged=logged, rankers=rankers, function=function, parameters=known)
+            Interleaver(
+                name=name,
+                title=title,
+                logged=logged,
+                rankers=rankers,
+                is_deep=is_deep,
+                function=function,
+                parameters=known,
+            )
         )
         return function
 
@@ -211,7 +223,7 @@ def interleaved(
     (('a', 'b', 'c'), (0, 1, 1))
     """
     entry = find_interleaver(method)
-    known = entry.check_rankings(rankings)
+    known = entry.check_rankings(rankings, length)
     longest = max(map(len, known))
     if length is not None and length < 1:
         raise UsageError(f"a list has 1 document or more, not {length}")

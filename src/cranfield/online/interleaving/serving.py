@@ -35,7 +35,7 @@ class Serving(NamedTuple):
     def shown(self, asked: RankedQuery) -> Interleaved:
         """The list for a query of a user: always the same one, whatever was served before."""
         chance = Random(json.dumps([self.seed, asked.query, asked.user]))
-        known = self.method.check_rankings(asked.rankings)
+        known = self.method.check_rankings(asked.rankings, self.length)
         return self.method.made().interleave(known, min(self.length, sum(map(len, known))), drawing(chance))
 
     def logged(self, asked: RankedQuery) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cranfield.online.proofs.proof import ProofEffort, ProvedClaim, at_most, rate
+from cranfield.statistics.clustered_quantiles import QUANTILE_RATIO, quantile_moments
 from cranfield.statistics.covariates import cuped, regression_adjusted
 from cranfield.statistics.interleaved import preference, sign_test
 from cranfield.statistics.moments import Moments
@@ -54,6 +55,48 @@ def queries_of_users(effort: ProofEffort) -> Iterator[ProvedClaim]:
     expected = rejected_if_clustered(1 / 6, *_geometric(5))  # of Beta(2, 3): 1 / (2 + 3 + 1)
     yield rate("e", "A/A of click-through rate, tested by query: rejected", expected, by_query, times)
     yield rate("e", "the same by user, delta method: rejected", 0.05, by_user, times)
+
+
+def quantiles_of_users(effort: ProofEffort) -> Iterator[ProvedClaim]:
+    """e: quantiles of latency, 500 users an arm with 5 queries on average, some of whom are slow at everything.
+
+    Logarithms of latencies are normal, half of their variance between users.
+    """
+    from scipy.special import ndtri
+
+    times = effort.times(300, 4_000)
+    for quantile in (0.5, 0.95):
+        rng = effort.rng(f"e {quantile}")
+        by_query = by_user = covered = 0
+        truth = float(np.exp(5 + ndtri(quantile)))
+        for _ in range(times):
+            arms = []
+            for slower in (1.0, 1.0, 1.1):
+                queries = rng.geometric(0.2, 500)
+                users = np.repeat(np.arange(500), queries)
+                noise = np.sqrt(0.5) * (rng.standard_normal(500)[users] + rng.standard_normal(len(users)))
+                arms.append((slower * np.exp(5 + noise), users))
+            moments = [quantile_moments(*arm, quantile) for arm in arms]
+            by_user += QUANTILE_RATIO.compared(*moments[:2]).difference().p < 0.05
+            alone = [quantile_moments(values, np.arange(len(values)), quantile) for values, _ in arms[:2]]
+            by_query += QUANTILE_RATIO.compared(*alone).difference().p < 0.05
+            slow = QUANTILE_RATIO.compared(moments[0], moments[2]).difference()
+            covered += slow.low <= 0.1 * truth <= slow.high
+        expected = rejected_if_clustered(_alike_at(quantile), *_geometric(5))
+        name = f"quantile {quantile:g} of latency"
+        yield rate("e", f"A/A of the {name}, tested by query: rejected", expected, by_query, times)
+        yield rate("e", "the same by user, outer interval: rejected", 0.05, by_user, times)
+        yield rate("e", f"{name}, a tenth slower, by user: share that has the truth", 0.95, covered, times)
+
+
+def _alike_at(quantile: float) -> float:
+    """How much it is correlated within users whether a value is below the quantile, if half the variance is theirs."""
+    from scipy.special import ndtr, ndtri
+
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    below = ndtr((ndtri(quantile) - np.sqrt(0.5) * points) / np.sqrt(0.5))
+    squares = float(weights @ below**2) / float(weights.sum())
+    return (squares - quantile**2) / (quantile * (1 - quantile))
 
 
 def impressions_of_users(effort: ProofEffort) -> Iterator[ProvedClaim]:

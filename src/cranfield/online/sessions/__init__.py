@@ -7,6 +7,7 @@ from cranfield.exports import TYPE_CHECKING, exported
 if TYPE_CHECKING:
     from cranfield.online.sessions.gain_curves import GainCurve as GainCurve
     from cranfield.online.sessions.gain_curves import gain_curve as gain_curve
+    from cranfield.online.sessions.session_gate import gate_sessions as gate_sessions
     from cranfield.online.sessions.session_logs import Sessions as Sessions
     from cranfield.online.sessions.session_logs import UserSession as UserSession
     from cranfield.online.sessions.session_logs import read_sessions as read_sessions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "gain_curves": "GainCurve gain_curve",
+    "session_gate": "gate_sessions",
     "session_logs": "UserSession Sessions read_sessions",
     "session_measures": "all_session_measures parse_session_measure",
     "session_scores": "compare_sessions score_sessions",

@@ -58,8 +58,9 @@ class Sessions(NamedTuple):
         return tuple(dict.fromkeys(session.system for session in self.sessions))
 
 
-def read_sessions(*files: File, qrels: Given) -> Sessions:
-    """Reads JSON lines of impressions and events, and judgements of the documents on them.
+def read_sessions(*files: File, qrels: Given, format: str | None = None) -> Sessions:
+    """Reads JSON lines of impressions and events, the tables of a log, or with a `format` a log of others; and
+    judgements of the documents on them.
 
     The judgements of a page are those of its topic, or of its query where the log names no topic. What nobody judged,
     and what was judged below 0, gains nothing.
@@ -69,7 +70,7 @@ def read_sessions(*files: File, qrels: Given) -> Sessions:
     >>> read_sessions(log, qrels={"7": {"b": 2}}).sessions[0].gains
     ((0.0, 2.0),)
     """
-    return judged_sessions(read_page_views(*files), qrels)
+    return judged_sessions(read_page_views(*files, format=format), qrels)
 
 
 def judged_sessions(views: PageViews, qrels: Given) -> Sessions:

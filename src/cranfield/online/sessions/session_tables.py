@@ -11,6 +11,7 @@ from cranfield.render.json_form import as_json
 
 if TYPE_CHECKING:
     from cranfield.comparison.comparison import Comparison
+    from cranfield.comparison.gate.verdict import Verdict
     from cranfield.evaluation.results import Results
     from cranfield.online.sessions.gain_curves import GainCurve
 
@@ -23,10 +24,13 @@ def render_sessions(
     format: str,
     comparison: Comparison | None = None,
     curve: GainCurve | None = None,
+    verdict: Verdict | None = None,
 ) -> str:
-    """Means of systems, their comparison and the curve; CSV and TSV have a line for each score, or for each point."""
+    """Means of systems, their comparison, the curve and the verdict of a gate; CSV and TSV have a line for each score,
+    or for each point.
+    """
     if format == "json":
-        return _json(results, unit, comparison, curve)
+        return _json(results, unit, comparison, curve, verdict)
     if format in DELIMITERS and curve is not None:
         rows: list[list[Field]] = [[_known(value) for value in point] for point in curve.points]
         return separated(["system", curve.over, "gain", "low", "high"], rows, DELIMITERS[format])
@@ -41,6 +45,11 @@ def render_sessions(
         text += "\n" + written(titled(told, None), format) + "\n" + render(comparison, format)
     if curve is not None:
         text += "\n" + render_curve(curve, format)
+    if verdict is not None:
+        from cranfield.comparison.gate.gate_tables import render as render_gate
+
+        told = f"Gate (what is called a topic there is a {unit})"
+        text += "\n" + written(titled(told, None), format) + "\n" + render_gate(verdict, format)
     return text
 
 
@@ -72,7 +81,13 @@ def render_curve(curve: GainCurve, format: str) -> str:
     return written(titled(title, Grid(["system", curve.over, "gain", "low", "high"], rows), notes), format)
 
 
-def _json(results: Results, unit: str, comparison: Comparison | None, curve: GainCurve | None) -> str:
+def _json(
+    results: Results,
+    unit: str,
+    comparison: Comparison | None,
+    curve: GainCurve | None,
+    verdict: Verdict | None,
+) -> str:
     scores = results.per_topic()
     document = {
         "unit": unit,
@@ -106,4 +121,8 @@ def _json(results: Results, unit: str, comparison: Comparison | None, curve: Gai
             "unit": curve.unit,
             "points": [point._asdict() for point in curve.points],
         }
+    if verdict is not None:
+        from cranfield.comparison.gate.gate_tables import to_document
+
+        document["gate"] = {name: to_document(verdict)[name] for name in ("answer", "alpha", "checks", "measures")}
     return as_json("cranfield.online-sessions/1", document)

@@ -6,22 +6,23 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 
 from cranfield.errors import plural, some
 from cranfield.measures import Measure
 from cranfield.plot.saving import SNIPPET
-from cranfield.render.escaping import Markup, script_data, utf8
+from cranfield.render.escaping import Markup, script_data
 from cranfield.report import report_tables
 from cranfield.report.contents import Report
 from cranfield.report.page.explained_topics import Explained, commands, explanations
+from cranfield.report.page.frame import ScriptParts, Section, between, figures_of, framed, page_part
 from cranfield.report.page.payload import payload
 from cranfield.report.page.pictures import Pictures
 from cranfield.report.page.table_rows import as_table
 from cranfield.report.page.topic_data import topic_data
-from cranfield.version import __version__
 
 LINE = Markup.fixed("\n")
+CONTROLS = Markup.fixed('<section id="controls" class="with-script" aria-label="What is shown"></section>\n')
+TOLD = Markup.fixed('<p id="told" class="reading" role="status" hidden></p>\n')
 TOPIC_SCRIPTS = ("topic_state.js", "topic_text.js", "topic_lines.js", "topic.js")
 SCRIPTS = ("base.js", "state.js", "tables.js", "result.js", "pictures.js", *TOPIC_SCRIPTS, "start.js")
 
@@ -30,28 +31,24 @@ def render(report: Report) -> str:
     """The page as text."""
     carried = explanations(report)
     pictures = Pictures(report)
-    scripts = (library(), Markup.fixed("\n".join(_own(name) for name in SCRIPTS)))
-    page = Markup.fixed(_own("page.html")).filled(
-        title=report.title,
-        subtitle=_subtitle(report),
-        version=__version__,
-        allowed=" ".join(map(_digest, scripts)),
-        style=Markup.of(Markup.fixed(_own("style.css")), Markup.fixed(_own("topic.css"))),
+    scripts = (library(), between(LINE, map(page_part, SCRIPTS)))
+    sections = [
+        Section("result", "Result", _result(report)),
+        Section("pictures", "Pictures", figures_of(pictures.markup)),
+        Section("topics", "Topics", _topics(report, carried)),
+        Section("quality", "Data quality", _quality(report)),
+        Section("made", "How it was made", _made(report)),
+    ]
+    data = payload(report) | topic_data(report)
+    after = page_part("scripted.html").filled(
         library=scripts[0],
         script=scripts[1],
-        data=script_data(
-            payload(report)
-            | topic_data(report)
-            | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}
-        ),
+        data=script_data(data | {"explanations": [part._asdict() for part in carried], "explain": commands(report)}),
         pictures_data=script_data(pictures.data),
-        result=_result(report),
-        pictures=pictures.markup,
-        topics=_topics(report, carried),
-        quality=_quality(report),
-        made=_made(report),
     )
-    return utf8(str(page))
+    parts = ScriptParts(" ".join(map(_digest, scripts)), CONTROLS, TOLD, after)
+    style = Markup.of(page_part("style.css"), page_part("topic.css"))
+    return framed(report.title, _subtitle(report), sections, style, parts)
 
 
 @cache
@@ -67,10 +64,6 @@ def _digest(script: Markup) -> str:
     import base64
 
     return f"'sha256-{base64.b64encode(hashlib.sha256(str(script).encode()).digest()).decode()}'"
-
-
-def _own(name: str) -> str:
-    return files("cranfield.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _subtitle(report: Report) -> str:

@@ -1,0 +1,103 @@
+"""Quantiles of what units have several of, such as the latency of queries of users: how far off may they be?
+
+A quantile is as uncertain as the share of values at or below it, and that share is a ratio over units: how many values
+each has there, by how many it has. The quantile moves with the share along the slope of the quantile function, which is
+taken over the interval of the share (the outer interval of Deng, Knoblich and Lu). So a quantile becomes a ratio of
+sums of units, with which everything else goes on as with any other.
+
+Reference: Deng, Knoblich and Lu, "Applying the delta method in metric analytics", 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cranfield.statistics.arms import check_confidence, critical_value
+from cranfield.statistics.moments import Moments
+from cranfield.statistics.ratios import Ratio
+from cranfield.statistics.significance import Floats
+
+
+class OuterShares(NamedTuple):
+    """The share of values that are at or below a quantile, and the interval of shares that could as well be it.
+
+    `cut` says that the interval would reach beyond all values: there are too few units for the quantile.
+    """
+
+    share: float
+    low: float
+    high: float
+    cut: bool
+
+
+class QuantileLine(NamedTuple):
+    """A quantile with how it moves with the share of values at or below it."""
+
+    value: float
+    share: float
+    slope: float
+
+    def summed(self, below: ArrayLike, count: ArrayLike) -> Floats:
+        """What units add to the quantile: divided by their counts, these sums make it, and vary as it does.
+
+        >>> QuantileLine(300.0, 0.95, 2000.0).summed([2, 1], [2, 2])
+        array([ 400., 2400.])
+        """
+        number = np.asarray(count, dtype=np.float64)
+        if isnan(self.value):  # nothing is known of any unit
+            return np.zeros_like(number)
+        return self.value * number + self.slope * (self.share * number - np.asarray(below, dtype=np.float64))
+
+
+def outer_shares(quantile: float, below: ArrayLike, count: ArrayLike, *, confidence: float = 0.95) -> OuterShares:
+    """The shares between which the quantile may as well be, given how many values units have at or below it.
+
+    >>> found = outer_shares(0.5, [2, 0, 1, 1], [2, 2, 2, 2])
+    >>> found.share, round(found.low, 3), round(found.high, 3)
+    (0.5, 0.1, 0.9)
+    """
+    check_confidence(confidence)
+    found = Ratio("below", "count").of(Moments.of({"below": below, "count": count}))
+    if isnan(found.value) or isnan(found.variance):
+        return OuterShares(found.value, quantile, quantile, False)
+    width = critical_value(float("inf"), (1 + confidence) / 2) * sqrt(found.variance)
+    low, high = quantile - width, quantile + width
+    return OuterShares(found.value, max(low, 0.0), min(high, 1.0), low < 0 or high > 1)
+
+
+def quantile_line(value: float, at: OuterShares, low: float, high: float) -> QuantileLine:
+    """The line of a quantile through the values `low` and `high`, which are the quantiles at both ends of the shares.
+
+    >>> quantile_line(300.0, OuterShares(0.5, 0.25, 0.75, False), 280.0, 330.0).slope
+    100.0
+    """
+    wide = at.high - at.low
+    return QuantileLine(value, at.share, (high - low) / wide if wide > 0 else 0.0)
+
+
+QUANTILE_RATIO = Ratio("at the quantile", "values")
+
+
+def quantile_moments(values: ArrayLike, units: Sequence[int], quantile: float) -> Moments:
+    """The moments of units that have these values, of which `QUANTILE_RATIO` makes the quantile with its variance.
+
+    `units[i]` is the number of the unit that values[i] is of, from 0.
+
+    >>> moments = quantile_moments([10.0, 30.0, 20.0, 40.0, 30.0, 50.0], [0, 0, 1, 1, 2, 2], 0.5)
+    >>> found = QUANTILE_RATIO.of(moments)
+    >>> round(found.value, 6), round(found.variance ** 0.5, 6)
+    (30.0, 5.782266)
+    """
+    known, number = np.asarray(values, dtype=np.float64), np.asarray(units, dtype=np.int64)
+    value = float(np.quantile(known, quantile))
+    count = np.bincount(number).astype(np.float64)
+    below = np.bincount(number, weights=known <= value, minlength=len(count))
+    at = outer_shares(quantile, below, count)
+    low, high = np.quantile(known, [at.low, at.high])
+    line = quantile_line(value, at, float(low), float(high))
+    return Moments.of({QUANTILE_RATIO.numerator: line.summed(below, count), "values": count})
