@@ -66,7 +66,7 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
     except CoreError as error:
         name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
         raise text_error(error, source, request, name, _labels(data, layout, error)) from None
-    return _parsed((table, comments, tag, several_tags), data, layout)
+    return parsed_text((table, comments, tag, several_tags), data, layout)
 
 
 def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
@@ -78,10 +78,10 @@ def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | No
     if not all(map(stream.feed, flow.pieces)):
         return None
     read = stream.finish()
-    return None if read is None else _parsed(read, flow.head, layout)
+    return None if read is None else parsed_text(read, flow.head, layout)
 
 
-def _parsed(read: tuple[Table, int, str, bool], head: Buffer, layout: TextLayout) -> Parsed:
+def parsed_text(read: tuple[Table, int, str, bool], head: Buffer, layout: TextLayout) -> Parsed:
     """What was read, with what is to be said of it; `head` is the text, or how it begins."""
     table, comments, tag, several_tags = read
     notes = collapsed_note(table)
