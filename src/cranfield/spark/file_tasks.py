@@ -12,7 +12,7 @@ from cranfield.errors import DataError
 from cranfield.formats import read_run
 from cranfield.formats.format import BYTE_ORDER_MARK, Judging
 from cranfield.judged import Integers, joined
-from cranfield.spark.jobs import MARKER, NAMES, Fault, Job, Told, told
+from cranfield.spark.jobs import MARKER, NAMES, UNREADABLE, Fault, Job, Told, told
 from cranfield.spark.row_tasks import outcome
 
 if TYPE_CHECKING:
@@ -71,7 +71,12 @@ def file_lines(pieces: tuple[FilePiece, ...]) -> Work:
 def _lines(piece: FilePiece) -> Batches:
     import pyarrow as pa
 
-    text = piece_text(piece)
+    try:
+        text = piece_text(piece)
+    except OSError as error:
+        reason = pa.array([f"{piece.path}\n{error.strerror or error}".encode("utf-8", "surrogateescape")])
+        yield _rows(piece.run, pa.array([b""]), pa.array([UNREADABLE]), reason)
+        return
     begins, topics, ends = spans_of(text, _SPAN)
     count = len(begins) - 1
     place = begins[:-1] + piece.begin + (piece.file << _FILE)

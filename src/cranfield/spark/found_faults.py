@@ -23,8 +23,9 @@ from cranfield.spark.run_sources import RunSource
 
 def first_fault(run: RunSource, faults: Sequence[Fault], reading: Reading) -> DataError:
     """The error of a run, given what tasks found wrong with it: of a frame that of the first topic, as bytes."""
-    if not run.pieces:
-        return min(faults, key=lambda fault: (fault.topic, str(fault.error))).as_error()
+    known = [fault for fault in faults if fault.error is not None]
+    if known:
+        return min(known, key=lambda fault: (fault.topic, str(fault.error))).as_error()
     return fault_in_files(run, reading)
 
 

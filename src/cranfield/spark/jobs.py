@@ -35,6 +35,7 @@ ROWS = "run string, topic binary, place bigint, text binary, document binary, va
 OUTCOME = "run string, topic string, measure string, score double, answered boolean, told binary"
 NAMES = tuple(column.split()[0] for column in ROWS.split(", "))
 MARKER = -1
+UNREADABLE = -2  # the place of what a worker has to say of a file that it cannot read
 JUDGEMENTS = ""
 LAYOUTS: Mapping[str, TextLayout] = {"trec": RUN, "msmarco": RANKS}  # formats whose lines begin with the topic
 

@@ -15,7 +15,7 @@ from cranfield.evaluation.opinions import scored
 from cranfield.formats import request_for
 from cranfield.formats.format import decode, row_error, row_problem
 from cranfield.judged import Integers, Judged, Pool, joined, pool
-from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, Fault, Job, Told, told
+from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, Told, told
 from cranfield.spark.judged_parts import NO_ROWS, RowCounts, part_of, row_counts
 from cranfield.tables import Origin, Qrels, Run
 
@@ -34,7 +34,7 @@ def judged_rows(job: Broadcast[Job]) -> Work:
     def work(batches: Batches) -> Batches:
         known = job.value
         for run, rows in of_whole_topics(batches):
-            is_marker = _is_marker(rows)
+            is_marker = _is_at(rows, MARKER)
             marked = _numbers(known, rows.filter(is_marker))
             if known.measures and len(marked) < len(_numbers(known, rows)):
                 raise AssertionError("rows of a topic were brought to two places")
@@ -115,6 +115,10 @@ def _of_one_run(batch: pyarrow.RecordBatch) -> Iterator[pyarrow.RecordBatch]:
 def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batches:
     """What is to be sent of some rows of a run: scores of these topics, or what is judged; or what is wrong with it."""
     text = NO_ROWS
+    unreadable = rows.filter(_is_at(rows, UNREADABLE)).column("text").to_pylist()
+    if unreadable:
+        yield told(Told(run, Fault.of(run, _unreadable(min(unreadable)))))
+        return
     try:
         if job.kinds[run] in LAYOUTS:
             table, comments, tag, several = _read_lines(job, run, rows)
@@ -263,10 +267,16 @@ def _numbers(job: Job, rows: pyarrow.Table) -> Integers:
     return np.array(sorted(job.number_of[topic] for topic in topics if topic in job.number_of), dtype=np.int64)
 
 
-def _is_marker(rows: pyarrow.Table) -> pyarrow.ChunkedArray:
+def _unreadable(reason: bytes) -> DataError:
+    path, message = decode(reason).split("\n", 1)
+    remedy = "Every worker reads its own pieces of the file: it must be at that place on all of them."
+    return DataError(f"a worker cannot read it: {message}", source=path, remedy=remedy)
+
+
+def _is_at(rows: pyarrow.Table, place: int) -> pyarrow.ChunkedArray:
     import pyarrow.compute as pc
 
-    return pc.equal(rows.column("place"), MARKER)
+    return pc.equal(rows.column("place"), place)
 
 
 def _not(mask: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

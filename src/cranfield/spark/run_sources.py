@@ -112,7 +112,10 @@ def _of_files(path: str, name: str | None, reading: Reading, most: int, whole: b
     """A file, or a folder of files that are one run, as Spark writes them."""
     files = _listed(path) if os.path.isdir(path) else (path,)
     name = name or stem(path.rstrip("/"))
-    kinds = {file: _text_format(file, reading) for file in files}
+    try:
+        kinds = {file: _text_format(file, reading) for file in files}
+    except DataError:  # whoever reads it will tell, of all such files at once
+        return RunSource(name, None, name, (path,), path=path)
     sizes = {file: os.path.getsize(file) for file in files if kinds[file] is not None}
     if whole and len(files) == 1 and (kinds[files[0]] is None or sizes[files[0]] <= most):
         return RunSource(name, None, name, files, path=path)
