@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +53,9 @@ class Job:
     reading: Reading
     measures: tuple[Measure, ...]
     kinds: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reading", replace(self.reading, progress=None))  # whoever watches stays here
 
     @cached_property
     def number_of(self) -> dict[bytes, int]:
