@@ -17,7 +17,7 @@ serve: $(VENV)/.web-installed
 	@$(BIN)/cranfield serve demo
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/.test-installed
 	$(BIN)/ruff check .

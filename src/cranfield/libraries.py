@@ -15,6 +15,7 @@ EXTRAS = {
     "fastapi": "web",
     "psycopg": "postgres",
     "pyarrow": "frames",
+    "pyspark": "spark",
     "sklearn": "search",
     "sqlalchemy": "web",
     "tirex_tracker": "resources",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +18,11 @@ from cranfield.formats import read_qrels, read_run
 from cranfield.formats.format import Judging
 from cranfield.formats.reading import Reading
 from cranfield.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.experiment import Experiment
+    from cranfield.evaluation.results import Results
+    from cranfield.measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -57,6 +64,12 @@ SHOW_DIGESTS = ("json",)
 @click.option(
     "--digest", metavar="ALGORITHM", help="Digest of the inputs in the JSON form: xxh3_128 (the default), sha256, …"
 )
+@click.option(
+    "--engine",
+    metavar="MASTER",
+    help="Read and judge the runs on a cluster of Apache Spark: spark://HOST:PORT, or local[*] for every core of this "
+    "machine. Every worker must see the files. The output is the same.",
+)
 @options.inputs
 def command(
     qrels: str,
@@ -71,6 +84,7 @@ def command(
     bounds: bool,
     figures: tuple[str, ...],
     digest: str | None,
+    engine: str | None,
     inputs: options.Inputs,
 ) -> None:
     """Evaluate RUNS against the judgements in QRELS.
@@ -100,14 +114,14 @@ def command(
     with watched("reading") as progress:
         # NumPy takes longer to load than most files take to read: both are done at once.
         with loading("numpy"):
-            early = _read_early(qrels, runs, inputs, inputs.read(progress=progress))
+            early = None if engine else _read_early(qrels, runs, inputs, inputs.read(progress=progress))
         from cranfield.measures import as_measures
 
         wanted = as_measures([*(measures or DEFAULT_MEASURES), *([] if sort is None else [sort])])
         experiment = inputs.experiment(qrels, runs, progress=progress)
         if early is not None:
             experiment.take(*early, wanted)
-        results = experiment.evaluate(wanted, bounds=bounds, figures=figures)
+        results = _evaluated(experiment, wanted, engine, bounds=bounds, figures=figures)
     if sort is None:
         text, warnings = render(results, output_format, per_topic=per_topic), results.warnings
     else:
@@ -116,6 +130,16 @@ def command(
         board = leaderboard(results, sort, before)
         text, warnings = board.render(output_format, per_topic=per_topic), board.warnings
     options.show(text, warnings)
+
+
+def _evaluated(
+    experiment: Experiment, wanted: Sequence[Measure], engine: str | None, *, bounds: bool, figures: Sequence[str]
+) -> Results:
+    if engine is None:
+        return experiment.evaluate(wanted, bounds=bounds, figures=figures)
+    from cranfield.spark import evaluate_on
+
+    return evaluate_on(engine, experiment, wanted, bounds=bounds, figures=figures)
 
 
 def _check_runs(runs: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    experiment: Experiment,
+    experiment: Experiment | Results,
     measures: str | Measure | Iterable[str | Measure],
     *,
     baseline: str | None = None,
@@ -44,7 +44,8 @@ def compare(
     every pair is compared, with `baseline` every system against that one. `tests` names the tests of significance: the
     first decides, the others are shown beside it; without any, the paired t test decides, or the exact randomisation
     test where few topics change (`Pair.decided_by`). `correction` is for all comparisons made, `sampling` for tests
-    that draw. `details` has the rest: power, margin, splits, tuned_on, risk.
+    that draw. `details` has the rest: power, margin, splits, tuned_on, risk. Results, such as those of a frame, are
+    compared as they are.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
@@ -67,7 +68,7 @@ def compare(
 
 
 def compare_collections(
-    collections: Mapping[str, Experiment],
+    collections: Mapping[str, Experiment | Results],
     measures: str | Measure | Iterable[str | Measure],
     *,
     baseline: str | None = None,
@@ -99,7 +100,9 @@ def compare_collections(
 
 
 def compared(
-    collections: Mapping[str, Experiment], measures: str | Measure | Iterable[str | Measure], question: Question
+    collections: Mapping[str, Experiment | Results],
+    measures: str | Measure | Iterable[str | Measure],
+    question: Question,
 ) -> Comparison:
     """What is asked of experiments on several collections, or of one."""
     wanted = as_measures(measures)
@@ -114,26 +117,37 @@ def compared(
         raise UsageError("a topic set belongs to one collection")
     evaluated: dict[str, Evaluated] = {}
     expected: list[str] = []
-    for name, experiment in collections.items():
-        systems, sources = _seeded(experiment.runs)
-        seeded = experiment if systems is None else replace(experiment, runs=sources)
-        results = seeded.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=question.details.figures)
-        runs_of = _runs_of(results, systems)
+    for name, given in collections.items():
+        results, runs_of, judgements = _evaluated(given, wanted, question)
         expected = expected or list(runs_of)
         if sorted(runs_of) != sorted(expected):
             raise UsageError(
                 f"every collection needs runs of the same systems: {next(iter(collections))} has "
                 f"{some(expected)}, {name} has {some(list(runs_of))}"
             )
-        judgements = seeded.judgements(results.measures)
         evaluated[name] = Evaluated(results, {system: runs_of[system] for system in expected}, judgements)
     made = compare_results(evaluated, wanted, question)
     return replace(made, warnings=(*made.warnings, *_one_seed_each(made, collections)))
 
 
-def _one_seed_each(made: Comparison, collections: Mapping[str, Experiment]) -> list[Finding]:
+def _evaluated(given: Experiment | Results, measures: tuple[Measure, ...], question: Question) -> Evaluated:
+    """What is compared, for each measure and with what tells how well documents are judged."""
+    beside = judging(measures)
+    if isinstance(given, Results):
+        if question.details.figures:
+            raise UsageError("figures of efficiency are those of files of runs, and these are scores alone")
+        results = given.of_measures(measures, beside)
+        judged = given.experiment.judgements(results.measures) if given.is_judged else None
+        return Evaluated(results, {name: [name] for name in results.runs}, judged)
+    systems, sources = _seeded(given.runs)
+    seeded = given if systems is None else replace(given, runs=sources)
+    results = seeded.evaluate(list(dict.fromkeys([*measures, *beside])), figures=question.details.figures)
+    return Evaluated(results, _runs_of(results, systems), seeded.judgements(results.measures))
+
+
+def _one_seed_each(made: Comparison, collections: Mapping[str, Experiment | Results]) -> list[Finding]:
     """Asked for seeds where no system has two: the guard of systems with several runs does not see that."""
-    seeded = any(_seeded(experiment.runs)[0] is not None for experiment in collections.values())
+    seeded = any(isinstance(of, Experiment) and _seeded(of.runs)[0] is not None for of in collections.values())
     if not seeded or made.tests == (SEED_TEST,):
         return []
     message = f"one run of each system ({some(made.systems)}): the result is about these runs, not the methods"

@@ -20,6 +20,7 @@
 #include "objects.hpp"
 #include "resampling.hpp"
 #include "segments.hpp"
+#include "spans.hpp"
 #include "table.hpp"
 #include "text.hpp"
 #include "wire.hpp"
@@ -444,6 +445,20 @@ NB_MODULE(_core, m) {
         },
         "source"_a, "layout"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a, "progress"_a,
         "labels"_a = std::unordered_map<std::string, double>());
+
+    m.def(
+        "spans_of",
+        [](nb::object text, std::size_t most) {
+            const Buffer buffer(text);
+            Spans spans;
+            {
+                nb::gil_scoped_release release;
+                spans = spans_of(buffer.bytes(), most);
+            }
+            return nb::make_tuple(to_numpy(std::move(spans.begins)), to_bytes(spans.topics),
+                                  to_numpy(std::move(spans.topic_ends)));
+        },
+        "text"_a, "most"_a);
 
     nb::class_<HeldStream>(m, "TextStream")
         .def(

@@ -280,18 +280,28 @@ def _choose_topics(
         cubes = [np.where(answered[:, None, :], cube, np.nan) for cube in cubes]
         keep &= answered.any(axis=0)
     if not keep.any():
-        raise DataError(
-            f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
-            remedy="The runs share no judged topic, or none of those they share has a relevant document. Systems that "
-            "each have topics of their own are compared by `cranfield compare --topics run --test welch`.",
-        )
+        raise no_topic_left(policy)
     bare = [run for run, of_run in zip(runs, answered, strict=True) if not (of_run & keep).any()]
     if bare and policy.topics == "run":
-        raise DataError(
-            "answers no topic with a relevant document, and topics without one were to be left out",
-            source=some(bare),
-            remedy="A mean over no topic is no number: leave the run out, or let such topics count.",
-        )
+        raise no_topic_of(bare)
     return tuple(topic for topic, kept in zip(topics, keep.tolist(), strict=True) if kept), [
         cube[:, :, keep] for cube in cubes
     ]
+
+
+def no_topic_left(policy: Policy) -> DataError:
+    """The error where a policy leaves no topic."""
+    return DataError(
+        f"no topic is left under the policy topics={policy.topics}, empty_topics={policy.empty_topics}",
+        remedy="The runs share no judged topic, or none of those they share has a relevant document. Systems that "
+        "each have topics of their own are compared by `cranfield compare --topics run --test welch`.",
+    )
+
+
+def no_topic_of(runs: Sequence[str]) -> DataError:
+    """The error where a policy leaves no topic for some runs."""
+    return DataError(
+        "answers no topic with a relevant document, and topics without one were to be left out",
+        source=some(runs),
+        remedy="A mean over no topic is no number: leave the run out, or let such topics count.",
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from cranfield.errors import DataError, all_told, plural, some
+from cranfield.errors import DataError, UsageError, all_told, plural, some
 from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
 from cranfield.formats.kinds import KINDS
@@ -78,6 +78,7 @@ class _Memory:
     tables: tuple[Run, ...] | None = None
     joins: dict[tuple[str, int], Judged] = field(default_factory=dict)
     ahead: Run | None = None
+    elsewhere: Sequence[tuple[Run, Judged]] | None = None
     files: dict[str, _Fingerprint] = field(default_factory=dict)
 
 
@@ -147,6 +148,10 @@ class Experiment:
         if (self.reading.judgements or needed_kind(measures)) == "plain":
             self._memory.judgements["plain"] = self._complete(qrels)
             self._memory.ahead = run
+
+    def take_judged(self, runs: Sequence[tuple[Run, Judged]]) -> None:
+        """The runs as they were read and judged elsewhere, against `judgements`; their rows are not here."""
+        self._memory.elsewhere = runs
 
     def judgements(self, measures: Iterable[Measure] = ()) -> Judgements:
         """The judgements, of the kind that was asked for or that measures need."""
@@ -245,6 +250,12 @@ class Experiment:
 
         Where rows are not kept, only what is judged of a run is read, unless `rows` are needed all the same.
         """
+        if self._memory.elsewhere is not None:
+            if rows:
+                raise UsageError(
+                    "lengths, and the bounds of some measures, need every row of a run: those of a cluster stay there"
+                )
+            return self._side_by_side(self._memory.elsewhere, lambda pair, threads: work(*pair))
         if self.rows or self._memory.tables is not None:
             return self._side_by_side(
                 self.tables(), lambda run, threads: work(run, self.joined(run, judgements, threads))

@@ -127,11 +127,7 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: S
             "pool by `cranfield pool --fill QRELS --strata FILE`.",
         )
     if not pool.has_relevant.any() and qrels.origin.format != TYPED:
-        raise DataError(
-            "nothing is relevant: no grade is above 0",
-            source=qrels.origin.path or qrels.name,
-            remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
-        )
+        raise nothing_relevant(qrels.origin.path or qrels.name)
     findings = [Finding(code, qrels.name, message, doubtful=False) for code, message in qrels.origin.notes]
     if "subtopics" in qrels.columns and all(len(names) == 1 for names in qrels.groups.values()):
         message = "no topic has more than one subtopic: are these plain judgements, whose second column says nothing?"
@@ -151,6 +147,15 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: S
         message = f"{plural(negative, 'negative grade')}: in the pool but unjudged"
         findings.append(Finding("negative-grades", qrels.name, message, doubtful=False))
     return findings
+
+
+def nothing_relevant(source: str) -> DataError:
+    """The error for judgements under which every system would have the same score."""
+    return DataError(
+        "nothing is relevant: no grade is above 0",
+        source=source,
+        remedy="Every measure would be 0. Is this the right file, and is its last column the grade?",
+    )
 
 
 def of_facts(facts: CollectionFacts, pool: Pool, name: str) -> list[Finding]:
@@ -209,7 +214,7 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
         message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
         findings.append(Finding("extra-topics", run.name, message, doubtful=False))
     findings += nothing_judged(run, judged)
-    findings += _of_ranks(run)
+    findings += of_ranks(run)
     findings += _looks_swapped(run, judged, policy)
     findings += _ties(run, judged, policy, measures)
     findings += _beyond_the_lists(run, judged, measures)
@@ -226,14 +231,15 @@ def of_run_alone(run: Run) -> list[Finding]:
     tied = int(run.table.tied().sum())
     message = f"{plural(tied, 'document')} tied in score: a convention orders them"
     ties = [Finding("ties", run.name, message, doubtful=False)] if tied else []
-    return [*_of_notes(run), *_of_ranks(run), *ties]
+    return [*_of_notes(run), *of_ranks(run), *ties]
 
 
 def _of_notes(run: Run) -> list[Finding]:
     return [Finding(code, run.name, message, doubtful=code not in EXPECTED_NOTES) for code, message in run.origin.notes]
 
 
-def _of_ranks(run: Run) -> list[Finding]:
+def of_ranks(run: Run) -> list[Finding]:
+    """Says so where the ranks that a run has are not those of its scores."""
     disagree = int(run.table.rank_disagreements().sum())
     if not disagree:
         return []

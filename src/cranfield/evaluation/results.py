@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from cranfield.formats.given import Given, GivenRuns
     from cranfield.plot.accessor import Plots
 
 
@@ -77,6 +78,49 @@ class Results(PrintedInNotebooks):
     figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     rankings: Mapping[str, str] = field(default_factory=dict)
     experiment: Experiment
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        qrels: Given | None = None,
+        *,
+        names: Sequence[str] = (),
+        runs: GivenRuns = (),
+        policy: Policy | None = None,
+    ) -> Results:
+        """Results of scores in a frame of run, topic, measure and score, as `cranfield.spark.evaluate` makes them, or
+        `to_pandas`, `to_polars` and `to_arrow`; `compare` and `gate` take them as they take an experiment.
+
+        `policy` is the one under which they were made. With `qrels`, what is to be known of the judgements is told; a
+        report needs the `runs` besides, whose documents it shows. Rows of a frame have no order: `names` are the runs
+        in theirs, the baseline of a gate first; without them runs stand as the alphabet has them.
+
+        >>> import pandas
+        >>> frame = pandas.DataFrame({"run": ["a", "b"], "topic": "1", "measure": "RR", "score": [0.5, 1.0]})
+        >>> Results.from_frame(frame).mean()
+        {'a': {'RR': 0.5}, 'b': {'RR': 1.0}}
+        """
+        from cranfield.evaluation.findings import of_qrels
+        from cranfield.evaluation.scored_frames import Cube, inputs_of
+
+        policy = policy or Policy()
+        cube = Cube(frame, names, every_topic=policy.topics != "run")
+        experiment = Experiment({} if qrels is None else qrels, runs, policy, rows=False)
+        warnings: list[Finding] = []
+        if qrels is not None:
+            judgements = experiment.judgements(cube.measures)
+            warnings = of_qrels(judgements.qrels, judgements.pool, policy, cube.measures)
+        return cls(
+            runs=cube.runs,
+            measures=cube.measures,
+            topics=cube.topics,
+            scores=cube.scores,
+            policy=policy,
+            inputs=inputs_of(experiment, cube.runs, len(cube.topics), judged=qrels is not None),
+            warnings=tuple(warnings),
+            experiment=experiment,
+        )
 
     @cached_property
     def means(self) -> Floats:
@@ -170,6 +214,17 @@ class Results(PrintedInNotebooks):
             upper=part(self.upper),
             denominators=part(self.denominators),
         )
+
+    def of_measures(self, measures: Sequence[Measure], beside: Sequence[Measure] = ()) -> Results:
+        """The same results for measures that must be among them, and for others as far as they are."""
+        for measure in measures:
+            self._place(measure)
+        return self.only(list(dict.fromkeys([*measures, *(other for other in beside if other in self.measures)])))
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the judgements are known: scores may have come without them."""
+        return self.inputs[0].rows > 0
 
     def curve_of(self, measure: Measure, run: int) -> Floats:
         """The ratios of means at every rank of the curve under which a measure is the area; none for others."""

@@ -367,7 +367,16 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     entry = decode(fault["field"])
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
     where = entry if fault["column"] == "dict" else in_table
-    problem = {
+    return DataError(f"{where}: {row_problem(code, kind, entry)}", source=source)
+
+
+def row_problem(code: str, kind: str, entry: str) -> str:
+    """What is wrong with a value of a row, in words.
+
+    >>> row_problem("nan", "score", "")
+    'score is NaN'
+    """
+    return {
         "null": "missing value",
         "nan": f"{kind} is NaN",
         "infinite": f"{kind} is infinite",
@@ -376,7 +385,6 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
         "empty-id": "empty id",
         "rank": f"rank {entry} is not a whole number",
     }[code]
-    return DataError(f"{where}: {problem}", source=source)
 
 
 def collapsed_note(table: Table) -> tuple[tuple[str, str], ...]:

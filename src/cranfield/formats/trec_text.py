@@ -80,7 +80,7 @@ def flow_rows(flow: Flow, request: Request, layout: TextLayout) -> TextRows | No
 def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout, name: str | None = None) -> Parsed:
     """Delimited text of whatever layout; the format's name is for errors."""
     try:
-        return _parsed(read_rows(data, request, layout), data, layout)
+        return parsed_text(read_rows(data, request, layout), data, layout)
     except CoreError as error:
         name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
         raise text_error(error, source, request, name, _labels(data, layout, error)) from None
@@ -89,10 +89,10 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
 def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
     """Delimited text that is judged while it is unpacked."""
     read = flow_rows(flow, request, layout)
-    return None if read is None else _parsed(read, flow.head, layout)
+    return None if read is None else parsed_text(read, flow.head, layout)
 
 
-def _parsed(read: TextRows, head: Buffer, layout: TextLayout) -> Parsed:
+def parsed_text(read: TextRows, head: Buffer, layout: TextLayout) -> Parsed:
     """What was read, with what is to be said of it; `head` is the text, or how it begins."""
     table, comments, tag, several_tags = read
     notes = collapsed_note(table)

@@ -72,8 +72,8 @@ def read_logs(source: Any, *, threads: int | None = None) -> Logs:
     for name in NEEDED:
         if name not in given:
             raise DataError(f"has no {name}", source=str(source) if isinstance(source, str) else "the log")
-    kinds = {_is_polars(value) for value in given.values()}
-    if kinds == {True}:
+    kinds = {_library(value) for value in given.values()}
+    if kinds in ({"polars"}, {"pyspark"}):  # what is asked of these frames is computed where they are
         frames = _alike({name: _conformed_frame(frame, name) for name, frame in given.items()})
         return Logs(**frames, sources=_sources(given), raw=given)
     connection = engine.connected(threads)
@@ -143,8 +143,8 @@ def _relation(connection: Any, given: Any, table: str) -> Any:
     return connection.from_arrow(library("pyarrow", "a frame").table(given))
 
 
-def _is_polars(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "polars"
+def _library(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
 
 
 def _collected(frame: Any) -> Any:
@@ -164,7 +164,7 @@ def _sources(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _conformed_frame(frame: Any, table: str) -> Frame:
-    """A Polars frame under our names; its columns must be of the right types already."""
+    """A frame of Polars or Spark under our names; its columns must be of the right types already."""
     import narwhals as nw
 
     lazy = nw.from_native(frame).lazy()
@@ -175,10 +175,28 @@ def _conformed_frame(frame: Any, table: str) -> Frame:
         if column is None or column.kind != "time":
             continue
         if not isinstance(kind, nw.Datetime):
-            remedy = f"Convert it, as by pl.col({name!r}).str.to_datetime(time_zone='UTC')."
+            other = {"pyspark": f"to_timestamp({name!r})"}
+            how = other.get(_library(frame), f"pl.col({name!r}).str.to_datetime(time_zone='UTC')")
+            remedy = f"Convert it, as by {how}."
             raise DataError(f"{name} is {kind}, not a date with a time", source=f"the {table}", remedy=remedy)
-        changes.append(nw.col(name).dt.timestamp("us"))
-    return ours.with_columns(*changes) if changes else ours
+        changes.append(name)
+    if _library(frame) == "pyspark":
+        return nw.from_native(_in_microseconds(ours.to_native(), changes))
+    return ours.with_columns(*(nw.col(name).dt.timestamp("us") for name in changes)) if changes else ours
+
+
+def _in_microseconds(frame: Any, names: Sequence[str]) -> Any:
+    """Times of a frame of Spark as whole numbers, which Narwhals has for others; one without a zone is UTC."""
+    from pyspark.sql import functions
+
+    for name in names:
+        quoted = "`" + name.replace("`", "``") + "`"
+        if frame.schema[name].dataType.typeName() == "timestamp_ntz":
+            micros = f"timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', {quoted})"
+        else:
+            micros = f"unix_micros({quoted})"
+        frame = frame.withColumn(name, functions.expr(micros))
+    return frame
 
 
 def _alike(frames: dict[str, Frame]) -> dict[str, Frame]:

@@ -14,7 +14,7 @@ from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
 from cranfield.comparison.standing import Standing, reference, standings, verdict
 from cranfield.comparison.systems import check_comparable, compare_results
-from cranfield.errors import plural
+from cranfield.errors import UsageError, plural
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
@@ -98,7 +98,7 @@ class Report:
 
 
 def gather(
-    experiment: Experiment,
+    experiment: Experiment | Results,
     measures: str | Measure | Iterable[str | Measure],
     question: Question | None = None,
     *,
@@ -111,7 +111,8 @@ def gather(
 
     `question` is what is asked of the comparison; `command` is how to make the report again; `facts` are those of the
     collection. With `collection` (a folder, a TOML file, "irds:…", a Collection) the report shows what was asked and
-    what was found; `carried_texts.with_texts` does the same within a budget.
+    what was found; `carried_texts.with_texts` does the same within a budget. Results, such as those of a frame, are
+    reported as they are, with the documents of the runs that their experiment has.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(8)}
     >>> a = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(8)}
@@ -122,8 +123,7 @@ def gather(
     """
     question, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
-    experiment = experiment.suited(wanted)
-    evaluated = experiment.evaluate(list(dict.fromkeys([*wanted, *judging(wanted)])), figures=question.details.figures)
+    experiment, evaluated = _evaluated(experiment, wanted, question)
     comparison = None
     if len(evaluated.runs) > 1:
         judgements = experiment.judgements(evaluated.measures)
@@ -151,6 +151,24 @@ def gather(
     from cranfield.report.carried_texts import with_texts
 
     return with_texts(report, collection)
+
+
+def _evaluated(
+    given: Experiment | Results, measures: tuple[Measure, ...], question: Question
+) -> tuple[Experiment, Results]:
+    """What is reported, and its scores with what tells how well documents are judged."""
+    beside = judging(measures)
+    if not isinstance(given, Results):
+        experiment = given.suited(measures)
+        every = list(dict.fromkeys([*measures, *beside]))
+        return experiment, experiment.evaluate(every, figures=question.details.figures)
+    experiment = given.experiment.suited(measures)
+    if not given.is_judged or tuple(experiment.names) != given.runs:
+        raise UsageError(
+            "a report shows documents, and these results are scores alone: give their judgements and runs, under the "
+            f"same names in the same order, as Results.from_frame(frame, qrels, runs={{{given.runs[0]!r}: …}})"
+        )
+    return experiment, given.of_measures(measures, beside)
 
 
 def doubtful_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

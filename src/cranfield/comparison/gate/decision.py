@@ -40,7 +40,7 @@ SURE = 3  # standard errors that a drawn p must be away from alpha, for another 
 
 
 def gate(
-    experiment: Experiment,
+    experiment: Experiment | Results,
     thresholds: Thresholds | None = None,
     *,
     test: str = RANDOMISATION,
@@ -49,7 +49,8 @@ def gate(
     """May a candidate replace the baseline? Pass, fail or cannot tell, with every check behind the answer.
 
     The first run is the baseline, the second the candidate. `test` decides what is required of a measure:
-    randomisation, or t, wilcoxon, sign.
+    randomisation, or t, wilcoxon, sign. Results of two runs, such as those of a frame, are decided on as they are: the
+    baseline is the one that they name first, as `Results.runs` tells.
 
     >>> qrels = {str(t): {"d1": 1} for t in range(6)}
     >>> run = {str(t): {"d1": 2.0, "d2": 1.0} for t in range(6)}
@@ -65,12 +66,8 @@ def gate(
     for measure, rule in zip(measures, thresholds.rules.values(), strict=True):
         if rule.margin is not None:
             Margin.of(rule.margin).check_for(measure)
-    runs = [run for _, run in named_runs(experiment.runs)]
-    if len(runs) != 2:
-        raise UsageError(f"a gate is for a baseline and a candidate, not for {len(runs)} runs")
-    named = replace(experiment, runs=dict(zip(("baseline", "candidate"), runs, strict=True)))
-    results = named.evaluate(list(dict.fromkeys([*measures, *judging(measures)])))
-    named.check_inside(list(thresholds.topics))
+    results = _evaluated(experiment, measures)
+    results.experiment.check_inside(list(thresholds.topics))
     return decided(results, thresholds, test=test, sampling=sampling)
 
 
@@ -102,6 +99,18 @@ def decided(results: Results, thresholds: Thresholds, *, test: str, sampling: Sa
         *of_tuned_runs(results),
     )
     return replace(verdict, warnings=(*results.warnings, *doubts))
+
+
+def _evaluated(given: Experiment | Results, measures: tuple[Measure, ...]) -> Results:
+    """Baseline and candidate under these names."""
+    names, beside = ("baseline", "candidate"), judging(measures)
+    runs = given.runs if isinstance(given, Results) else [run for _, run in named_runs(given.runs)]
+    if len(runs) != 2:
+        raise UsageError(f"a gate is for a baseline and a candidate, not for {len(runs)} runs")
+    if isinstance(given, Results):
+        return replace(given.of_measures(measures, beside), runs=names)
+    named = replace(given, runs=dict(zip(names, runs, strict=True)))
+    return named.evaluate(list(dict.fromkeys([*measures, *beside])))
 
 
 def as_comparison(verdict: Verdict, measures: Iterable[Measure], test: str) -> Comparison | None:

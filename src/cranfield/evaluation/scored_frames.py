@@ -1,0 +1,106 @@
+"""Scores that were computed elsewhere, in the long form of a frame, made into results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cranfield.errors import ArgumentError, DataError, UsageError, some
+from cranfield.evaluation.experiment import Experiment, Input
+from cranfield.formats import read_qrels
+from cranfield.judged import Floats, Integers
+from cranfield.libraries import library
+from cranfield.measures import Measure, parse_measure
+from cranfield.tables import describe_type
+
+if TYPE_CHECKING:
+    import pyarrow
+
+COLUMNS = ("run", "topic", "measure", "score")
+SOURCE = "the frame of scores"
+
+
+class Cube:
+    """scores[run, measure, topic] of a frame, with the names of all three in order.
+
+    Rows of a frame have no order: runs stand as `names` has them, or by name as measures do, topics by number where all
+    are numbers.
+
+    >>> import pyarrow as pa
+    >>> rows = {"run": ["b", "a"], "topic": ["1", "1"], "measure": ["AP", "AP"], "score": [0.5, 0.25]}
+    >>> cube = Cube(pa.table(rows), every_topic=True)
+    >>> cube.runs, cube.scores.tolist()
+    (('a', 'b'), [[[0.25]], [[0.5]]])
+    """
+
+    def __init__(self, frame: Any, names: Sequence[str] = (), *, every_topic: bool) -> None:
+        table = _table(frame)
+        runs, measures, topics = (
+            _numbered(table, name, names if name == "run" else ()) for name in ("run", "measure", "topic")
+        )
+        self.runs, self.topics = runs[0], topics[0]
+        self.measures: tuple[Measure, ...] = tuple(map(parse_measure, measures[0]))
+        self.scores: Floats = np.full((len(runs[0]), len(measures[0]), len(topics[0])), np.nan)
+        places = runs[1], measures[1], topics[1]
+        times = np.zeros(self.scores.shape, dtype=np.int64)
+        np.add.at(times, places, 1)
+        self._refuse(times > 1, "has two scores")
+        values = table.column("score").to_numpy(zero_copy_only=False).astype(np.float64)
+        self.scores[places] = values
+        holes = (times == 0) if every_topic else (times == 0) & (times > 0).any(axis=1, keepdims=True)
+        self._refuse(holes | ((times == 1) & np.isnan(self.scores)), "has no score")
+
+    def _refuse(self, wrong: np.ndarray[Any, np.dtype[np.bool_]], what: str) -> None:
+        if wrong.any():
+            run, measure, topic = np.argwhere(wrong)[0].tolist()
+            which = f"run '{self.runs[run]}' {what} by {self.measures[measure]} on topic '{self.topics[topic]}'"
+            raise DataError(which, source=SOURCE, remedy="There must be one for each run, measure and topic.")
+
+
+def _table(frame: Any) -> pyarrow.Table:
+    """The four columns of a frame, as Arrow has them: Spark's is fetched from its cluster."""
+    library("pyarrow", "Results.from_frame")
+    import pyarrow as pa
+
+    if hasattr(frame, "toArrow"):
+        frame = frame.toArrow()
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise ArgumentError(f"{SOURCE}: expected a data frame, not {describe_type(frame)}")
+    table = pa.table(frame)
+    missing = [name for name in COLUMNS if name not in table.column_names]
+    if missing:
+        raise DataError(
+            f"no column {some(missing)} among {some([repr(name) for name in table.column_names], 12)}",
+            source=SOURCE,
+            remedy="It has the columns run, topic, measure and score, as cranfield.spark.evaluate makes them.",
+        )
+    if not table.num_rows:
+        raise DataError("has no rows", source=SOURCE)
+    return table
+
+
+def _numbered(table: pyarrow.Table, name: str, names: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
+    """The different names in a column, in order, and for each row the number of its own; the order may be given."""
+    import pyarrow as pa
+
+    column = table.column(name).cast(pa.string()).combine_chunks()
+    if column.null_count:
+        raise DataError(f"a row has no {name}", source=SOURCE)
+    encoded = column.dictionary_encode()
+    found = encoded.dictionary.to_pylist()
+    ordered = read_qrels({topic: {"-": 1} for topic in found}).topics if name == "topic" else sorted(found)
+    if names and sorted(names) != ordered:
+        raise UsageError(f"names are those of the runs in the frame, each once, in any order: {some(ordered, 20)}")
+    ordered = list(names) or ordered
+    place = {one: number for number, one in enumerate(ordered)}
+    number_of = np.array([place[one] for one in found], dtype=np.int64)
+    return tuple(ordered), number_of[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def inputs_of(experiment: Experiment, runs: Sequence[str], topics: int, *, judged: bool) -> tuple[Input, ...]:
+    """What results of a frame were made from: judgements if they were given, and for each run its scores."""
+    of_runs = [Input(run, None, None, 0, topics, format="scores") for run in runs]
+    unknown = Input("qrels", None, None, 0, 0, role="judgements")
+    return (*(experiment.beside(experiment.judgements()) if judged else [unknown]), *of_runs)

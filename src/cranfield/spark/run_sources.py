@@ -1,0 +1,214 @@
+"""Runs as a cluster reads them: the rows of Spark's frames, files whole, and large files in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from cranfield.errors import ArgumentError, DataError, UsageError, some
+from cranfield.formats import chosen_format, distinct_names, request_for, stem
+from cranfield.formats.format import IDS
+from cranfield.formats.layout import Columns, require_columns
+from cranfield.formats.reading import Reading
+from cranfield.formats.sources import compression_of, opened_file
+from cranfield.spark.file_tasks import FilePiece
+from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS
+from cranfield.tables import describe_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from cranfield.formats.given import Path
+
+    GivenRun: TypeAlias = "DataFrame | Path"
+    ClusterRuns: TypeAlias = "GivenRun | Sequence[GivenRun] | Mapping[str, GivenRun]"
+
+_HEAD = 1 << 16
+_NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
+
+
+class RunSource(NamedTuple):
+    """A run under a name that no other has: `kind` says what its rows are (a format of text, or score or rank in a
+    frame), or nothing where its file is read whole. `title` is what it is called, as others may be."""
+
+    name: str
+    kind: str | None
+    title: str
+    files: tuple[str, ...] = ()
+    pieces: tuple[FilePiece, ...] = ()
+    path: str | None = None
+
+
+class Sources(NamedTuple):
+    """All runs in their order, and the frames that have the rows of some of them."""
+
+    runs: tuple[RunSource, ...]
+    frames: tuple[DataFrame, ...]
+
+    @property
+    def whole(self) -> tuple[FilePiece, ...]:
+        """The files that are read whole."""
+        return tuple(FilePiece(run.name, run.files[0], 0, 0, 0) for run in self.runs if run.kind is None)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the rows are of the runs that travel."""
+        return {run.name: run.kind for run in self.runs if run.kind is not None}
+
+    @property
+    def pieces(self) -> tuple[FilePiece, ...]:
+        """The pieces of files that are read in pieces."""
+        return tuple(piece for run in self.runs for piece in run.pieces)
+
+
+def is_spark(given: object) -> bool:
+    """Whether this is a frame of Spark."""
+    return type(given).__module__.startswith("pyspark.sql")
+
+
+def sources_of(runs: ClusterRuns, reading: Reading, most: int, *, whole: bool = True) -> Sources:
+    """The runs that were given; files of more than `most` bytes are cut into pieces of as many, and so are others where
+    none may be read `whole`."""
+    named: list[tuple[str | None, Any]]
+    if isinstance(runs, Mapping):
+        named = [(str(name), run) for name, run in runs.items()]
+    else:
+        named = [(None, run) for run in (runs if isinstance(runs, list | tuple) else [runs])]
+    if not named:
+        raise UsageError("no run given")
+    made: list[RunSource] = []
+    frames: list[DataFrame] = []
+    for number, (name, run) in enumerate(named, start=1):
+        if is_spark(run):
+            default = name or ("run" if len(named) == 1 else f"run{number}")
+            frame, of_frame = _of_frame(run, name, default, reading)
+            frames.append(frame)
+            made += of_frame
+        elif isinstance(run, str | os.PathLike):
+            made.append(_of_files(os.fspath(run), name, reading, most, whole))
+        else:
+            raise ArgumentError(
+                f"a run is a frame of Spark or the path of a file that every worker sees, not {describe_type(run)}",
+                "What is in memory here is evaluated here: cranfield.evaluate takes it.",
+            )
+    return Sources(tuple(_told_apart(made)), tuple(frames))
+
+
+def _told_apart(runs: Sequence[RunSource]) -> Iterator[RunSource]:
+    names = distinct_names([(run.name, run.files[0] if run.files else None) for run in runs])
+    twice = [run.name for run, name in zip(runs, names, strict=True) if not run.files and run.name != name]
+    if twice:
+        raise UsageError(f"more than one frame has rows of {some(list(dict.fromkeys(twice)))}: name runs apart")
+    for run, name in zip(runs, names, strict=True):
+        pieces = tuple(piece._replace(run=name) for piece in run.pieces)
+        yield run._replace(name=name, pieces=pieces)
+
+
+# -- files --
+
+
+def _of_files(path: str, name: str | None, reading: Reading, most: int, whole: bool) -> RunSource:
+    """A file, or a folder of files that are one run, as Spark writes them."""
+    files = _listed(path) if os.path.isdir(path) else (path,)
+    name = name or stem(path.rstrip("/"))
+    try:
+        kinds = {file: _text_format(file, reading) for file in files}
+    except DataError:  # whoever reads it will tell, of all such files at once
+        return RunSource(name, None, name, (path,), path=path)
+    sizes = {file: os.path.getsize(file) for file in files if kinds[file] is not None}
+    if whole and len(files) == 1 and (kinds[files[0]] is None or sizes[files[0]] <= most):
+        return RunSource(name, None, name, files, path=path)
+    odd = [file for file in files if kinds[file] is None or kinds[file] != kinds[files[0]]]
+    if odd:
+        raise DataError(
+            "is not plain TREC text, as a run must be that is a folder, or is joined with judgements by topic",
+            source=odd[0],
+            remedy="Unpack it; or read it with Spark, and give the frame.",
+        )
+    pieces = tuple(
+        FilePiece(name, file, number, begin, min(begin + most, sizes[file]))
+        for number, file in enumerate(files)
+        for begin in range(0, sizes[file], most)
+    )
+    return RunSource(name, kinds[files[0]], name, files, pieces, path)
+
+
+def _listed(folder: str) -> tuple[str, ...]:
+    names = sorted(name for name in os.listdir(folder) if not name.startswith(("_", ".")))
+    paths = [os.path.join(folder, name) for name in names]
+    files = tuple(path for path in paths if os.path.isfile(path) and os.path.getsize(path))
+    if not files:
+        raise DataError("no file with anything in it is in this folder", source=folder)
+    return files
+
+
+def _text_format(path: str, reading: Reading) -> str | None:
+    """The format of a file that is plain text of which each line begins with its topic; otherwise none."""
+    with opened_file(path) as file:
+        head = file.read(_HEAD)
+    if not head or compression_of(head) is not None or head[:2] in (b"\xff\xfe", b"\xfe\xff", b"PK"):
+        return None
+    name = chosen_format(reading.format, head, path, request_for("score", reading)).name
+    return name if name in LAYOUTS else None
+
+
+# -- frames --
+
+
+def _of_frame(frame: DataFrame, name: str | None, default: str, reading: Reading) -> tuple[DataFrame, list[RunSource]]:
+    """The rows of a frame as they travel, and the runs in it: those of a column of names, unless it has one name."""
+    from pyspark.sql import functions
+
+    columns = require_columns(frame.columns, "score", reading.told, default)
+    by_name = columns.tag >= 0 and name is None
+    run = frame[frame.columns[columns.tag]].cast("string") if by_name else functions.lit(default)
+    rows = travelling(frame, columns, run, default)
+    names = [default]
+    if by_name:
+        found = [row[0] for row in rows.select("run").distinct().collect()]
+        unnamed = [found_name for found_name in found if not found_name]
+        if unnamed:
+            raise DataError(
+                f"a row without a name of its run, in the column '{frame.columns[columns.tag]}'",
+                source="the runs",
+                remedy="Fill it in, or leave the rows out.",
+            )
+        names = sorted(found)
+    if not names:
+        raise DataError("has no rows", source="the runs", remedy="Give at least one document.")
+    return rows, [RunSource(one, columns.kind, one) for one in names]
+
+
+def judgement_rows(frame: DataFrame, reading: Reading) -> DataFrame:
+    """The rows of judgements as they travel."""
+    from pyspark.sql import functions
+
+    columns = require_columns(frame.columns, "grade", reading.told, "the judgements")
+    return travelling(frame, columns, functions.lit(JUDGEMENTS), "the judgements")
+
+
+def travelling(frame: DataFrame, columns: Columns, run: Column, source: str) -> DataFrame:
+    """The columns of a frame by what they are, with ids as bytes and values as doubles."""
+    from pyspark.sql import functions
+
+    def id_of(place: int, role: str) -> Column:
+        column, type = frame[frame.columns[place]], frame.schema[place].dataType.typeName()
+        if type not in ("string", "binary", "byte", "short", "integer", "long"):
+            raise ArgumentError(f"{source}: {role} ids are text or whole numbers, not {type}", IDS)
+        return column if type == "binary" else column.cast("string").cast("binary")
+
+    type = frame.schema[columns.value].dataType.typeName()
+    if type not in _NUMBERS:
+        raise ArgumentError(f"{source}: column '{frame.columns[columns.value]}' must have numbers, not {type}")
+    null = functions.lit(None)
+    rank = null.cast("int") if columns.rank < 0 else frame[frame.columns[columns.rank]].cast("int")
+    return frame.select(
+        run.alias("run"),
+        id_of(columns.topic, "topic").alias("topic"),
+        functions.lit(0).cast("bigint").alias("place"),
+        null.cast("binary").alias("text"),
+        id_of(columns.document, "document").alias("document"),
+        frame[frame.columns[columns.value]].cast("double").alias("value"),
+        rank.alias("rank"),
+    )
