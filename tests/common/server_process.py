@@ -117,7 +117,7 @@ class Assessor(threading.Thread):
 class Sitting:
     """Four people who judge a long queue, from before the first trouble until after the last."""
 
-    def __init__(self, settings: ServerSettings, seed: int = 15) -> None:
+    def __init__(self, settings: ServerSettings, seed: int = 15, pairs: int = 3000) -> None:
         self.settings, self.port, self.chance = settings, free_port(), random.Random(seed)
         self._stop = threading.Event()
         store = open_folder(settings)
@@ -125,7 +125,7 @@ class Sitting:
         topic = pond(site)["topic"]
         queued = {"topic_id": topic, "source": "pool", "batch": 0, "wanted": 1, "opinions": 0}
         with store.writing() as connection:
-            connection.execute(insert(PairRow), [queued | {"document": f"x{n}", "place": n} for n in range(3000)])
+            connection.execute(insert(PairRow), [queued | {"document": f"x{n}", "place": n} for n in range(pairs)])
         self.people = {}
         for name in NAMES:
             site.member(name, "ducks", "assessor")

@@ -22,10 +22,11 @@ from needed import missing
 from server_process import Sitting, answer, process
 
 KILLS = int(os.environ.get("CRANFIELD_KILLS", "4"))
+PAIRS = 3000 + 100 * KILLS  # so that something is left to judge after the last
 
 
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(settings: ServerSettings) -> None:
-    sitting = Sitting(settings)
+    sitting = Sitting(settings, pairs=PAIRS)
     sitting.begin()
     for _ in range(KILLS):
         with process(settings.folder, settings.database, sitting.port) as started:
@@ -44,7 +45,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(settings: Server
 def test_nothing_acknowledged_is_lost_when_postgresql_is_killed(way: str, tmp_path: Path, cluster: Cluster) -> None:
     """The server goes on by itself when its database is back."""
     settings = ServerSettings(folder=tmp_path / "data", database=cluster.new_database())
-    sitting = Sitting(settings)
+    sitting = Sitting(settings, pairs=PAIRS)
     with process(settings.folder, settings.database, sitting.port):
         sitting.begin()
         for _ in range(KILLS // 2):
@@ -91,7 +92,7 @@ def judge_without_room(sitting: Sitting, take: Callable[[], None], give: Callabl
 def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
     """Without room judgements are refused in words, and none is stored by half; with room the server goes on."""
     settings = ServerSettings(folder=small_disk / "data")
-    sitting = Sitting(settings)
+    sitting = Sitting(settings, pairs=PAIRS)
     ballast = small_disk / "ballast"
 
     def fill() -> None:
@@ -112,7 +113,7 @@ DISK_FULL = "the disk of the server is full: this was not stored, and what was s
 def test_a_file_that_may_not_grow_loses_nothing(tmp_path: Path) -> None:
     """As of a quota: what cannot be written is refused, whatever the reason."""
     settings = ServerSettings(folder=tmp_path / "data")
-    sitting = Sitting(settings)
+    sitting = Sitting(settings, pairs=PAIRS)
     with process(settings.folder, "", sitting.port) as started:
         unlimited = resource.prlimit(started.pid, resource.RLIMIT_FSIZE)
 
