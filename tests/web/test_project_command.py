@@ -56,6 +56,30 @@ def test_a_project_in_a_folder(settings: ServerSettings) -> None:
     assert len(table) == 7
 
 
+def test_a_project_whose_method_reads_is_prepared_at_the_prompt(settings: ServerSettings) -> None:
+    """Its features are looked for, and written where they are not there yet: that is no output over an input."""
+    made = command_line(
+        "project", "create", "Pond", *RUNS, *where(settings), "--collection", POND / "pond.toml", "--method", "cal"
+    )
+    assert (made.stdout, made.exit) == ("pond\n", 0), made.stderr
+    assert "pond is ready" in made.stderr.splitlines()
+
+
+def test_questions_are_not_mixed_up(tmp_path: Path) -> None:
+    """Where runs call topics by their positions, as those of some old collections do."""
+    (tmp_path / "topics.tsv").write_text("2\tducks\n4\tgeese\n")
+    (tmp_path / "documents.jsonl").write_text('{"id": "d1", "text": "ducks"}\n')
+    (tmp_path / "a.run").write_text("1 Q0 d1 1 2 a\n2 Q0 d1 1 2 a\n")
+    topics, documents = tmp_path / "topics.tsv", ("--documents", tmp_path / "documents.jsonl")
+    given = ("--data", tmp_path / "data", "--topics", topics, *documents)
+    made = command_line("project", "create", "Old", tmp_path / "a.run", *given)
+    assert made.exit == 3
+    assert "the runs have positions of topics (1, 2), not ids (2, 4): questions would be mixed up" in made.stderr
+    (tmp_path / "pool.txt").write_text("1 0 d1\n2 0 d1\n")
+    judged = command_line("judge", tmp_path / "pool.txt", "--questions", topics, *documents)
+    assert (judged.exit, "Give --ids position" in judged.stderr) == (3, True), judged.stderr
+
+
 def test_quiet_says_nothing_but_the_answer(tmp_path: Path) -> None:
     made = command_line(
         "project", "create", "Pond", *RUNS, "--data", tmp_path, "--collection", POND / "pond.toml", "--quiet"

@@ -54,6 +54,23 @@ def one_command() -> Iterator[None]:
         _now = before
 
 
+@contextmanager
+def own_files() -> Iterator[None]:
+    """Inside, nothing is kept: a server reads and writes the files of its folder again and again.
+
+    >>> with one_command():
+    ...     will_write("README.md", "--output")
+    ...     with own_files():
+    ...         reads("README.md")
+    """
+    global _now
+    before, _now = _now, None
+    try:
+        yield
+    finally:
+        _now = before
+
+
 def will_write(place: str, purpose: str) -> None:
     """Says that a file is going to be written: it may not be read, nor be written for another purpose.
 

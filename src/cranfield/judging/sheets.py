@@ -9,6 +9,7 @@ from cranfield.errors import plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.quotation.text_sources import DocumentText, GivenTextSource, text_source
 from cranfield.search.collection_search import Watch, unwatched
+from cranfield.texts.collection import check_positions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,8 @@ def read_sheets(source: GivenTextSource, pool: Mapping[str, Sequence[str]], watc
     """
     opened = text_source(source).opened()
     topics = opened.read_topics()
+    if topics is not None:
+        check_positions(topics, list(pool), "the pool has", "Give --ids position.")
     rows = {} if topics is None else dict(topics.rows())
     queries = {} if topics is None else dict(zip(topics.ids, topics.queries(), strict=True))
     wanted = {document for documents in pool.values() for document in documents}

@@ -176,6 +176,20 @@ def other_ids(topics: Topics, judged: Sequence[str]) -> str | None:
     return f"the judgements do not use the topics' ids ({shown}) but {_MEANING[way]}: --ids {way} (ids= in Python)"
 
 
+def check_positions(topics: Topics, used: Sequence[str], whose: str, remedy: str) -> None:
+    """An error where positions of topics are used in the place of ids: people would judge by another topic's question.
+
+    >>> check_positions(Topics(("2", "4"), {"title": ["ducks", "geese"]}), ["1", "2"], "the runs have", "Rename them.")
+    Traceback (most recent call last):
+    cranfield.errors.DataError: the runs have positions of topics (1, 2), not ids (2, 4): questions would be mixed up
+        Rename them.
+    """
+    if len(used) > 1 and other_way(topics, used) == "position":  # one may stand for anything
+        positions, ids = some(list(used), 3), some(topics.ids, 3)
+        message = f"{whose} positions of topics ({positions}), not ids ({ids}): questions would be mixed up"
+        raise DataError(message, remedy=remedy)
+
+
 _MEANING: Mapping[Ids, str] = {"number": "the numbers in them", "position": "their positions"}
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from cranfield.errors import UsageError
+from cranfield.formats.touched import own_files
 from cranfield.web.accounts.invitations import invite
 from cranfield.web.app import application
 from cranfield.web.settings import ServerSettings
@@ -22,9 +23,7 @@ from cranfield.web.store.schema import migrate
 from cranfield.web.store.tables import UserRow
 
 KEEP_ALIVE = 75  # seconds: longer than an assessor thinks, or the next judgement meets a closed connection
-SWITCH = (
-    0.001  # seconds: a request lets go at every statement, and would wait five times as long to go on beside a learner
-)
+SWITCH = 0.001  # seconds: a request lets go at every statement, and would else wait five times as long to go on
 DRAIN = 10  # seconds that open requests get when the server stops
 
 
@@ -71,7 +70,8 @@ def serve(settings: ServerSettings, told: Callable[[str], None]) -> None:
     logging.getLogger("cranfield.web").setLevel(logging.INFO)
     sys.setswitchinterval(SWITCH)
     server = uvicorn.Server(configuration(settings, store))
-    server.run(sockets=[listening])
+    with own_files():
+        server.run(sockets=[listening])
 
 
 def configuration(settings: ServerSettings, store: Store) -> uvicorn.Config:

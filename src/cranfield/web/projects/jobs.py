@@ -20,6 +20,7 @@ from sqlalchemy import Connection, and_, insert, or_, select, update
 from sqlalchemy.exc import DBAPIError
 
 from cranfield.errors import CranfieldError
+from cranfield.formats.touched import own_files
 from cranfield.web.store.engine import Store
 from cranfield.web.store.tables import JobRow
 
@@ -190,7 +191,7 @@ class Worker:
 
     def _do(self, work: Work) -> None:
         try:
-            with _renewing(work):
+            with _renewing(work), own_files():
                 self.tasks[work.kind].run(work)
         except LostJobError:
             log.warning("job %d (%s) is another worker's now", work.id, work.kind)

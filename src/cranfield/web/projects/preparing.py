@@ -18,6 +18,7 @@ from cranfield.formats.reading import Reading
 from cranfield.quotation import build_store
 from cranfield.search.collection_search import Steps
 from cranfield.tables import Qrels, Run
+from cranfield.texts.collection import check_positions
 from cranfield.texts.document_store import DocumentStore
 from cranfield.texts.texts import Topics
 from cranfield.web.feature_files import FeatureFiles
@@ -32,6 +33,9 @@ from cranfield.web.settings import ServerSettings
 from cranfield.web.store.tables import PairRow, ProjectRow, RunRow, TopicRow
 
 ROWS = 10_000  # of one statement
+POSITIONS = (
+    'Write ids = "position" into the TOML file of the collection, or upload the topics under the ids of the runs.'
+)
 LONGEST_FIELD = 100_000  # characters of a topic's field
 
 
@@ -64,6 +68,7 @@ class Preparation:
             if topics is None:
                 raise DataError("the collection has no topics: upload them")
             runs = [self._run(name, digest) for name, digest in plan.runs]
+            check_positions(topics, sorted({topic for run in runs for topic in run.topics}), "the runs have", POSITIONS)
             known = self._known(plan)
             work.tell("choosing documents")
             asked = {id: fields for id, fields in topics.rows() if is_text(id) and any(map(str.strip, fields.values()))}
