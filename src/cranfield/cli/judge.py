@@ -154,10 +154,19 @@ def _judged(
 
 def _sit(screen: Screen, keys: Keys) -> None:
     """Key after key, until all is judged or somebody leaves."""
+    import signal
+
+    from cranfield.cli.stopping import Stopped
+
     sitting = screen.sitting
     while sitting.pair is not None:
         screen.show()
-        key = keys.key()
+        try:
+            key = keys.key()
+        except Stopped as stopped:
+            if stopped.number != signal.SIGINT:
+                raise
+            return  # Ctrl-C is a way to leave, and what was asked for is written all the same
         if key is None or key.casefold() == "q":
             return
         sitting.touched()

@@ -36,7 +36,7 @@ CLEARED = ("budget", "strata", "plan", "batch")  # options that an empty field t
 @needs(Permission.OWN)
 def settings_page(request: Request, visit: Visiting) -> Response:
     """Everything that the owner decides."""
-    return shown_settings(request, visit)
+    return shown_settings(request, visit, saved="saved" in request.query_params)
 
 
 async def sent_form(request: Request) -> dict[str, str]:
@@ -144,7 +144,7 @@ async def upload_part(request: Request, kind: str) -> Response:
 
 def _answered(request: Request, visit: Visit, message: str | None, form: Mapping[str, str] | None = None) -> Response:
     if message is None:
-        return RedirectResponse(f"/p/{visit.here.slug}/settings", 303)
+        return RedirectResponse(f"/p/{visit.here.slug}/settings?saved", 303)
     return shown_settings(request, visit, message=message, status=400, form=form)
 
 
@@ -157,6 +157,7 @@ def shown_settings(
     text: str | None = None,
     preview: str | None = None,
     form: Mapping[str, str] | None = None,
+    saved: bool = False,
 ) -> Response:
     with visit.store.reading() as connection:
         project = overview(connection, visit.here.id)
@@ -175,6 +176,8 @@ def shown_settings(
         title=(form or {}).get("title", project.title),
         options=options | {name: value for name, value in (form or {}).items() if name in options},
         owned=project.options.owned,
+        begun=begun,
+        saved=saved,
         changeable=project.options.changeable if begun else frozenset(WORDS),
         words=WORDS,
         methods=method_choices(),

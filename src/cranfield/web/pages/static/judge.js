@@ -308,7 +308,7 @@ function press(button) {
 listen(press, tell, {
   u: () => takeBack(said[0]),
   U: () => { if (!lastOnes.hidden) turnFold(lastOnes, "ol button"); },
-  x: () => { if (current) { turnFold(one("#cannot"), "button"); tell("Choose why you can't tell by arrows and Enter."); } },
+  x: () => { if (current) { turnFold(one("#cannot"), "button"); tell("Choose why you can't tell: by its digit, or by arrows and Enter."); } },
   q: () => one("#leave").requestSubmit(),
   " ": () => { if (current) turn(); },
 });

@@ -37,6 +37,12 @@ export function listen(press, tell, acts) {
     const fold = target.closest("#cannot, #last, #keys");
     if (fold && event.key === "Escape") { turnFold(fold); return; }
     if (fold && walk(fold, target, event.key)) { event.preventDefault(); return; }
+    // Digits stand for reasons there, as at the prompt; one that stands for none must not grade.
+    if (fold?.id === "cannot" && /^[0-9]$/.test(event.key)) {
+      event.preventDefault();
+      if (!event.repeat) fold.querySelectorAll("button")[event.key - 1]?.click();
+      return;
+    }
     const same = (button) => button.dataset.key.toLowerCase() === event.key.toLowerCase() && !button.closest("[hidden]");
     const button = [...document.querySelectorAll("[data-key]")].find(same);
     const act = button ? () => press(button) : all[event.key] ?? all[event.key.toLowerCase()];
