@@ -56,6 +56,30 @@ class Finding(NamedTuple):
         return visible(f"{self.source}: {self.message}")
 
 
+def in_doubt(findings: Sequence[Finding]) -> str:
+    """How many findings there are and how many of them put a number in doubt, in a sentence.
+
+    >>> doubt, note = Finding("ties", "a", "look"), Finding("tags", "a", "two tags", doubtful=False)
+    >>> print(*map(in_doubt, ([], [doubt], [note], [doubt, doubt], [doubt, note])), sep="\n")
+    Nothing odd was found.
+    1 finding, which puts a number in doubt.
+    1 finding, which puts no number in doubt.
+    2 findings, all of which put a number in doubt.
+    2 findings, 1 of which puts a number in doubt; the others are good to know.
+    """
+    if not findings:
+        return "Nothing odd was found."
+    doubtful, count = sum(finding.doubtful for finding in findings), len(findings)
+    said = plural(count, "finding")
+    if count == 1 or not doubtful:
+        which = "which puts" if count == 1 else "none of which puts"
+        return f"{said}, {which} {'no' if count == 1 and not doubtful else 'a'} number in doubt."
+    if doubtful == count:
+        return f"{said}, all of which put a number in doubt."
+    put = "puts" if doubtful == 1 else "put"
+    return f"{said}, {doubtful} of which {put} a number in doubt; the others are good to know."
+
+
 def gathered(findings: Iterable[Finding], most: int | None = 5) -> list[Finding]:
     """The findings to be shown: what is to be said of several inputs is said once, where it is first said, with the
     names of so many of them at most, and the most telling figure of each; of None with all names and all figures.

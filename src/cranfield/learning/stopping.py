@@ -107,9 +107,8 @@ def _consecutive(judged: Sequence[bool], wanted: int) -> StopRule:
 def _target_test(judged: Sequence[bool], total: int, target: float, level: float) -> StopRule:
     p = missed_target(judged, total, target)
     alpha = round(1 - level, 9)
-    hypothesis = f"recall below {share(target)}" if any(judged) else "that there is a relevant document at all"
-    shown = f"{p:.3f}" if p >= 0.0005 else "0.000"
-    says = f"{hypothesis} has p = {shown}; the rule asks for less than {alpha:g}"
+    hypothesis = f"recall below {share(target)}" if any(judged) else "none relevant was found, and that there is one"
+    says = f"{hypothesis} has p {f'= {p:.3f}' if p >= 0.001 else '< 0.001'}; the rule asks for less than {alpha:g}"
     return StopRule(rule="target test", met=p < alpha, value=p, says=says)
 
 

@@ -25,7 +25,7 @@ from cranfield.web.store.tables import ProjectRow
 from cranfield.web.working import worker
 
 SLUG = "demo"
-OPTIONS = ProjectOptions(method="depth", depth=10)
+OPTIONS = ProjectOptions(method="depth", depth=10, overlap=0.2)  # two who try it see where they differ
 GUIDELINES = """\
 Each document is the docstring of a function, class or module of Python. The question says what somebody wants to do.
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from cranfield.errors import UsageError, plural
+from cranfield.errors import UsageError
+from cranfield.evaluation.findings import in_doubt
 from cranfield.formats.output import save
 from cranfield.online.analysis.analysis import TrialAnalysis
 from cranfield.online.analysis.analysis_tables import headline
@@ -133,12 +134,9 @@ def _tables(result: TrialAnalysis) -> Markup:
 
 
 def _quality(result: TrialAnalysis) -> Markup:
+    told = in_doubt(result.warnings)
     if not result.warnings:
-        return Markup.element("p", "Nothing odd was found.")
-    doubtful = sum(finding.doubtful for finding in result.warnings)
-    told = (
-        f"{doubtful} of {plural(len(result.warnings), 'finding')} put a number in doubt; the others are good to know."
-    )
+        return Markup.element("p", told)
     rows = [[f.code, "doubtful" if f.doubtful else "note", f.message] for f in result.warnings]
     grid = Grid(["finding", "kind", "what"], rows, labels=3)
     return Markup.of(_paragraphs([told]), as_table(grid, "What was found", "findings"))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from cranfield.errors import plural, some
+from cranfield.evaluation.findings import in_doubt
 from cranfield.measures import Measure
 from cranfield.plot.saving import SNIPPET
 from cranfield.render.escaping import Markup, script_data
@@ -143,10 +144,9 @@ def _carried(report: Report, carried: list[Explained]) -> str:
 
 def _quality(report: Report) -> Markup:
     shown = report_tables.shown_findings(report)
+    sentence = in_doubt(shown)
     if not shown:
-        return Markup.element("p", "Nothing odd was found.")
-    doubtful = sum(finding.doubtful for finding in shown)
-    sentence = f"{doubtful} of {plural(len(shown), 'finding')} put a number in doubt; the others are good to know."
+        return Markup.element("p", sentence)
     table = as_table(report_tables.findings_grid(report), "What was found", "sortable findings")
     return Markup.of(_paragraphs([sentence]), table)
 

@@ -192,10 +192,11 @@ def _topics(
     snapshot: Snapshot, assessment: Assessment | None, counts: dict[str, tuple[int, int]]
 ) -> Iterator[ToldTopic]:
     alphas = {} if assessment is None else {topic.topic: topic.alpha_ordinal for topic in assessment.topics}
+    few = sum(both for both, _ in counts.values()) < FEW_PAIRS  # what is not said of the whole is not said of a part
     for topic in snapshot.topics:
         if topic in counts:
             both, same = counts[topic]
-            alpha = None if both < FEW_OF_TOPIC else _number(alphas[topic])
+            alpha = None if few or both < FEW_OF_TOPIC else _number(alphas[topic])
             yield ToldTopic(topic=topic, documents=both, agreed=same, alpha=alpha)
 
 
