@@ -142,7 +142,7 @@ def running_session(cluster: Cluster) -> Iterator[SparkSession]:
 
 def executors(session: SparkSession) -> int:
     """How many there are; the driver is told beside them."""
-    return int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1  # type: ignore[union-attr]
+    return int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
 
 def wait_for_executors(session: SparkSession, number: int) -> None:

@@ -15,8 +15,8 @@ from cranfield.evaluation.opinions import scored
 from cranfield.formats import request_for
 from cranfield.formats.format import decode, row_error, row_problem
 from cranfield.judged import Integers, Judged, Pool, joined, pool
-from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, Told, told
-from cranfield.spark.judged_parts import NO_ROWS, RowCounts, part_of, row_counts
+from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, TaskReport, told
+from cranfield.spark.judged_parts import NO_ROWS, RowCounts, counted_together, part_of, row_counts
 from cranfield.tables import Origin, Qrels, Run
 
 if TYPE_CHECKING:
@@ -35,10 +35,12 @@ def judged_rows(job: Broadcast[Job]) -> Work:
         known = job.value
         for run, rows in of_whole_topics(batches):
             is_marker = _is_at(rows, MARKER)
-            marked = _numbers(known, rows.filter(is_marker))
+            marked = _numbers(known, rows.select(["topic"]).filter(is_marker))
             if known.measures and len(marked) < len(_numbers(known, rows)):
                 raise AssertionError("rows of a topic were brought to two places")
-            yield from _judged(known, run, rows.filter(_not(is_marker)), marked)
+            # Among lines a marker is an empty one: they need not be copied without it.
+            lines = known.kinds[run] in LAYOUTS
+            yield from _judged(known, run, rows if lines else rows.filter(_not(is_marker)), marked)
 
     return work
 
@@ -62,7 +64,7 @@ def rows_with_judgements(job: Broadcast[Job], highest: float) -> Work:
             own = with_judgements(job.value, pa.concat_tables(grades), highest)
         except DataError as error:
             topic = grades[0].column("topic")[0].as_py()
-            yield told(Told(JUDGEMENTS, Fault.of(JUDGEMENTS, error, topic)))
+            yield told(TaskReport(JUDGEMENTS, Fault.of(JUDGEMENTS, error, topic)))
             return
         left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
         for run, rows in chain([] if first is None else [first], pieces):
@@ -117,7 +119,7 @@ def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batche
     text = NO_ROWS
     unreadable = rows.filter(_is_at(rows, UNREADABLE)).column("text").to_pylist()
     if unreadable:
-        yield told(Told(run, Fault.of(run, _unreadable(min(unreadable)))))
+        yield told(TaskReport(run, Fault.of(run, _unreadable(min(unreadable)))))
         return
     try:
         if job.kinds[run] in LAYOUTS:
@@ -126,7 +128,7 @@ def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batche
         else:
             table = _read_rows(rows, job.kinds[run])
     except CoreError:
-        yield told(Told(run, _fault(job, run, rows)))
+        yield told(TaskReport(run, _fault(job, run, rows)))
         return
     read = Run(table, Origin(run))
     assert job.qrels is not None
@@ -138,12 +140,11 @@ def outcome(
     job: Job, run: Run, judged: Judged, topics: Integers, origin: Origin | None = None, text: RowCounts = NO_ROWS
 ) -> Batches:
     """The scores of some topics of a run and what is known of its rows; without measures, what is judged of it."""
-    noted = {"comments": text.comments, "tags": text.tags, "several_tags": text.several_tags}
+    counts = counted_together([row_counts(run, judged), text])
     if not job.measures:
-        part = part_of(judged, run)
-        yield told(Told(run.name, part=part._replace(rows=part.rows._replace(**noted)), origin=origin))
+        yield told(TaskReport(run.name, part=part_of(judged, counts), origin=origin))
         return
-    yield told(Told(run.name, rows=row_counts(run, judged).shortened()._replace(**noted), origin=origin))
+    yield told(TaskReport(run.name, rows=counts.shortened(), origin=origin))
     yield from _scores(job, run.name, judged, topics)
 
 
@@ -160,7 +161,7 @@ def _scores(job: Job, run: str, judged: Judged, topics: Integers) -> Batches:
     try:
         of_topics = pa.array(chosen.topics, pa.string())
     except UnicodeEncodeError:
-        yield told(Told(run, Fault.of(run, _not_utf8(run, chosen.topics))))
+        yield told(TaskReport(run, Fault.of(run, _not_utf8(run, chosen.topics))))
         return
     count = len(topics) * len(job.measures)
     by_topic = np.repeat(np.arange(len(topics)), len(job.measures))
