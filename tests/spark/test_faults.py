@@ -71,7 +71,7 @@ def test_the_files_of_a_folder_are_named(session: SparkSession, tmp_path: Path) 
 
 
 ROWS = [("a", str(topic), f"d{number}", 9.5 - number) for topic in range(12) for number in range(6)]
-WRONG = {
+WRONG: dict[str, list[tuple[str | None, str | None, str | None, float | None]]] = {
     "a: topic '3' has document 'd2' twice, with the scores 0.5 and 7.5": [("a", "3", "d2", 0.5)],
     "a: topic '5', document 'd9', column 'score': score is NaN": [
         ("a", "5", "d9", float("nan")),

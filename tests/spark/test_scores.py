@@ -139,7 +139,7 @@ def test_files_whole_beside_frames(session: SparkSession, tmp_path: Path) -> Non
     cranfield.write_run(cranfield.read_run(RUNS["b"]), tmp_path / "b.jsonl")
     frame = frame_of(session, {"c": RUNS["c"]}).withColumnRenamed("topic", "mine")
     reading = cranfield.Reading(columns={"topic": ["topic", "mine"]})
-    given = [tmp_path / "a.run.gz", tmp_path / "b.jsonl", frame]
+    given: list[DataFrame | Path] = [tmp_path / "a.run.gz", tmp_path / "b.jsonl", frame]
     found = spark.evaluate(COLLECTION, given, MEASURES, reading=reading)
     assert_same_bits(collected(found), here(cranfield.evaluate(COLLECTION, RUNS, MEASURES)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from cranfield.errors import ArgumentError, DataError, UsageError, some
 from cranfield.formats import chosen_format, distinct_names, request_for, stem
@@ -62,7 +62,7 @@ class RunSources(NamedTuple):
         return tuple(piece for run in self.runs for piece in run.pieces)
 
 
-def is_spark(given: object) -> bool:
+def is_spark(given: object) -> TypeGuard[DataFrame]:
     """Whether this is a frame of Spark."""
     return type(given).__module__.startswith("pyspark.sql")
 

@@ -63,7 +63,7 @@ def _by_run(tells: Sequence[TaskReport]) -> dict[str, list[TaskReport]]:
 
 def _origin(source: RunSource, table: Table, counts: RowCounts, job: Job) -> Origin:
     """Where a run came from that was read in pieces, or in a frame."""
-    if source.kind not in LAYOUTS:
+    if source.kind is None or source.kind not in LAYOUTS:
         return Origin(source.title, notes=collapsed_note(table))
     layout, first = LAYOUTS[source.kind], source.files[0]
     tag = next(iter(counts.tags), "") if len(counts.tags) < 2 else _last_tag(source)
