@@ -31,50 +31,57 @@ _AT_ONCE = 1 << 24  # bytes of rows that are judged in one call
 def judged_rows(job: Broadcast[Job]) -> Work:
     """Judges rows in the order of run, topic and place, all rows of a run's topic in one partition."""
 
-    def work(batches: Batches) -> Batches:
-        known = job.value
-        for run, rows in of_whole_topics(batches):
-            is_marker = _is_at(rows, MARKER)
-            marked = _numbers(known, rows.select(["topic"]).filter(is_marker))
-            if known.measures and len(marked) < len(_numbers(known, rows)):
-                raise AssertionError("rows of a topic were brought to two places")
-            # Among lines a marker is an empty one: they need not be copied without it.
-            lines = known.kinds[run] in LAYOUTS
-            yield from _judged(known, run, rows if lines else rows.filter(_not(is_marker)), marked)
+    def work(batches: Batches) -> Batches:  # what it calls is found where it runs: only the job travels with it
+        return _judged_rows(job.value, batches)
 
     return work
+
+
+def _judged_rows(job: Job, batches: Batches) -> Batches:
+    for run, rows in of_whole_topics(batches):
+        is_marker = _is_at(rows, MARKER)
+        marked = _numbers(job, rows.select(["topic"]).filter(is_marker))
+        if job.measures and len(marked) < len(_numbers(job, rows)):
+            raise AssertionError("rows of a topic were brought to two places")
+        # Among lines a marker is an empty one: they need not be copied without it.
+        lines = job.kinds[run] in LAYOUTS
+        yield from _judged(job, run, rows if lines else rows.filter(_not(is_marker)), marked)
 
 
 def rows_with_judgements(job: Broadcast[Job], highest: float) -> Work:
     """The same where judgements of topics come with their rows, in front; `highest` is the highest grade of all."""
 
     def work(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        pieces = of_whole_topics(batches)
-        grades, first = [], None
-        for first in pieces:
-            if first[0] != JUDGEMENTS:
-                break
-            grades.append(first[1])
-            first = None
-        if not grades:
-            return  # nobody judged any of these topics
-        try:
-            own = with_judgements(job.value, pa.concat_tables(grades), highest)
-        except DataError as error:
-            topic = grades[0].column("topic")[0].as_py()
-            yield told(TaskReport(JUDGEMENTS, Fault.of(JUDGEMENTS, error, topic)))
-            return
-        left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
-        for run, rows in chain([] if first is None else [first], pieces):
-            answered = _numbers(own, rows)
-            left[run][answered] = False
-            yield from _judged(own, run, rows, answered)
-        for run, is_left in left.items():
-            yield from _scores(own, run, _unanswered(own.pool), np.flatnonzero(is_left))
+        return _rows_with_judgements(job.value, highest, batches)
 
     return work
+
+
+def _rows_with_judgements(job: Job, highest: float, batches: Batches) -> Batches:
+    import pyarrow as pa
+
+    pieces = of_whole_topics(batches)
+    grades, first = [], None
+    for piece in pieces:
+        if piece[0] != JUDGEMENTS:
+            first = piece
+            break
+        grades.append(piece[1])
+    if not grades:
+        return  # nobody judged any of these topics
+    judgements = pa.concat_tables(grades)
+    try:
+        own = with_judgements(job, judgements, highest)
+    except DataError:
+        yield told(TaskReport(JUDGEMENTS, _fault_of_judgements(job, judgements)))
+        return
+    left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
+    for run, rows in chain([] if first is None else [first], pieces):
+        answered = _numbers(own, rows)
+        left[run][answered] = False
+        yield from _judged(own, run, rows, answered)
+    for run, is_left in left.items():
+        yield from _scores(own, run, _unanswered(own.pool), np.flatnonzero(is_left))
 
 
 def of_whole_topics(batches: Batches) -> Iterator[tuple[str, pyarrow.Table]]:
@@ -250,10 +257,13 @@ def with_judgements(job: Job, grades: pyarrow.Table, highest: float) -> Job:
     try:
         table = _read_rows(grades, "grade")
     except CoreError:
-        fault = _fault(replace(job, kinds={JUDGEMENTS: "grade"}), JUDGEMENTS, grades)
-        raise fault.as_error() from None
+        raise _fault_of_judgements(job, grades).as_error() from None
     qrels = Qrels(table, Origin("qrels"))
     return replace(job, qrels=qrels, pool=replace(pool(qrels), max_grade=highest))
+
+
+def _fault_of_judgements(job: Job, grades: pyarrow.Table) -> Fault:
+    return _fault(replace(job, kinds={JUDGEMENTS: "grade"}), JUDGEMENTS, grades)
 
 
 def _unanswered(of: Pool) -> Judged:
