@@ -1,18 +1,19 @@
 """Times an evaluation on one machine beside Spark, local and on a standalone cluster: `python bench/spark.py RUN QRELS`
 
 Every engine is a process of its own, by turns; the cluster (a master and two workers on loopback) runs meanwhile. Told
-are wall clock, CPU of the command with all processes it starts (those of the cluster's workers too), and the load of the
+are wall clock, CPU of the command with all processes it starts (the cluster's workers too), and the load of the
 machine: beside others only ratios of CPU mean something.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "common"))
@@ -23,27 +24,45 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 TURNS = int(os.environ.get("TURNS", "2"))
 
 
-def cpu_of(groups: set[int]) -> float:
-    """CPU seconds that the processes of some groups, and those of theirs that have ended, have used."""
-    ticks = 0
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[2]) in groups:
-                ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+class Watch:
+    """CPU seconds of all processes of some sessions, looked at a few times a second: who ends is not forgotten."""
+
+    def __init__(self, sessions: set[int]) -> None:
+        self.sessions, self.seconds, self.ended = sessions, dict[int, float](), threading.Event()
+        self.first = dict(self.look())
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def look(self) -> Iterator[tuple[int, float]]:
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                if int(fields[3]) in self.sessions:
+                    yield int(entry.name), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def watch(self) -> None:
+        while not self.ended.wait(0.2):
+            self.seconds.update(self.look())
+
+    def end(self) -> float:
+        self.ended.set()
+        self.thread.join()
+        return sum(used - self.first.get(process, 0.0) for process, used in self.seconds.items())
 
 
 def timed(command: list[str], cluster: Cluster) -> tuple[float, float, str]:
-    groups = {process.pid for process in cluster.workers}
-    before, began, workers = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), cpu_of(groups)
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=cluster.environment)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, own + max(0.0, cpu_of(groups) - workers), done.stdout
+    began = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(command, stdout=printed, env=cluster.environment, start_new_session=True)
+        watch = Watch({process.pid, *(worker.pid for worker in cluster.workers)})
+        if process.wait():
+            raise SystemExit(f"{command} failed")
+        wall, cpu = time.perf_counter() - began, watch.end()
+        printed.seek(0)
+        return wall, cpu, printed.read()
 
 
 def main(run: str, qrels: str) -> None:
