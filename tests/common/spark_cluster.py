@@ -42,7 +42,7 @@ class Cluster:
     def add_worker(self) -> None:
         """Starts one more worker, of one core."""
         folder = self.folder / f"worker{len(self.workers)}"
-        options = ["--host", HOST, "--cores", "1", "--memory", "600m", "--webui-port", "0", "-d", str(folder)]
+        options = ["--host", HOST, "--cores", "1", "--memory", "2g", "--webui-port", "0", "-d", str(folder)]
         worker = "org.apache.spark.deploy.worker.Worker"
         self.workers.append(self._start(self.spark_class, worker, *options, self.master))
 

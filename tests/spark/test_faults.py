@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 import cranfield
 from cranfield import CranfieldError, DataError, UsageError, spark
 from spark_cluster import pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 QRELS = {str(topic): {"d1": 1, "d2": 0} for topic in range(40)}
 LINES = [f"{topic} Q0 d{number} {number} {9.5 - number} tag" for topic in range(40) for number in range(1, 9)]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
-from pyspark.sql import SparkSession
 
 from cranfield.online import Trial, aggregate, all_metrics, read_logs
 from cranfield.online.trial import Cap, Exclusions
 from made_logs import made_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PLAN = Trial(
     "t",

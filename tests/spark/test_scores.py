@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 import cranfield
 from cranfield import Policy, spark
 from generate import SHAPES, Judgements, Rankings, all_variants
 from spark_cluster import pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 QRELS = "topic string, document string, grade double"
 ROWS = "run string, topic string, document string, score double"

@@ -6,12 +6,15 @@ import logging
 import re
 from contextlib import redirect_stdout
 from io import StringIO
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 from cranfield import spark
 from places import ROOT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def test_the_example_runs(session: SparkSession) -> None:
