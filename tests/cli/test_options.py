@@ -282,6 +282,8 @@ ENTRIES: dict[str, list[Entry]] = {
         Entry("--known", "evaluate qrels.txt a.run -m Novelty", "--known known.txt"),
         Entry("--lengths", "evaluate qrels.txt a.run -m TBG", "--lengths lengths.txt"),
         Entry("--digest", "evaluate qrels.txt a.run -f json", "--digest sha256", expected="sha256:"),
+        # What it does where there is a cluster is tested in tests/spark.
+        Entry("--engine", "evaluate qrels.txt -", "--engine local[1]", expected="a cluster reads files", exit=2),
         Entry("--sort", EVALUATE, "--sort AP", expected="^rank  tier  run"),
         Entry("--before", f"{EVALUATE} --sort AP", "--before public.json", expected="rank before"),
     ],

@@ -42,7 +42,7 @@ class Cluster:
     def add_worker(self) -> None:
         """Starts one more worker, of one core."""
         folder = self.folder / f"worker{len(self.workers)}"
-        options = ["--host", HOST, "--cores", "1", "--memory", "600m", "--webui-port", "0", "-d", str(folder)]
+        options = ["--host", HOST, "--cores", "1", "--memory", "2g", "--webui-port", "0", "-d", str(folder)]
         worker = "org.apache.spark.deploy.worker.Worker"
         self.workers.append(self._start(self.spark_class, worker, *options, self.master))
 
@@ -142,7 +142,7 @@ def running_session(cluster: Cluster) -> Iterator[SparkSession]:
 
 def executors(session: SparkSession) -> int:
     """How many there are; the driver is told beside them."""
-    return int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1  # type: ignore[union-attr]
+    return int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
 
 def wait_for_executors(session: SparkSession, number: int) -> None:

@@ -97,8 +97,8 @@ def test_a_value_that_takes_many_lines_is_told_by_its_class() -> None:
     with pytest.raises(ArgumentError) as told:
         cranfield.compare(frame, [frame], "AP")  # type: ignore[call-arg]
     assert str(told.value) == (
-        "compare: experiment must be of the class Experiment, not a value of the class DataFrame; make one of "
-        "judgements and runs: cranfield.Experiment(qrels, runs)"
+        "compare: experiment must be of the class Experiment or of the class Results, not a value of the class "
+        "DataFrame; make one of judgements and runs: cranfield.Experiment(qrels, runs)"
     )
 
 

@@ -6,15 +6,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any
 
 import cranfield
 from commands import command_line, command_process
 from cranfield import spark
 from places import EXAMPLES
 from spark_cluster import Cluster, executors, pieces_of, wait_for_executors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PARTS, TOPICS = 16, 10
 QRELS = {str(topic): {f"d{number}": number % 3 for number in range(8)} for topic in range(PARTS * TOPICS)}
@@ -91,7 +92,9 @@ def test_the_command_line_on_a_cluster(session: SparkSession, cluster: Cluster, 
                 assert command_line("evaluate", *line, "--engine", cluster.master) == expected
 
 
-def test_the_command_line_alone() -> None:
+def test_the_command_line_alone(cluster: Cluster) -> None:
+    """In a process of its own, which starts a session and says nothing of it."""
+    assert cluster.workers  # there is what it takes
     files = [EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run"]
     done = command_process("evaluate", *files, *ASKED, "--engine", "local[2]")
     assert (done.exit, done.stdout) == (0, command_line("evaluate", *files, *ASKED).stdout)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 import cranfield
 from cranfield import CranfieldError, DataError, UsageError, spark
 from spark_cluster import pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 QRELS = {str(topic): {"d1": 1, "d2": 0} for topic in range(40)}
 LINES = [f"{topic} Q0 d{number} {number} {9.5 - number} tag" for topic in range(40) for number in range(1, 9)]
@@ -71,7 +74,7 @@ def test_the_files_of_a_folder_are_named(session: SparkSession, tmp_path: Path) 
 
 
 ROWS = [("a", str(topic), f"d{number}", 9.5 - number) for topic in range(12) for number in range(6)]
-WRONG = {
+WRONG: dict[str, list[tuple[str | None, str | None, str | None, float | None]]] = {
     "a: topic '3' has document 'd2' twice, with the scores 0.5 and 7.5": [("a", "3", "d2", 0.5)],
     "a: topic '5', document 'd9', column 'score': score is NaN": [
         ("a", "5", "d9", float("nan")),

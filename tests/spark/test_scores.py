@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 import cranfield
 from cranfield import Policy, spark
 from generate import SHAPES, Judgements, Rankings, all_variants
 from spark_cluster import pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 QRELS = "topic string, document string, grade double"
 ROWS = "run string, topic string, document string, score double"
@@ -139,7 +142,7 @@ def test_files_whole_beside_frames(session: SparkSession, tmp_path: Path) -> Non
     cranfield.write_run(cranfield.read_run(RUNS["b"]), tmp_path / "b.jsonl")
     frame = frame_of(session, {"c": RUNS["c"]}).withColumnRenamed("topic", "mine")
     reading = cranfield.Reading(columns={"topic": ["topic", "mine"]})
-    given = [tmp_path / "a.run.gz", tmp_path / "b.jsonl", frame]
+    given: list[DataFrame | Path] = [tmp_path / "a.run.gz", tmp_path / "b.jsonl", frame]
     found = spark.evaluate(COLLECTION, given, MEASURES, reading=reading)
     assert_same_bits(collected(found), here(cranfield.evaluate(COLLECTION, RUNS, MEASURES)))
 

@@ -72,7 +72,8 @@ def _started(master: str) -> Iterator[SparkSession]:
         # What Java has to say is for those who run the cluster, unless it does not start.
         warnings.simplefilter("ignore", FutureWarning)
         try:
-            context = SparkContext(conf=conf, gateway=launch_gateway(conf, {"stdout": said, "stderr": said}))
+            gateway = launch_gateway(conf, {"stdout": said, "stderr": said})  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=conf, gateway=gateway)
         except (PySparkException, Py4JError, OSError) as error:
             raise _not_started(master, error, said) from None
         try:

@@ -20,7 +20,7 @@ from cranfield.policy import Policy
 from cranfield.spark.clusters import active_session, piece_size, session_on
 from cranfield.spark.jobs import Job
 from cranfield.spark.judgement_frames import SOURCE, JudgementFrame
-from cranfield.spark.run_sources import Sources, is_spark, sources_of
+from cranfield.spark.run_sources import RunSources, is_spark, sources_of
 from cranfield.spark.running import outcome_of, outcome_with_judgements, told_of
 from cranfield.spark.telling import checked_runs, judged_runs, result_frame
 
@@ -114,7 +114,7 @@ def evaluate_on(
 def _joined_by_topic(
     session: SparkSession,
     qrels: JudgementFrame,
-    sources: Sources,
+    sources: RunSources,
     measures: tuple[Measure, ...],
     policy: Policy,
     reading: Reading,
@@ -144,7 +144,7 @@ def _joined_by_topic(
     return _finished(outcome, job, sources, qrels.topics)
 
 
-def _finished(outcome: DataFrame, job: Job, sources: Sources, topics: Sequence[str]) -> DataFrame:
+def _finished(outcome: DataFrame, job: Job, sources: RunSources, topics: Sequence[str]) -> DataFrame:
     """The scores of an outcome, once every task has told that nothing is wrong."""
     outcome = outcome.persist()
     try:

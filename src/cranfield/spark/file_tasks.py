@@ -12,7 +12,7 @@ from cranfield.errors import DataError
 from cranfield.formats import read_run
 from cranfield.formats.format import BYTE_ORDER_MARK, Judging
 from cranfield.judged import Integers, joined
-from cranfield.spark.jobs import MARKER, NAMES, UNREADABLE, Fault, Job, Told, told
+from cranfield.spark.jobs import MARKER, NAMES, UNREADABLE, Fault, Job, TaskReport, told
 from cranfield.spark.row_tasks import outcome
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _whole_file(job: Job, file: FilePiece) -> Batches:
     try:
         run = read_run(file.path, name=file.run, reading=job.reading.in_threads(1), judging=judging)
     except DataError as error:
-        yield told(Told(file.run, Fault.of(file.run, error)))
+        yield told(TaskReport(file.run, Fault.of(file.run, error)))
         return
     judged = joined(run, job.qrels, job.policy.ties, pooled=job.pool, threads=1)
     yield from outcome(job, run, judged, np.arange(len(job.pool.topics)), run.origin)

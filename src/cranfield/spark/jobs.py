@@ -81,7 +81,7 @@ class Fault(NamedTuple):
         return (DuplicateError if self.is_duplicate else DataError)(**(self.error or {"message": "is not readable"}))
 
 
-class Told(NamedTuple):
+class TaskReport(NamedTuple):
     """What a task has to tell besides scores: a fault, or a part of a run, or what is known of the rows of one."""
 
     run: str
@@ -91,7 +91,7 @@ class Told(NamedTuple):
     origin: Origin | None = None  # of a file that was read whole
 
 
-def told(what: Told) -> pyarrow.RecordBatch:
+def told(what: TaskReport) -> pyarrow.RecordBatch:
     """What a task tells, as a row of the outcome."""
     import pyarrow as pa
 

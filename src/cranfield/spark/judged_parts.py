@@ -55,7 +55,7 @@ class RunPart(NamedTuple):
     rows: RowCounts
 
 
-def part_of(judged: Judged, run: Run) -> RunPart:
+def part_of(judged: Judged, rows: RowCounts) -> RunPart:
     """A run as it was joined with all judgements, as the part that travels: the topics alone that it answers."""
     answered = np.flatnonzero(judged.answered)
     return RunPart(
@@ -66,7 +66,7 @@ def part_of(judged: Judged, run: Run) -> RunPart:
         judgement=judged.row - judged.pool.offsets[judged.topic],
         tie_first=judged.tie_first,
         tie_size=judged.tie_size,
-        rows=row_counts(run, judged),
+        rows=rows,
     )
 
 

@@ -15,8 +15,8 @@ from cranfield.evaluation.opinions import scored
 from cranfield.formats import request_for
 from cranfield.formats.format import decode, row_error, row_problem
 from cranfield.judged import Integers, Judged, Pool, joined, pool
-from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, Told, told
-from cranfield.spark.judged_parts import NO_ROWS, RowCounts, part_of, row_counts
+from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, TaskReport, told
+from cranfield.spark.judged_parts import NO_ROWS, RowCounts, counted_together, part_of, row_counts
 from cranfield.tables import Origin, Qrels, Run
 
 if TYPE_CHECKING:
@@ -31,48 +31,57 @@ _AT_ONCE = 1 << 24  # bytes of rows that are judged in one call
 def judged_rows(job: Broadcast[Job]) -> Work:
     """Judges rows in the order of run, topic and place, all rows of a run's topic in one partition."""
 
-    def work(batches: Batches) -> Batches:
-        known = job.value
-        for run, rows in of_whole_topics(batches):
-            is_marker = _is_at(rows, MARKER)
-            marked = _numbers(known, rows.filter(is_marker))
-            if known.measures and len(marked) < len(_numbers(known, rows)):
-                raise AssertionError("rows of a topic were brought to two places")
-            yield from _judged(known, run, rows.filter(_not(is_marker)), marked)
+    def work(batches: Batches) -> Batches:  # what it calls is found where it runs: only the job travels with it
+        return _judged_rows(job.value, batches)
 
     return work
+
+
+def _judged_rows(job: Job, batches: Batches) -> Batches:
+    for run, rows in of_whole_topics(batches):
+        is_marker = _is_at(rows, MARKER)
+        marked = _numbers(job, rows.select(["topic"]).filter(is_marker))
+        if job.measures and len(marked) < len(_numbers(job, rows)):
+            raise AssertionError("rows of a topic were brought to two places")
+        # Among lines a marker is an empty one: they need not be copied without it.
+        lines = job.kinds[run] in LAYOUTS
+        yield from _judged(job, run, rows if lines else rows.filter(_not(is_marker)), marked)
 
 
 def rows_with_judgements(job: Broadcast[Job], highest: float) -> Work:
     """The same where judgements of topics come with their rows, in front; `highest` is the highest grade of all."""
 
     def work(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        pieces = of_whole_topics(batches)
-        grades, first = [], None
-        for first in pieces:
-            if first[0] != JUDGEMENTS:
-                break
-            grades.append(first[1])
-            first = None
-        if not grades:
-            return  # nobody judged any of these topics
-        try:
-            own = with_judgements(job.value, pa.concat_tables(grades), highest)
-        except DataError as error:
-            topic = grades[0].column("topic")[0].as_py()
-            yield told(Told(JUDGEMENTS, Fault.of(JUDGEMENTS, error, topic)))
-            return
-        left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
-        for run, rows in chain([] if first is None else [first], pieces):
-            answered = _numbers(own, rows)
-            left[run][answered] = False
-            yield from _judged(own, run, rows, answered)
-        for run, is_left in left.items():
-            yield from _scores(own, run, _unanswered(own.pool), np.flatnonzero(is_left))
+        return _rows_with_judgements(job.value, highest, batches)
 
     return work
+
+
+def _rows_with_judgements(job: Job, highest: float, batches: Batches) -> Batches:
+    import pyarrow as pa
+
+    pieces = of_whole_topics(batches)
+    grades, first = [], None
+    for piece in pieces:
+        if piece[0] != JUDGEMENTS:
+            first = piece
+            break
+        grades.append(piece[1])
+    if not grades:
+        return  # nobody judged any of these topics
+    judgements = pa.concat_tables(grades)
+    try:
+        own = with_judgements(job, judgements, highest)
+    except DataError:
+        yield told(TaskReport(JUDGEMENTS, _fault_of_judgements(job, judgements)))
+        return
+    left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
+    for run, rows in chain([] if first is None else [first], pieces):
+        answered = _numbers(own, rows)
+        left[run][answered] = False
+        yield from _judged(own, run, rows, answered)
+    for run, is_left in left.items():
+        yield from _scores(own, run, _unanswered(own.pool), np.flatnonzero(is_left))
 
 
 def of_whole_topics(batches: Batches) -> Iterator[tuple[str, pyarrow.Table]]:
@@ -117,7 +126,7 @@ def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batche
     text = NO_ROWS
     unreadable = rows.filter(_is_at(rows, UNREADABLE)).column("text").to_pylist()
     if unreadable:
-        yield told(Told(run, Fault.of(run, _unreadable(min(unreadable)))))
+        yield told(TaskReport(run, Fault.of(run, _unreadable(min(unreadable)))))
         return
     try:
         if job.kinds[run] in LAYOUTS:
@@ -126,7 +135,7 @@ def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batche
         else:
             table = _read_rows(rows, job.kinds[run])
     except CoreError:
-        yield told(Told(run, _fault(job, run, rows)))
+        yield told(TaskReport(run, _fault(job, run, rows)))
         return
     read = Run(table, Origin(run))
     assert job.qrels is not None
@@ -138,12 +147,11 @@ def outcome(
     job: Job, run: Run, judged: Judged, topics: Integers, origin: Origin | None = None, text: RowCounts = NO_ROWS
 ) -> Batches:
     """The scores of some topics of a run and what is known of its rows; without measures, what is judged of it."""
-    noted = {"comments": text.comments, "tags": text.tags, "several_tags": text.several_tags}
+    counts = counted_together([row_counts(run, judged), text])
     if not job.measures:
-        part = part_of(judged, run)
-        yield told(Told(run.name, part=part._replace(rows=part.rows._replace(**noted)), origin=origin))
+        yield told(TaskReport(run.name, part=part_of(judged, counts), origin=origin))
         return
-    yield told(Told(run.name, rows=row_counts(run, judged).shortened()._replace(**noted), origin=origin))
+    yield told(TaskReport(run.name, rows=counts.shortened(), origin=origin))
     yield from _scores(job, run.name, judged, topics)
 
 
@@ -160,7 +168,7 @@ def _scores(job: Job, run: str, judged: Judged, topics: Integers) -> Batches:
     try:
         of_topics = pa.array(chosen.topics, pa.string())
     except UnicodeEncodeError:
-        yield told(Told(run, Fault.of(run, _not_utf8(run, chosen.topics))))
+        yield told(TaskReport(run, Fault.of(run, _not_utf8(run, chosen.topics))))
         return
     count = len(topics) * len(job.measures)
     by_topic = np.repeat(np.arange(len(topics)), len(job.measures))
@@ -249,10 +257,13 @@ def with_judgements(job: Job, grades: pyarrow.Table, highest: float) -> Job:
     try:
         table = _read_rows(grades, "grade")
     except CoreError:
-        fault = _fault(replace(job, kinds={JUDGEMENTS: "grade"}), JUDGEMENTS, grades)
-        raise fault.as_error() from None
+        raise _fault_of_judgements(job, grades).as_error() from None
     qrels = Qrels(table, Origin("qrels"))
     return replace(job, qrels=qrels, pool=replace(pool(qrels), max_grade=highest))
+
+
+def _fault_of_judgements(job: Job, grades: pyarrow.Table) -> Fault:
+    return _fault(replace(job, kinds={JUDGEMENTS: "grade"}), JUDGEMENTS, grades)
 
 
 def _unanswered(of: Pool) -> Judged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from cranfield.errors import ArgumentError, DataError, UsageError, some
 from cranfield.formats import chosen_format, distinct_names, request_for, stem
@@ -40,7 +40,7 @@ class RunSource(NamedTuple):
     path: str | None = None
 
 
-class Sources(NamedTuple):
+class RunSources(NamedTuple):
     """All runs in their order, and the frames that have the rows of some of them."""
 
     runs: tuple[RunSource, ...]
@@ -62,12 +62,12 @@ class Sources(NamedTuple):
         return tuple(piece for run in self.runs for piece in run.pieces)
 
 
-def is_spark(given: object) -> bool:
+def is_spark(given: object) -> TypeGuard[DataFrame]:
     """Whether this is a frame of Spark."""
     return type(given).__module__.startswith("pyspark.sql")
 
 
-def sources_of(runs: ClusterRuns, reading: Reading, most: int, *, whole: bool = True) -> Sources:
+def sources_of(runs: ClusterRuns, reading: Reading, most: int, *, whole: bool = True) -> RunSources:
     """The runs that were given; files of more than `most` bytes are cut into pieces of as many, and so are others where
     none may be read `whole`."""
     named: list[tuple[str | None, Any]]
@@ -92,7 +92,7 @@ def sources_of(runs: ClusterRuns, reading: Reading, most: int, *, whole: bool = 
                 f"a run is a frame of Spark or the path of a file that every worker sees, not {describe_type(run)}",
                 "What is in memory here is evaluated here: cranfield.evaluate takes it.",
             )
-    return Sources(tuple(_told_apart(made)), tuple(frames))
+    return RunSources(tuple(_told_apart(made)), tuple(frames))
 
 
 def _told_apart(runs: Sequence[RunSource]) -> Iterator[RunSource]:

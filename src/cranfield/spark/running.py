@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from cranfield.errors import all_told
 from cranfield.spark.file_tasks import file_lines, markers, whole_files
 from cranfield.spark.found_faults import first_fault
-from cranfield.spark.jobs import JUDGEMENTS, OUTCOME, ROWS, Fault, Job, Told
+from cranfield.spark.jobs import JUDGEMENTS, OUTCOME, ROWS, Fault, Job, TaskReport
 from cranfield.spark.row_tasks import judged_rows, rows_with_judgements
-from cranfield.spark.run_sources import Sources
+from cranfield.spark.run_sources import RunSources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TASKS_A_CORE = 8  # of files that are read whole: more would only cost their start
 
 
-def outcome_of(session: SparkSession, job: Job, sources: Sources) -> DataFrame:
+def outcome_of(session: SparkSession, job: Job, sources: RunSources) -> DataFrame:
     """The outcome where every task has the judgements: files whole where they lie, rows brought together by topic."""
     shared = session.sparkContext.broadcast(job)
     parts = []
@@ -37,7 +37,7 @@ def outcome_of(session: SparkSession, job: Job, sources: Sources) -> DataFrame:
 
 
 def outcome_with_judgements(
-    session: SparkSession, job: Job, sources: Sources, grades: DataFrame, highest: float
+    session: SparkSession, job: Job, sources: RunSources, grades: DataFrame, highest: float
 ) -> DataFrame:
     """The outcome where judgements are too many for that: rows and judgements of a topic meet in one task."""
     shared = session.sparkContext.broadcast(job)
@@ -46,7 +46,7 @@ def outcome_with_judgements(
     return ordered.mapInArrow(rows_with_judgements(shared, highest), OUTCOME)
 
 
-def _rows(session: SparkSession, sources: Sources) -> list[DataFrame]:
+def _rows(session: SparkSession, sources: RunSources) -> list[DataFrame]:
     pieces = sources.pieces
     of_files = [session.range(0, len(pieces), 1, len(pieces)).mapInArrow(file_lines(pieces), ROWS)] if pieces else []
     return [*of_files, *sources.frames]
@@ -61,14 +61,14 @@ def _union(one: DataFrame, other: DataFrame) -> DataFrame:
     return one.unionByName(other)
 
 
-def told_of(outcome: DataFrame, sources: Sources, job: Job) -> list[Told]:
+def told_of(outcome: DataFrame, sources: RunSources, job: Job) -> list[TaskReport]:
     """What the tasks have to tell, in an order of its own; or the error of the runs that something is wrong with.
 
     Errors are those that one machine finds: a run's first, and all runs with one are told at once, in their order.
     Which task met what, and when, changes nothing.
     """
     rows = outcome.where("told is not null").select("told").collect()
-    tells: list[Told] = [pickle.loads(row[0]) for row in rows]
+    tells: list[TaskReport] = [pickle.loads(row[0]) for row in rows]
     faults: dict[str, list[Fault]] = {}
     for tell in tells:
         if tell.fault is not None:

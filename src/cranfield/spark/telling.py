@@ -18,9 +18,9 @@ from cranfield.formats.trec_text import parsed_text
 from cranfield.judged import Judged
 from cranfield.measures import Measure
 from cranfield.spark.found_faults import fault_in_files
-from cranfield.spark.jobs import LAYOUTS, Job, Told
+from cranfield.spark.jobs import LAYOUTS, Job, TaskReport
 from cranfield.spark.judged_parts import FEW, RemoteTable, RowCounts, counted_together, judged_together
-from cranfield.spark.run_sources import RunSource, Sources
+from cranfield.spark.run_sources import RunSource, RunSources
 from cranfield.spark.running import outcome_of, told_of
 from cranfield.tables import Origin, Run
 
@@ -32,7 +32,7 @@ _HEAD = 1 << 16
 
 
 def judged_runs(
-    session: SparkSession, experiment: Experiment, sources: Sources, measures: Sequence[Measure]
+    session: SparkSession, experiment: Experiment, sources: RunSources, measures: Sequence[Measure]
 ) -> list[tuple[Run, Judged]]:
     """The runs as they were judged in the cluster, whole, and what is known of their rows, which stay there."""
     judgements = experiment.judgements(measures)
@@ -54,8 +54,8 @@ def judged_runs(
     return made
 
 
-def _by_run(tells: Sequence[Told]) -> dict[str, list[Told]]:
-    by_run: dict[str, list[Told]] = {}
+def _by_run(tells: Sequence[TaskReport]) -> dict[str, list[TaskReport]]:
+    by_run: dict[str, list[TaskReport]] = {}
     for tell in tells:
         by_run.setdefault(tell.run, []).append(tell)
     return by_run
@@ -63,7 +63,7 @@ def _by_run(tells: Sequence[Told]) -> dict[str, list[Told]]:
 
 def _origin(source: RunSource, table: Table, counts: RowCounts, job: Job) -> Origin:
     """Where a run came from that was read in pieces, or in a frame."""
-    if source.kind not in LAYOUTS:
+    if source.kind is None or source.kind not in LAYOUTS:
         return Origin(source.title, notes=collapsed_note(table))
     layout, first = LAYOUTS[source.kind], source.files[0]
     tag = next(iter(counts.tags), "") if len(counts.tags) < 2 else _last_tag(source)
@@ -82,7 +82,7 @@ def _last_tag(source: RunSource) -> str:
     return read_text(lines, LAYOUTS[source.kind], None, False, 1, Progress())[2]
 
 
-def checked_runs(tells: Sequence[Told], job: Job, sources: Sources, topics: Sequence[str]) -> None:
+def checked_runs(tells: Sequence[TaskReport], job: Job, sources: RunSources, topics: Sequence[str]) -> None:
     """Refuses runs without rows or without a judged topic, as one machine does; what else is odd of rows is logged.
 
     `topics` are the judged ones, as far as they are known here.

@@ -1,0 +1,90 @@
+"""Results of scores in a frame are those that the scores came from, and what takes results takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import cranfield
+from cranfield import DataError, Policy, Results, UsageError, compare, gate
+from cranfield.comparison.gate.rules import Rule, Thresholds
+from cranfield.report.contents import gather
+from generate import graded
+
+MADE = [graded(seed) for seed in range(3)]
+QRELS = MADE[0].qrels
+RUNS = {
+    name: {topic: dict(list(found.items())[start:]) for topic, found in MADE[0].run.items()}
+    for start, name in enumerate(("b", "a"))
+}
+MEASURES = ("nDCG@10", "AP", "Judged@10", "Judged", "NumRet")
+
+
+@pytest.mark.parametrize("to", ["to_pandas", "to_polars", "to_arrow"])
+def test_there_and_back(to: str) -> None:
+    results = cranfield.evaluate(QRELS, RUNS, MEASURES)
+    back = Results.from_frame(getattr(results, to)(), names=results.runs)
+    assert (back.runs, back.topics) == (results.runs, results.topics)
+    again = back.of_measures(results.measures)
+    assert np.array_equal(again.scores, results.scores)
+    assert again.mean() == results.mean()
+
+
+def test_topics_of_runs_alone() -> None:
+    runs = {"a": RUNS["a"], "b": dict(list(RUNS["b"].items())[:3])}
+    policy = Policy(topics="run")
+    results = cranfield.evaluate(QRELS, runs, "AP", policy=policy)
+    frame = results.to_pandas()
+    assert Results.from_frame(frame, policy=policy).per_topic() == results.per_topic()
+    with pytest.raises(DataError, match="run 'b' has no score by AP on topic"):
+        Results.from_frame(frame)
+
+
+def test_compare_gate_and_report() -> None:
+    results = cranfield.evaluate(QRELS, RUNS, MEASURES)
+    back = Results.from_frame(results.to_pandas(), QRELS, names=["b", "a"], runs=RUNS)
+    experiment = cranfield.Experiment(QRELS, RUNS)
+    assert str(compare(back, ["AP", "nDCG@10"])) == str(compare(experiment, ["AP", "nDCG@10"]))
+    rules = Thresholds({"AP": Rule(minimum=0.1)})
+    assert str(gate(back, rules)) == str(gate(experiment, rules))
+    other = gate(Results.from_frame(results.to_pandas(), names=["a", "b"]), rules)
+    assert [means.baseline for means in other.means] == [means.candidate for means in gate(back, rules).means]
+    assert str(gather(back, "AP").comparison) == str(gather(experiment, "AP").comparison)
+    with pytest.raises(UsageError, match="scores alone: give their judgements and runs"):
+        gather(Results.from_frame(results.to_pandas()), "AP")
+    with pytest.raises(UsageError, match="RR was not evaluated"):
+        compare(back, "RR")
+    with pytest.raises(UsageError, match="not for 3 runs"):
+        gate(cranfield.evaluate(QRELS, {**RUNS, "c": RUNS["a"]}, "AP"), rules)
+
+
+def rows(**changed: Any) -> pandas.DataFrame:
+    columns: dict[str, Any] = {"run": ["a", "a"], "topic": ["1", "2"], "measure": "AP", "score": [0.5, 0.25]}
+    return pandas.DataFrame(columns | changed)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (rows(topic=["1", "1"]), "run 'a' has two scores by AP on topic '1'"),
+        (rows(score=[0.5, None]), "run 'a' has no score by AP on topic '2'"),
+        (rows(run=["a", None]), "a row has no run"),
+        (rows(run=["a", "b"]), "run 'a' has no score by AP on topic '2'"),
+        (rows().drop(columns="measure"), "no column measure among 'run', 'topic', 'score'"),
+        (rows().iloc[:0], "the frame of scores: has no rows"),
+        (rows(measure="APP"), "unknown measure"),
+        ({"run": "a"}, "expected a data frame, not dict"),
+    ],
+)
+def test_frames_that_are_none(frame: Any, said: str) -> None:
+    with pytest.raises(cranfield.CranfieldError) as told:
+        Results.from_frame(frame)
+    assert said in str(told.value)
+
+
+def test_names_are_those_of_the_frame() -> None:
+    with pytest.raises(UsageError, match="names are those of the runs in the frame"):
+        Results.from_frame(rows(), names=["a", "b"])
