@@ -144,6 +144,7 @@ def _groups(stored: Stored, compression: Compression) -> Iterator[Group]:
     at = 0
     for end in _ends(stored, compression):
         if end - at > MOST_GROUP:
+            let_go(stored, at, end)  # what was looked at to find its end
             break
         begins.append(at)
         at = end
