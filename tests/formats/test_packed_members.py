@@ -10,6 +10,7 @@ import resource
 import signal
 import struct
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +201,21 @@ def test_runs_score_as_the_plain_one(form: str, tmp_path: Path) -> None:
     )
     assert side_by_side == plain
     assert cranfield.read_run(tmp_path / "packed.run").to_dict() == cranfield.read_run(tmp_path / "plain.run").to_dict()
+
+
+@pytest.mark.parametrize("given", [0, 1, 4])
+def test_without_more_threads_the_rest_is_unpacked_piece_by_piece(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    left = [given]
+
+    def refused(thread: threading.Thread) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert outcome(packed("gzip"), 6) == (TEXT, "")
 
 
 def test_frames_to_be_skipped_are_skipped() -> None:

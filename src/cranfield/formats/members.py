@@ -119,6 +119,8 @@ def _side_by_side(stored: Stored, label: str, threads: int, compression: Compres
             check_size(label, group.end, size)
             let_go(stored, group.begins[0], group.end)
             yield Done(compression, group.end, size), b"".join(texts)
+    except RuntimeError:  # the system gives no more threads
+        return
     finally:
         pool.shutdown(cancel_futures=True)
 
