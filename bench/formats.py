@@ -20,10 +20,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from make_data import DATA, DEPTH
 from timing import TOLERANCE, Command, Measured, as_memory, as_time, run
 
 BENCH = Path(__file__).parent
+DATA = BENCH / "data"
 MEASURES = ("AP", "nDCG@10", "RR", "P@10", "R@1000")
 PARTS = 24  # members of gzip, frames of zstd
 
@@ -84,13 +84,14 @@ def as_parquet(rows: list[list[str]], path: Path) -> None:
 
 def write(folder: Path, rows: int) -> None:
     """Every form of the first rows of a run, moved into place when all are there."""
-    subprocess.run([sys.executable, str(BENCH / "make_data.py"), "marco"], check=True)
+    shape = "marco" if rows > 1_000_000 else "rows-1e6"
+    subprocess.run([sys.executable, str(BENCH / "make_data.py"), shape], check=True)
     unfinished = folder.with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    lines = lines_of(DATA / "marco" / "001.run", rows)
+    lines = lines_of(DATA / shape / "001.run", rows)
     topics = {line.split(b" ", 1)[0] for line in lines}
-    judged = (DATA / "marco" / "qrels").read_bytes().splitlines(keepends=True)
+    judged = (DATA / shape / "qrels").read_bytes().splitlines(keepends=True)
     (unfinished / "qrels").write_bytes(b"".join(line for line in judged if line.split(b" ", 1)[0] in topics))
     text = b"".join(lines)
     made: dict[str, Callable[[], bytes]] = {
@@ -175,12 +176,16 @@ def check(measured: dict[str, list[Measured]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", type=int, default=6980 * DEPTH)
+    parser.add_argument("--rows", type=int, default=6_980_000)
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write the data and measure nothing")
     options = parser.parse_args()
     folder = DATA / f"formats-{options.rows}"
-    if not folder.exists():
+    if options.write:
         write(folder, options.rows)
+        return
+    if not folder.exists():  # in a process of its own: the memory of this one counts towards that of those it starts
+        subprocess.run([sys.executable, __file__, "--write", "--rows", str(options.rows)], check=True)
     measured: dict[str, list[Measured]] = {}
     for _ in range(options.repetitions):
         for contender in contenders(folder):

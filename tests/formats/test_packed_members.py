@@ -10,6 +10,7 @@ import resource
 import signal
 import struct
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -200,3 +201,28 @@ def test_runs_score_as_the_plain_one(form: str, tmp_path: Path) -> None:
     )
     assert side_by_side == plain
     assert cranfield.read_run(tmp_path / "packed.run").to_dict() == cranfield.read_run(tmp_path / "plain.run").to_dict()
+
+
+@pytest.mark.parametrize("given", [0, 1, 4])
+def test_without_more_threads_the_rest_is_unpacked_piece_by_piece(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    left = [given]
+
+    def refused(thread: threading.Thread) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert outcome(packed("gzip"), 6) == (TEXT, "")
+
+
+def test_frames_to_be_skipped_are_skipped() -> None:
+    """As pzstd writes them before each frame, and others at the end, to find places by."""
+    skipped = struct.pack("<II", 0x184D2A50, 4) + b"\x01\x02\x03\x04"
+    frames = [zstd_frame(TEXT[at : at + 20_000]) for at in range(0, len(TEXT), 20_000)]
+    for data in (skipped + skipped.join(frames) + skipped, b"".join(frames) + skipped):
+        for threads in (1, 3):
+            assert outcome(data, threads) == (TEXT, "")
+            assert "it ends too early" in outcome(data[:-2], threads)[1]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.formats.unpacking import (
     Compression,
-    Done,
     Stored,
+    UnpackedSoFar,
     check_size,
     compression_of,
     decoder_errors,
@@ -41,7 +41,7 @@ _BGZF = re.compile(rb"\x1f\x8b\x08\x04.{6}\x06\x00BC\x02\x00(.{2})", re.DOTALL)
 _GZIP_HEAD, _BGZF_HEAD = 10, 18  # bytes
 
 
-class Group(NamedTuple):
+class MemberGroup(NamedTuple):
     """Members one after another: where each begins, and where the last one ends."""
 
     begins: tuple[int, ...]
@@ -52,7 +52,7 @@ def unpacked_file(stored: Stored, label: str, threads: int = 1) -> Iterator[byte
     """What a compressed file holds, piece by piece."""
     compression = compression_of(bytes(stored[:10]))
     assert compression is not None
-    done = Done(compression)
+    done = UnpackedSoFar(compression)
     if threads > 1 and len(stored) > 2 * LEAST_GROUP and compression.name in ("gzip", "zstd"):
         for so_far, piece in _side_by_side(stored, label, threads, compression):
             done = so_far
@@ -91,7 +91,9 @@ def _on_disk(held: bytearray, pieces: Iterator[bytes]) -> Stored:
         return bytearray(b"").join([held, *pieces])
 
 
-def _side_by_side(stored: Stored, label: str, threads: int, compression: Compression) -> Iterator[tuple[Done, bytes]]:
+def _side_by_side(
+    stored: Stored, label: str, threads: int, compression: Compression
+) -> Iterator[tuple[UnpackedSoFar, bytes]]:
     """What groups of members hold, in their order, and how far this has come; it ends where something is odd."""
     groups = _groups(stored, compression)
     first = list(islice(groups, 2))
@@ -101,7 +103,7 @@ def _side_by_side(stored: Stored, label: str, threads: int, compression: Compres
 
     view = memoryview(stored)
     size = 0
-    ahead: deque[tuple[Group, Future[list[bytes]]]] = deque()
+    ahead: deque[tuple[MemberGroup, Future[list[bytes]]]] = deque()
     pool = ThreadPoolExecutor(threads)
     try:
         for group in first:
@@ -118,12 +120,14 @@ def _side_by_side(stored: Stored, label: str, threads: int, compression: Compres
                 size += len(text)
             check_size(label, group.end, size)
             let_go(stored, group.begins[0], group.end)
-            yield Done(compression, group.end, size), b"".join(texts)
+            yield UnpackedSoFar(compression, group.end, size), b"".join(texts)
+    except RuntimeError:  # the system gives no more threads
+        return
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _members(view: memoryview, group: Group, compression: Compression) -> list[bytes]:
+def _members(view: memoryview, group: MemberGroup, compression: Compression) -> list[bytes]:
     """What the members of a group hold; an error where one is not whole, or does not end where the next begins."""
     made: list[bytes] = []
     left = MOST_MADE
@@ -138,20 +142,21 @@ def _members(view: memoryview, group: Group, compression: Compression) -> list[b
     return made
 
 
-def _groups(stored: Stored, compression: Compression) -> Iterator[Group]:
+def _groups(stored: Stored, compression: Compression) -> Iterator[MemberGroup]:
     """Members in groups that are worth a thread, up to where one is too large, or where there is none."""
     begins: list[int] = []
     at = 0
     for end in _ends(stored, compression):
         if end - at > MOST_GROUP:
+            let_go(stored, at, end)  # what was looked at to find its end
             break
         begins.append(at)
         at = end
         if at - begins[0] >= LEAST_GROUP:
-            yield Group(tuple(begins), at)
+            yield MemberGroup(tuple(begins), at)
             begins = []
     if begins:
-        yield Group(tuple(begins), at)
+        yield MemberGroup(tuple(begins), at)
 
 
 def _ends(stored: Stored, compression: Compression) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
@@ -26,6 +26,8 @@ def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     file = _opened(data, source)
     names = file.schema_arrow.names
     columns = require_columns(names, request.kind, request.columns, source)
+    few = [names[place] for place in (columns.topic, columns.tag) if place >= 0]  # of which many rows have the same
+    file = _opened(data, source, [name for name in few if _is_text(file.schema_arrow.field(name))])
     table = _columns_of(file, [names[place] for place in columns[:5] if place >= 0], source)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
     return tagged(reading, _tags(table.column(names[columns.tag]))) if columns.tag >= 0 else reading
@@ -36,7 +38,14 @@ def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
     return _columns_of(_opened(data, source), None, source)
 
 
-def _opened(data: Buffer, source: str) -> pyarrow.parquet.ParquetFile:
+def _is_text(field: pyarrow.Field) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_string(field.type) or pyarrow.types.is_large_string(field.type))
+
+
+def _opened(data: Buffer, source: str, few: Sequence[str] = ()) -> pyarrow.parquet.ParquetFile:
+    """The file; of columns that hold few different texts, each of these once."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -45,7 +54,7 @@ def _opened(data: Buffer, source: str) -> pyarrow.parquet.ParquetFile:
             "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
         ) from None
     try:
-        return pyarrow.parquet.ParquetFile(pyarrow.py_buffer(data))
+        return pyarrow.parquet.ParquetFile(pyarrow.py_buffer(data), read_dictionary=few)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
 

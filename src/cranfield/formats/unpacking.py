@@ -140,7 +140,7 @@ def compression_of(start: bytes) -> Compression | None:
     return next((compression for compression in COMPRESSIONS if compression.magic.match(start)), None)
 
 
-class Done(NamedTuple):
+class UnpackedSoFar(NamedTuple):
     """What was unpacked before: how it was compressed, and its bytes as stored and as they are."""
 
     compression: Compression | None = None
@@ -148,10 +148,10 @@ class Done(NamedTuple):
     size: int = 0
 
 
-NOTHING = Done()
+NOTHING = UnpackedSoFar()
 
 
-def unpacked(pieces: Iterable[bytes | memoryview], label: str, before: Done = NOTHING) -> Iterator[bytes]:
+def unpacked(pieces: Iterable[bytes | memoryview], label: str, before: UnpackedSoFar = NOTHING) -> Iterator[bytes]:
     """What compressed bytes hold, piece by piece and never much at once, whatever they expand to.
 
     A text that grows beyond reason is refused as soon as it does: see `most_unpacked`.
