@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, share, some
 from cranfield.judged import Floats, Judged, Pool, relstring
 from cranfield.policy import Policy, TopicSet
+from cranfield.records import NamedTuple
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict
 
 from cranfield.errors import ArgumentError, CranfieldError, DataError, UsageError, shorten
 from cranfield.formats import touched
 from cranfield.formats.given import is_open
+from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Path, Readable
