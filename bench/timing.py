@@ -30,7 +30,7 @@ class Row(NamedTuple):
     bar: float
     repetitions: int
     check: tuple[Command, ...] = ()  # commands that print the same numbers, for a side that prints none
-    quantity: str = "time"  # or "memory"
+    quantity: str = "time"  # or "memory", or "work": seconds of all cores together
     at_most: bool = False  # the bar is for ours/peer, to stay below; otherwise for peer/ours, to reach
     tolerance: float = TOLERANCE
 
@@ -39,6 +39,7 @@ class Measured(NamedTuple):
     time: float  # seconds
     memory: float  # bytes at the peak
     means: dict[str, float]
+    work: float = 0.0  # seconds of all cores together, loading included
 
 
 class Report:
@@ -103,7 +104,8 @@ def run(command: Command) -> Measured:
             sys.exit(f"{' '.join(command)}: exit code {process.returncode}\n{errors.read()}")
     printed = json.loads(text) if text.startswith("{") else {}
     means = printed["runs"][0]["mean"] if "runs" in printed else printed.get("means", {})
-    return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means)
+    work = usage.ru_utime + usage.ru_stime
+    return Measured(printed.get("seconds", seconds), usage.ru_maxrss * 1024, means, work)
 
 
 def as_time(seconds: float) -> str:
