@@ -142,7 +142,7 @@ def _signature(owner: type) -> Signature:
         return Parameter(field.name, kind, default=default, annotation=field.type)
 
     taken = [field for field in dataclasses.fields(owner) if field.init]
-    parameters = [parameter(field) for field in sorted(taken, key=lambda field: field.kw_only)]
+    parameters = [parameter(field) for field in sorted(taken, key=lambda field: bool(field.kw_only))]
     return Signature(parameters, return_annotation=None)
 
 

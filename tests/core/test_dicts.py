@@ -8,7 +8,7 @@ from collections import OrderedDict, UserDict, defaultdict
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -136,7 +136,10 @@ FAULTS: dict[str, tuple[Table, str]] = {
     "an empty topic": (with_entry("", "d9", 1.0), "a topic"),
     "half of a character": (with_entry("q7", "d\ud800", 1.0), r"topic 'q7'"),
     "a number too large": (with_entry("q7", "d9", 10**400), r"topic 'q7', document 'd9'"),
-    "no dict": ({**LARGE, "q7": 5}, r"topic 'q7': expected \{topic: \{document: number\}\}, but .* is int"),
+    "no dict": (
+        {**LARGE, "q7": cast("Any", 5)},
+        r"topic 'q7': expected \{topic: \{document: number\}\}, but .* is int",
+    ),
     "twice, as text and as a number": (with_entry("q7", "7", 1.0) | {"q8": {"7": 1.0, 7: 2.0}}, "'7'.*q8|q8.*'7'"),
 }
 
@@ -187,7 +190,7 @@ def test_dicts_of_every_type(kind: Any) -> None:
 
 def test_whole_numbers_are_ids_too_and_stand_beside_text() -> None:
     """A topic that is there as text and as a number is one topic, judged at once or not."""
-    run = {1: {7: 1.0, "8": 3.0}, "1": {"9": 2.0}}
+    run: Any = {1: {7: 1.0, "8": 3.0}, "1": {"9": 2.0}}
     assert read_run(run).to_dict() == {"1": {"8": 3.0, "9": 2.0, "7": 1.0}}
     assert cranfield.evaluate({"1": {"9": 1}}, {"run": run}, "RR").mean() == {"run": {"RR": 0.5}}
 

@@ -92,7 +92,8 @@ def test_it_is_told_and_compared_as_one_of_the_standard_library(chosen: dict[str
         if chosen.get("repr", True):
             assert repr(one).endswith("Point(x=1, y=1.0, tags=[], made=[])")
         assert (kind.__hash__ is None) is (chosen.get("eq", True) and not chosen["frozen"])
-        for change in (lambda made: setattr(made, "x", 2), lambda made: delattr(made, "x")):
+        changes: list[Callable[[Any], None]] = [lambda made: setattr(made, "x", 2), lambda made: delattr(made, "x")]
+        for change in changes:
             if chosen["frozen"]:
                 with pytest.raises(dataclasses.FrozenInstanceError, match="'x'"):
                     change(one)

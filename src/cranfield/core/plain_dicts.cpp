@@ -22,11 +22,9 @@ struct Entry {
 };
 
 std::vector<Entry> entries_of(PyObject* dict) {
-    std::vector<Entry> entries;
-    entries.reserve(static_cast<std::size_t>(PyDict_Size(dict)));
+    std::vector<Entry> entries(static_cast<std::size_t>(PyDict_Size(dict)));
     Py_ssize_t at = 0;
-    Entry entry;
-    while (PyDict_Next(dict, &at, &entry.key, &entry.value)) entries.push_back(entry);
+    for (Entry& entry : entries) PyDict_Next(dict, &at, &entry.key, &entry.value);
     return entries;
 }
 

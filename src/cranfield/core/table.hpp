@@ -95,7 +95,10 @@ public:
     // The rows that follow belong to this topic.
     void open(Bytes topic);
     void add(const char* kept_doc, std::size_t length, double value) {
-        rows_.push_back({kept_doc, value, static_cast<std::uint32_t>(length), 0});
+        Row& row = rows_.emplace_back();  // field by field: a row put together elsewhere waits there to be fetched as a whole
+        row.doc = kept_doc;
+        row.value = value;
+        row.length = static_cast<std::uint32_t>(length);
         ++segments_.back().count;
     }
     void add_copy(const char* doc, std::size_t length, double value) { add(arena.keep(doc, length), length, value); }
