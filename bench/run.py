@@ -96,14 +96,14 @@ ROWS = (
         "small",
         command_line("small"),
         IMPORT_NUMPY,
-        1.6,
+        1.15,
         25,
         (command_line("small", "json"), script("pytrec_eval", "small")),
         at_most=True,
     ),
-    in_process("250 × 1,000, dict of dicts", "pytrec_eval", "deep", "dicts", "dicts, pytrec_eval", 3, 9),
+    in_process("250 × 1,000, dict of dicts", "pytrec_eval", "deep", "dicts", "dicts, pytrec_eval", 5, 9),
     in_process(
-        "same, qrels prepared", "pytrec_eval, evaluator made", "deep", "prepared", "prepared, pytrec_eval", 3, 9
+        "same, qrels prepared", "pytrec_eval, evaluator made", "deep", "prepared", "prepared, pytrec_eval", 5, 9
     ),
     in_process("250 × 1,000, polars frame", "ir_measures, pandas", "deep", "polars", "pandas, ir_measures", 10, 5),
     in_process("250 × 1,000, pandas frame", "ir_measures, pandas", "deep", "pandas", "pandas, ir_measures", 10, 5),

@@ -32,7 +32,7 @@ class Row(NamedTuple):
     bar: float
     repetitions: int
     check: tuple[Command, ...] = ()  # commands that print the same numbers, for a side that prints none
-    quantity: str = "time"  # or "memory"
+    quantity: str = "time"  # or "memory", or "work": seconds of all cores together
     at_most: bool = False  # the bar is for ours/peer, to stay below; otherwise for peer/ours, to reach
     tolerance: float = TOLERANCE
 

@@ -8,16 +8,16 @@ place among the hits. A run of millions of rows becomes a few thousand hits, and
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from cranfield import _core
 from cranfield.errors import DataError, UsageError
-from cranfield.formats.typed import typed_ranking
 from cranfield.policy import Policy
+from cranfield.records import NamedTuple, dataclass
 from cranfield.tables import Qrels, Run, thread_count
 from cranfield.travel import Travelling
 
@@ -185,7 +185,10 @@ class Judged(Travelling):
     @property
     def digest(self) -> str:
         """The same for rankings of as many documents that have the judged ones at the same ranks."""
-        from hashlib import blake2b
+        try:
+            from _blake2 import blake2b  # hashlib has the same, but loads OpenSSL first
+        except ImportError:
+            from hashlib import blake2b
 
         arrays = (self.offsets, self.rank, self.row, self.retrieved)
         return blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).hexdigest()
@@ -492,6 +495,8 @@ def relstring(*rankings: str) -> Judged:
     >>> relstring("10-2/1").rank, relstring("10-2/1").pool.grades
     (array([1, 2, 4]), array([2., 1., 1., 0.]))
     """
+    from cranfield.formats.typed import typed_ranking
+
     rank: list[int] = []
     row: list[int] = []
     grades: list[float] = []

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from cranfield.errors import UsageError, shorten
 from cranfield.numerals import NotPlainError, literal
+from cranfield.records import NamedTuple
 
 # What a parameter can be.
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[Value, Value] | None"

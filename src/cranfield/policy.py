@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cranfield.errors import UsageError, plural, some
+from cranfield.records import dataclass
 
 if TYPE_CHECKING:
     from cranfield.render.json_form import Json

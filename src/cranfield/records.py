@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Self, dataclass_transform
+import dataclasses
+from collections import namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+Made = TypeVar("Made")
 
 _MISSING: Final = type("Missing", (), {})()
 
@@ -45,3 +53,169 @@ class Record:
     def replaced(self, **changes: Any) -> Self:
         """The same with other values in some fields."""
         return type(self)(**{name: getattr(self, name) for name in self._fields} | changes)
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class _MakesNamedTuples(type):
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            if not bases:
+                return super().__new__(cls, name, bases, body)
+            hints = body.get("__annotations__", {})
+            defaults = [body[field] for field in hints if field in body]
+            made = namedtuple(name, hints, defaults=defaults, module=body["__module__"])
+            made.__annotations__ = made.__new__.__annotations__ = hints
+            for own, value in body.items():
+                if own not in hints and own not in ("__annotations__", "__module__"):
+                    setattr(made, own, value)
+            return made
+
+    class NamedTuple(metaclass=_MakesNamedTuples):
+        """That of `typing`, but one that does not compile the types of its fields.
+
+        >>> class Point(NamedTuple):
+        ...     x: int
+        ...     y: int = 0
+        >>> Point(1), Point(1)._replace(y=2), Point(1) == (1, 0)
+        (Point(x=1, y=0), Point(x=1, y=2), True)
+        """
+
+
+class _Fields(NamedTuple):
+    """What `__init__` of a dataclass needs to know of its fields."""
+
+    positional: tuple[str, ...]
+    given: frozenset[str]
+    required: tuple[str, ...]
+    defaults: dict[str, Any]
+    factories: dict[str, Callable[[], Any]]
+
+    @classmethod
+    def of(cls, owner: type) -> _Fields:
+        fields = dataclasses.fields(owner)
+        taken = [field for field in fields if field.init]
+        missing = dataclasses.MISSING
+        return cls(
+            positional=tuple(field.name for field in taken if not field.kw_only),
+            given=frozenset(field.name for field in taken),
+            required=tuple(f.name for f in taken if f.default is missing and f.default_factory is missing),
+            defaults={field.name: field.default for field in fields if field.default is not missing},
+            factories={f.name: f.default_factory for f in fields if f.default_factory is not missing},
+        )
+
+
+def _initialise(self: Any, *positional: Any, **given: Any) -> None:
+    fields: _Fields = self._fields_of_record
+    values = dict(zip(fields.positional, positional, strict=False))
+    fits = len(positional) <= len(fields.positional) and fields.given >= given.keys() and not (values.keys() & given)
+    values |= given
+    if not fits or not all(name in values for name in fields.required):
+        _refuse(type(self), positional, given)
+    state = vars(self)
+    state.update(fields.defaults)
+    for name, make in fields.factories.items():
+        if name not in values:
+            state[name] = make()
+    state.update(values)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+
+
+def _refuse(owner: type, positional: tuple[Any, ...], given: dict[str, Any]) -> NoReturn:
+    """Says what is wrong with arguments as a function of these would."""
+    try:
+        _signature(owner).bind(*positional, **given)
+    except TypeError as error:
+        raise TypeError(f"{owner.__qualname__}.__init__() {error}") from None
+    raise AssertionError(f"{owner.__qualname__} takes these")
+
+
+def _signature(owner: type) -> Signature:
+    from inspect import Parameter, Signature
+
+    def parameter(field: dataclasses.Field[Any]) -> Parameter:
+        kind = Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD
+        made = field.default_factory is not dataclasses.MISSING
+        default = _FACTORY if made else Parameter.empty if field.default is dataclasses.MISSING else field.default
+        return Parameter(field.name, kind, default=default, annotation=field.type)
+
+    taken = [field for field in dataclasses.fields(owner) if field.init]
+    parameters = [parameter(field) for field in sorted(taken, key=lambda field: bool(field.kw_only))]
+    return Signature(parameters, return_annotation=None)
+
+
+class _Factory:
+    """Stands in a signature for what is made anew."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY: Final = _Factory()
+
+
+class _LateSignature:
+    """What `inspect` is told of a class, made when it asks."""
+
+    def __get__(self, instance: object, owner: type) -> Signature:
+        return _signature(owner)
+
+
+def _refuse_change(self: Any, name: str, *value: Any) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
+
+
+def _shown(self: Any) -> str:
+    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _compared(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, field.name) for field in dataclasses.fields(self) if field.compare)
+
+
+def _equal(self: Any, other: object) -> Any:
+    return _compared(self) == _compared(other) if type(self) is type(other) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_compared(self))
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(
+        *, frozen: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
+    ) -> Callable[[type[Made]], type[Made]]:
+        """The decorator of the standard library, whose tools take what it makes for their own, but it compiles nothing:
+        in all, that took longer than reading a run.
+
+        >>> @dataclass(frozen=True)
+        ... class Point:
+        ...     x: int
+        ...     y: int = 0
+        >>> dataclasses.replace(Point(1), y=2), Point(1, 0) == Point(1)
+        (Point(x=1, y=2), True)
+        >>> Point()
+        Traceback (most recent call last):
+        TypeError: Point.__init__() missing a required argument: 'x'
+        """
+
+        def made(owner: type[Made]) -> type[Made]:
+            own = set(vars(owner))
+            dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(owner)
+            owner._fields_of_record = _Fields.of(owner)
+            methods = {"__init__": _initialise, "__signature__": _LateSignature()}
+            methods |= {"__repr__": _shown} if repr else {}
+            methods |= {"__eq__": _equal, "__hash__": _hash if frozen else None} if eq else {}
+            methods |= {"__setattr__": _refuse_change, "__delattr__": _refuse_change} if frozen else {}
+            for name, method in methods.items():
+                if name not in own:
+                    setattr(owner, name, method)
+            return owner
+
+        return made

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeAlias, TypeGuard, TypeVar
 
 from cranfield.errors import UsageError, shorten
 from cranfield.notation import Given, NotationError, Value, Written, notation, parse, plain_value, spelt
-from cranfield.records import Record
+from cranfield.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cranfield.errors import DataError, UsageError, plural
 from cranfield.libraries import library
 from cranfield.numerals import whole
+from cranfield.records import NamedTuple, dataclass
 from cranfield.travel import Luggage, Stream, Travelling, counted, packed, with_columns
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ polars, lose it. Further columns of judgements are called "column:NAME" and need
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import DataError
 from cranfield.libraries import library
+from cranfield.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     import pyarrow

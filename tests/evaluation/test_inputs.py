@@ -479,4 +479,4 @@ def test_a_layout_names_only_fields_that_every_line_has(wrong: dict[str, Any]) -
 def test_columns_that_a_frame_lacks_are_refused(columns: list[int]) -> None:
     stream = pa.table(RUN_COLUMNS).__arrow_c_stream__()
     with pytest.raises(CoreError, match="lacks a column"):
-        read_arrow(stream, columns, "score", 1)
+        read_arrow(stream, columns, "score", None, False, 1)

@@ -85,9 +85,9 @@ def test_the_target_test_in_words() -> None:
     rule = rules([True] * 19 + [False] * 61, 100)["target test"]
     assert (rule.met, rule.says) == (False, "recall below 95% has p = 0.059; the rule asks for less than 0.05")
     rule = rules([True] * 19 + [False] * 61, 100, target=0.8, level=0.9)["target test"]
-    assert (rule.met, rule.says) == (True, "recall below 80% has p = 0.001; the rule asks for less than 0.1")
+    assert (rule.met, rule.says) == (True, "recall below 80% has p < 0.001; the rule asks for less than 0.1")
     rule = rules([False] * 96, 100)["target test"]
-    assert rule.says == "that there is a relevant document at all has p = 0.040; the rule asks for less than 0.05"
+    assert rule.says == "none relevant was found, and that there is one has p = 0.040; the rule asks for less than 0.05"
 
 
 def test_the_sample_in_words() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -22,6 +22,7 @@ from cranfield.formats.output import check_place
 from cranfield.formats.reading import Reading
 from cranfield.notation import spelt
 from cranfield.policy import EMPTY_TOPICS, GRADES, JUDGES, TIES, TOPICS, Policy
+from cranfield.records import NamedTuple
 from cranfield.registry import E, Entry, Function, Registry
 
 if TYPE_CHECKING:

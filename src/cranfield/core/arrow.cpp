@@ -4,6 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <optional>
+
+#include "join.hpp"
+#include "parallel.hpp"
 
 namespace cranfield {
 
@@ -84,6 +88,8 @@ public:
             }
         }
     }
+    // A row without an id, or one whose place in a dictionary has none.
+    bool is_null(std::int64_t i) const { return column_.is_null(i) || (entries_ && entries_->is_null(integers_(i))); }
     Bytes operator()(std::int64_t i) {
         if (entries_) return (*entries_)(integers_(i));
         if (integers_) {
@@ -205,6 +211,14 @@ Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) : layout_(layo
 }
 
 Table Frame::table(unsigned threads) const {
+    try {
+        return read(layout_.judging, threads);
+    } catch (const ScatteredTopic&) {
+        return read({}, threads);
+    }
+}
+
+Table Frame::read(const Judging& judging, unsigned threads) const {
     constexpr std::int64_t rows_in_block = 1 << 16;
     struct Part {
         std::size_t batch;
@@ -232,7 +246,12 @@ Table Frame::table(unsigned threads) const {
         };
         const Column topic_column = column(layout_.topic), doc_column = column(layout_.doc), value_column = column(layout_.value);
         Block& block = blocks[p];
-        block.reserve(static_cast<std::size_t>(part.end - part.begin), layout_.rank >= 0);
+        std::optional<Joiner> joiner;
+        if (judging.judgements) {
+            joiner.emplace(*judging.judgements, judging.ties_in_input_order);
+        } else {
+            block.reserve(static_cast<std::size_t>(part.end - part.begin), layout_.rank >= 0);
+        }
         IdReader topic_of(topic_column, block.arena), doc_of(doc_column, block.arena);
         const auto value_of = numbers(value_column);
         std::unique_ptr<Column> rank_column;
@@ -247,9 +266,9 @@ Table Frame::table(unsigned threads) const {
             const auto fail = [&](const char* code, const Column& at, std::string field) -> RowError {
                 return {code, at.name, part.row + static_cast<std::size_t>(i - part.begin), std::move(field)};
             };
-            for (const Column* c : {&topic_column, &doc_column, &value_column}) {
-                if (c->is_null(i)) throw fail("null", *c, {});
-            }
+            if (topic_of.is_null(i)) throw fail("null", topic_column, {});
+            if (doc_of.is_null(i)) throw fail("null", doc_column, {});
+            if (value_column.is_null(i)) throw fail("null", value_column, {});
             const Bytes topic = topic_of(i), doc = doc_of(i);
             double value = value_of(i);
             if (topic.empty()) throw fail("empty-id", topic_column, {});
@@ -258,7 +277,9 @@ Table Frame::table(unsigned threads) const {
             if (layout_.kind != ValueKind::score && std::isinf(value)) throw fail("infinite", value_column, "inf");
             if (layout_.kind == ValueKind::rank) value = -value;
             if (last_topic.empty() || !same_bytes(topic, last_topic)) {
+                if (joiner && block.has(topic)) throw ScatteredTopic();
                 block.finish_last(scratch);
+                if (joiner && block.segments().size() > 1) block.judge_last(*joiner);
                 block.open(topic);
                 last_topic = topic;
             }
@@ -272,6 +293,7 @@ Table Frame::table(unsigned threads) const {
         block.finish_last(scratch);
     });
     Table table(std::move(blocks), threads);
+    table.judging = judging;
     for (const auto& batch : batches_) table.owners.push_back(batch);
     table.owners.push_back(schema_);
     return table;

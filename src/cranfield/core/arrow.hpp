@@ -69,6 +69,7 @@ std::string arrow_metadata(ArrowArrayStream& stream);
 struct FrameLayout {
     int topic = 0, doc = 1, value = 2, rank = -1;  // column numbers, rank -1 where there is none
     ValueKind kind = ValueKind::score;
+    Judging judging;  // of a run whose rows need not be kept
 };
 
 // Ids in string columns are not copied: the table points into the producer's buffers and keeps them alive.
@@ -78,6 +79,8 @@ public:
     Table table(unsigned threads) const;                         // touches no Python
 
 private:
+    Table read(const Judging& judging, unsigned threads) const;
+
     FrameLayout layout_;
     std::shared_ptr<ArrowSchema> schema_;
     std::vector<std::shared_ptr<ArrowArray>> batches_;

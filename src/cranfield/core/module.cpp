@@ -490,8 +490,9 @@ NB_MODULE(_core, m) {
 
     m.def(
         "read_dict",
-        [](nb::dict outer, const std::string& kind, unsigned threads) { return read_dict(outer, kind_of(kind), threads); },
-        "outer"_a, "kind"_a, "threads"_a);
+        [](nb::dict outer, const std::string& kind, std::shared_ptr<const Table> judgements, bool ties_in_input_order,
+           unsigned threads) { return read_dict(outer, kind_of(kind), {std::move(judgements), ties_in_input_order}, threads); },
+        "outer"_a, "kind"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a);
 
     m.def(
         "read_columns",
@@ -511,18 +512,20 @@ NB_MODULE(_core, m) {
     m.def("arrow_columns", [](nb::capsule stream) { return arrow_columns(stream_of(stream)); }, "stream"_a);
     m.def(
         "read_arrow",
-        [](nb::capsule stream, const std::vector<int>& columns, const std::string& kind, unsigned threads) {
+        [](nb::capsule stream, const std::vector<int>& columns, const std::string& kind, std::shared_ptr<const Table> judgements,
+           bool ties_in_input_order, unsigned threads) {
             FrameLayout layout;
             layout.topic = columns.at(0);
             layout.doc = columns.at(1);
             layout.value = columns.at(2);
             layout.rank = columns.at(3);
             layout.kind = kind_of(kind);
+            layout.judging = {std::move(judgements), ties_in_input_order};
             const Frame frame(stream_of(stream), layout);  // refuses columns that are not there
             nb::gil_scoped_release release;
             return frame.table(threads);
         },
-        "stream"_a, "columns"_a, "kind"_a, "threads"_a);
+        "stream"_a, "columns"_a, "kind"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a);
 
     m.def(
         "join",

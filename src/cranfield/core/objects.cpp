@@ -5,6 +5,7 @@
 
 #include "arrow.hpp"  // RowError
 #include "parallel.hpp"
+#include "plain_dicts.hpp"
 
 namespace cranfield {
 
@@ -149,7 +150,8 @@ ColumnsTable columns(const nb::list& topics, std::size_t per_topic, std::size_t 
 
 }  // namespace
 
-Table read_dict(nb::dict outer, ValueKind kind, unsigned threads) {
+Table read_dict(nb::dict outer, ValueKind kind, const Judging& judging, unsigned threads) {
+    if (auto plain = read_plain_dict(outer, kind, judging, threads)) return std::move(*plain);
     Block block(kind != ValueKind::grade);
     std::size_t rows = 0;
     for (auto [topic, documents] : outer) {

@@ -11,8 +11,8 @@ namespace cranfield {
 
 namespace nb = nanobind;
 
-// {topic: {document: value}}
-Table read_dict(nb::dict outer, ValueKind kind, unsigned threads);
+// {topic: {document: value}}. Rows of a run that is judged at once need not be kept; they may be.
+Table read_dict(nb::dict outer, ValueKind kind, const Judging& judging, unsigned threads);
 
 // Row i belongs to topics[i / per_topic]; documents and values are one sequence each. A document given as the
 // integer `padding` (FAISS writes -1 where it found no more) is left out and counted.

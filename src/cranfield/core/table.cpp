@@ -147,15 +147,22 @@ void describe(const Row* rows, const std::int32_t* ranks, const std::vector<std:
     if (ties_moved) facts.input_order = std::make_unique<std::vector<std::uint32_t>>(positions);
 }
 
-// All of the above for one topic; `positions` may be empty, meaning rows stand in input order.
+// Rows of one topic, no document twice: puts them in order and notes what is odd. `positions` may be empty, meaning rows
+// stand in input order.
+void order_and_describe(Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions, std::size_t count,
+                        bool ids_break_ties, Scratch& scratch, Facts& facts) {
+    if (!is_ordered(rows, count, ids_break_ties)) sort_rows(rows, ranks, positions, count, ids_break_ties, scratch);
+    describe(rows, ranks, positions, count, facts);
+}
+
+// All of the above for one topic.
 std::size_t put_in_order(Bytes topic, Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& positions,
                          std::size_t count, bool ids_break_ties, Scratch& scratch, Facts& facts) {
     const std::size_t kept = drop_duplicates(topic, rows, ranks, positions.empty() ? nullptr : positions.data(), count,
                                              scratch.slots, facts);
     facts.collapsed += static_cast<std::uint32_t>(count - kept);
     if (!positions.empty()) positions.resize(kept);
-    if (!is_ordered(rows, kept, ids_break_ties)) sort_rows(rows, ranks, positions, kept, ids_break_ties, scratch);
-    describe(rows, ranks, positions, kept, facts);
+    order_and_describe(rows, ranks, positions, kept, ids_break_ties, scratch, facts);
     return kept;
 }
 
@@ -217,13 +224,17 @@ void Block::gather(Scratch& scratch) {
     for (std::size_t s = 0; s < segments_.size(); ++s) finish(s, scratch);
 }
 
-void Block::finish(std::size_t index, Scratch& scratch) {
+void Block::finish(std::size_t index, bool distinct, Scratch& scratch) {
     auto& segment = segments_[index];
     Row* const rows = rows_.data() + segment.begin;
     const HashKeys keys = hash_keys();
     for (std::size_t i = 0; i < segment.count; ++i) rows[i].hash = hash_bytes(rows[i].doc, rows[i].length, keys);
     scratch.positions.clear();
     std::int32_t* const ranks = ranks_.empty() ? nullptr : ranks_.data() + segment.begin;
+    if (distinct) {
+        order_and_describe(rows, ranks, scratch.positions, segment.count, ids_break_ties_, scratch, segment.facts);
+        return;
+    }
     segment.count = static_cast<std::uint32_t>(put_in_order(topics_[segment.topic], rows, ranks, scratch.positions,
                                                             segment.count, ids_break_ties_, scratch, segment.facts));
 }

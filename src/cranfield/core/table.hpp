@@ -95,7 +95,10 @@ public:
     // The rows that follow belong to this topic.
     void open(Bytes topic);
     void add(const char* kept_doc, std::size_t length, double value) {
-        rows_.push_back({kept_doc, value, static_cast<std::uint32_t>(length), 0});
+        Row& row = rows_.emplace_back();  // field by field: a row put together elsewhere waits there to be fetched as a whole
+        row.doc = kept_doc;
+        row.value = value;
+        row.length = static_cast<std::uint32_t>(length);
         ++segments_.back().count;
     }
     void add_copy(const char* doc, std::size_t length, double value) { add(arena.keep(doc, length), length, value); }
@@ -103,10 +106,12 @@ public:
 
     // Hashes, orders and checks the rows of a segment. Readers finish a topic as soon as it ends, while its rows
     // are still in the cache, or all segments later, side by side.
-    void finish(std::size_t index, Scratch& scratch);
+    void finish(std::size_t index, Scratch& scratch) { finish(index, false, scratch); }
     void finish_last(Scratch& scratch) {
         if (!segments_.empty()) finish(segments_.size() - 1, scratch);
     }
+    // The same where no document stands twice among the rows of the last segment.
+    void finish_distinct(Scratch& scratch) { finish(segments_.size() - 1, true, scratch); }
     // Facts of the last segment, which is finished, that its rows can't tell.
     void note_last(std::uint32_t collapsed, std::uint32_t rank_disagrees) {
         segments_.back().facts.collapsed += collapsed;
@@ -137,6 +142,7 @@ public:
 private:
     friend class Table;
     std::uint32_t number_of(Bytes topic);
+    void finish(std::size_t index, bool distinct, Scratch& scratch);
 
     bool ids_break_ties_;
     std::uint32_t resumed_ = 0;

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from cranfield.efficiency.resources import FIGURES
+from cranfield.records import NamedTuple
 
 Figures = Mapping[str, Sequence[float | None]]
 UNKNOWN = "–"

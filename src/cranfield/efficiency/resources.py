@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from cranfield.errors import UsageError
+from cranfield.records import NamedTuple
 
 
 class Figure(NamedTuple):

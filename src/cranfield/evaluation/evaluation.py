@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import Floats, Judged, Mask, arranged, joined, pool
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
-from cranfield.signatures import needs
+from cranfield.records import NamedTuple, dataclass
 from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def evaluate(
         return qrels.evaluate(_only_measures(runs, measures, given), bounds=bounds)
     needed = {"runs": runs, "measures": measures}
     if runs is None or measures is None:
+        from cranfield.signatures import needs
+
         raise needs("evaluate", [name for name, value in needed.items() if value is None])
     experiment = Experiment(qrels, cast("GivenRuns", runs), policy or Policy(), reading, known, lengths, rows=False)
     return experiment.evaluate(measures, bounds=bounds)
@@ -80,6 +82,8 @@ def _only_measures(second: object, measures: Wanted | None, given: Mapping[str, 
     if own is not None:
         raise ArgumentError(f"evaluate: the experiment has its own {own}: write evaluate(experiment, measures)")
     if second is None and measures is None:
+        from cranfield.signatures import needs
+
         raise needs("evaluate", ["measures"])
     return cast("Wanted", second if measures is None else measures)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from cranfield.formats.runs import is_ranked_run, named_runs, told_apart
 from cranfield.judged import Judged, Pool, aligned, arranged, joined, pool
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
+from cranfield.records import NamedTuple, dataclass
 from cranfield.tables import Qrels, Run, describe_type, side_by_side, thread_count
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural, share, some
 from cranfield.judged import Floats, Judged, Pool, relstring
 from cranfield.policy import Policy, TopicSet
+from cranfield.records import NamedTuple
 from cranfield.render.escaping import visible
 from cranfield.tables import Qrels, Run
 
@@ -60,7 +61,7 @@ def in_doubt(findings: Sequence[Finding]) -> str:
     """How many findings there are and how many of them put a number in doubt, in a sentence.
 
     >>> doubt, note = Finding("ties", "a", "look"), Finding("tags", "a", "two tags", doubtful=False)
-    >>> print(*map(in_doubt, ([], [doubt], [note], [doubt, doubt], [doubt, note])), sep="\n")
+    >>> print(*map(in_doubt, ([], [doubt], [note], [doubt, doubt], [doubt, note])), sep="\\n")
     Nothing odd was found.
     1 finding, which puts a number in doubt.
     1 finding, which puts no number in doubt.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from cranfield.formats.reading import Reading
 from cranfield.judged import Floats, Judged, Mask, Pool, arranged
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
+from cranfield.records import NamedTuple
 from cranfield.tables import Qrels
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cranfield.efficiency import efficiency_columns
 from cranfield.errors import plural, some
 from cranfield.evaluation.result_json import to_document, topic_bounds
+from cranfield.records import NamedTuple
 from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
 from cranfield.render.json_form import finite
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from cranfield.judged import Floats
 from cranfield.libraries import library
 from cranfield.measures import Measure, parse_measure
 from cranfield.policy import Policy
+from cranfield.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     import pandas

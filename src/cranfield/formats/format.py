@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats.labels import NO_LABELS, Labels, is_label
 from cranfield.formats.labels import missing as missing_labels
 from cranfield.formats.sources import Buffer, Flow
+from cranfield.records import NamedTuple
 from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Request(NamedTuple):
     @property
     def noun(self) -> str:
         return "run" if self.kind == "score" else "qrels"
+
+    @property
+    def judged_against(self) -> tuple[Table | None, bool]:
+        """As the core takes it: the judgements, and whether ties stand as in the input."""
+        return (None, False) if self.judging is None else (self.judging.qrels, self.judging.ties == "file")
 
 
 class Parsed(NamedTuple):

@@ -36,7 +36,8 @@ def read_frame(frame: ArrowStream, source: str, request: Request) -> Parsed:
         names = arrow_columns(stream)
         columns = require_columns(names, request.kind, request.columns, source)
         wanted = [columns.topic, columns.document, columns.value, columns.rank]
-        table = read_arrow(stream, wanted, columns.kind, request.threads)
+        judging = (None, False) if metadata else request.judged_against  # rows tell whether it is still theirs
+        table = read_arrow(stream, wanted, columns.kind, *judging, request.threads)
     except CoreError as error:
         lists = _columns_of(frame) if "score or grade" in error.args[1].get("message", "") and request.labels else None
         if lists is None or not _has_labels(lists[columns.value][1]):

@@ -6,10 +6,11 @@ Names are compared without regard to case; where several fit, the first of the l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.errors import DataError, shorten, some
 from cranfield.formats.format import NOT_A_RUN, NOT_JUDGEMENTS, UNJUDGED, Kind, Request, is_number
+from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
     from cranfield._core import Table

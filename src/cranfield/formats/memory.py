@@ -84,7 +84,7 @@ def _check_ranked(topic: str | int, ranked: list[Value], source: str) -> None:
 def _read_dict(outer: dict[str | int, Value], request: Request) -> Table:
     """The table of a dict; once more with the numbers of labels where grades are words."""
     try:
-        return read_dict(outer, request.kind, request.threads)
+        return read_dict(outer, request.kind, *request.judged_against, request.threads)
     except TypeError:
         if not request.labels:
             raise
@@ -94,7 +94,7 @@ def _read_dict(outer: dict[str | int, Value], request: Request) -> Table:
         else documents
         for topic, documents in outer.items()
     }
-    return read_dict(graded, request.kind, request.threads)
+    return read_dict(graded, request.kind, *request.judged_against, request.threads)
 
 
 def _misfit(outer: dict[str | int, Value], request: Request) -> str:

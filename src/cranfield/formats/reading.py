@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import UsageError
 from cranfield.formats.labels import LEVELS, Labels, checked
 from cranfield.formats.layout import OURS, ROLES, ColumnNames
+from cranfield.records import dataclass
 from cranfield.tables import thread_count
 
 if TYPE_CHECKING:

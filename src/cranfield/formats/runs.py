@@ -70,7 +70,7 @@ def _is_one_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
     """Whether this is {topic: {document: score}} or {topic: [document, …]} rather than {name: run}."""
     first = next(iter(runs.values()), None)
     if isinstance(first, Mapping):
-        return not any(isinstance(value, Mapping | list) for value in first.values())
+        return not any(issubclass(kind, Mapping | list) for kind in {*map(type, first.values())})
     known = (
         isinstance(first, Run | str | os.PathLike | tuple)
         or hasattr(first, "read")

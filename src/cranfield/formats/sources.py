@@ -11,13 +11,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten
 from cranfield.formats import touched
 from cranfield.formats.given import is_open
 from cranfield.formats.members import unpacked_file, unpacked_whole
 from cranfield.formats.unpacking import PIECE, compression_of, pieces_of
+from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Path, Readable

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from cranfield.errors import UsageError
 from cranfield.judged import Floats
 from cranfield.notation import Value
-from cranfield.records import Record
+from cranfield.records import NamedTuple, Record
 from cranfield.registry import Entry, Parameter, is_number, is_whole
 
 if TYPE_CHECKING:

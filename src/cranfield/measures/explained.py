@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cranfield.judged import Floats, Integers, Judged, Mask
+from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from cranfield.measures.definition import (
     needed,
 )
 from cranfield.notation import Given, Value
+from cranfield.records import dataclass
 from cranfield.registry import REQUIRED, Parameter, Registry, described, is_number
 
 if TYPE_CHECKING:

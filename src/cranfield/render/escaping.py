@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cranfield.render.json_form import Json
 
+# Patterns are compiled when they are first used, and kept by `re`: most commands use none of them.
+
 # C0, DEL and C1; marks that turn the direction of text; separators of lines; what is no character. Bytes that are not
 # UTF-8 (surrogates from \udc80 on) stay as they are, but for those that a terminal may take for C1.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udc9f\udd00-\udfff]"
-)
-_UNSEEN_IN_LINES = re.compile(_UNSEEN.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udc9f\udd00-\udfff]"
+_UNSEEN_IN_LINES = _UNSEEN.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")
 
 
 def visible(text: str) -> str:
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
     >>> print(visible("a\\x1b[2Jb\\nc"), visible("\\u202efdp.exe"), visible("café\\u200d"))
     a\\x1b[2Jb\\nc \\u202efdp.exe café‍
     """
-    return text if text.isprintable() else _UNSEEN.sub(_escape, text)
+    return text if text.isprintable() else re.sub(_UNSEEN, _escape, text)
 
 
 def visible_lines(text: str) -> str:
@@ -39,7 +39,7 @@ def visible_lines(text: str) -> str:
     one
     two\\x07
     """
-    return _UNSEEN_IN_LINES.sub(_escape, text)
+    return re.sub(_UNSEEN_IN_LINES, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -60,7 +60,7 @@ def utf8(text: str) -> str:
 
 # What a text of lines may hold and a reader is not to meet: controls, separators, marks that turn text against its own
 # direction, halves of characters and what is no character. Marks that a language with two directions needs stay.
-_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202d\u202e\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_UNREADABLE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202d\u202e\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 _LINE_ENDS = dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028", "\n") | {"\u2029": "\n\n"}
 
 
@@ -80,7 +80,7 @@ def readable(text: str) -> str:
             return chr(0x2400 + ord(character))
         return "␡" if character == "\x7f" else "�"
 
-    return _UNREADABLE.sub(drawn, text.replace("\r\n", "\n"))
+    return re.sub(_UNREADABLE, drawn, text.replace("\r\n", "\n"))
 
 
 class Markup:
@@ -193,9 +193,9 @@ def script_data(data: Json) -> Markup:
 
 # What Markdown or its extensions would take for more than text, wherever in a line it stands; an underscore only where
 # it is not inside of a word, a backslash only where it would escape something.
-_MARKDOWN = re.compile(r"[`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~]|$)")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
-_BLOCK = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")  # a heading, a quotation, a list, a rule
+_MARKDOWN = r"[`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~]|$)"
+_TAG = r"<(?=[A-Za-z/!?])|&(?=#?\w+;)"
+_BLOCK = r"^(\s*)([#>+=-]|\d+[.)])"  # a heading, a quotation, a list, a rule
 
 
 def markdown(text: str) -> str:
@@ -204,8 +204,8 @@ def markdown(text: str) -> str:
     >>> print(markdown("a|b <i> *c* [d](e) run_1"), markdown("<0.0001"), markdown("-0.5"))
     a\\|b &lt;i> \\*c\\* \\[d\\](e) run_1 <0.0001 -0.5
     """
-    escaped = _MARKDOWN.sub(lambda match: f"\\{match.group()}", visible(text))
-    return _TAG.sub(lambda match: "&lt;" if match.group() == "<" else "&amp;", escaped)
+    escaped = re.sub(_MARKDOWN, lambda match: f"\\{match.group()}", visible(text))
+    return re.sub(_TAG, lambda match: "&lt;" if match.group() == "<" else "&amp;", escaped)
 
 
 def markdown_line(text: str) -> str:
@@ -219,7 +219,7 @@ def markdown_line(text: str) -> str:
         blanks, mark = match.groups()
         return f"{blanks}{mark[:-1]}\\{mark[-1]}"
 
-    return _BLOCK.sub(escaped, markdown(text).lstrip())
+    return re.sub(_BLOCK, escaped, markdown(text).lstrip())
 
 
 def markdown_code(text: str, language: str = "") -> str:
@@ -258,10 +258,10 @@ def latex_number(text: str) -> str:
     >>> latex_number("[-0.5, +∞]"), latex_number("1e-05"), latex_number("2024-05-06")
     ('[$-$0.5, +$\\\\infty$]', '1e$-$05', '2024-05-06')
     """
-    return latex(_MINUS.sub("−", text))
+    return latex(re.sub(_MINUS, "−", text))
 
 
-_MINUS = re.compile(r"(?<![0-9A-Za-z_.])-(?=[0-9.∞])|(?<=[0-9]e)-(?=[0-9])")
+_MINUS = r"(?<![0-9A-Za-z_.])-(?=[0-9.∞])|(?<=[0-9]e)-(?=[0-9])"
 
 
 def latex_comment(text: str) -> str:
@@ -273,7 +273,7 @@ def latex_comment(text: str) -> str:
     return f"% {visible(text)}\n"
 
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 
 
 def separated_text(text: str) -> str:
@@ -283,7 +283,7 @@ def separated_text(text: str) -> str:
     >>> separated_text("=1+1"), separated_text("-1"), separated_text("-a"), separated_text("d-1")
     ("'=1+1", '-1', "'-a", 'd-1')
     """
-    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if text[:1] in _FORMULA and not re.fullmatch(_NUMBER, text) else text
 
 
 _FORMULA = {"=", "+", "-", "@", "\t", "\r"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from cranfield.records import NamedTuple
 from cranfield.render.escaping import Markup, latex, latex_number, markdown, separated_text, visible
 from cranfield.render.terminal import coloured, terminal
 
