@@ -1,4 +1,4 @@
-"""The index and what is searched with it, beside the earlier way: scikit-learn counts, every formula over whole arrays."""
+"""The index and what is searched with it, beside the earlier way: scikit-learn counts, formulas over whole arrays."""
 
 from __future__ import annotations
 
