@@ -1,13 +1,14 @@
 """Types of the compiled core. Its sources, with comments, are in core/."""
 
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Real = TypeVar("Real", np.float32, np.float64)
 
 class CoreError(Exception):
     args: tuple[str, dict[str, Any]]
@@ -226,24 +227,14 @@ class TermCounter:
     ) -> tuple[Integers, NDArray[np.int32], NDArray[np.unsignedinteger[Any]]]: ...
     def hashed(self) -> tuple[Integers, NDArray[np.uint32], NDArray[np.uint32]]: ...
 
-@overload
 def row_products(
     starts: Integers,
     columns: NDArray[np.int32],
     weights: NDArray[np.float32],
-    vector: NDArray[np.float32],
+    vector: NDArray[Real],
     named: Integers | None,
     threads: int,
-) -> NDArray[np.float32]: ...
-@overload
-def row_products(
-    starts: Integers,
-    columns: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    vector: Floats,
-    named: Integers | None,
-    threads: int,
-) -> Floats: ...
+) -> NDArray[Real]: ...
 def nearest_rows(
     starts: Integers,
     columns: NDArray[np.int32],

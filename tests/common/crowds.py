@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import create_engine, exists, select
 
 from cranfield.web.accounts.invitations import join
 from cranfield.web.accounts.people import new_account
@@ -198,6 +198,20 @@ def children(process: int) -> list[int]:
     return [int(number) for task in tasks for number in (task / "children").read_text().split()]
 
 
+def wait_for_queues(settings: ServerSettings, seconds: float = 600) -> None:
+    """A server that has just begun fills its queues first: of a million documents that takes a while."""
+    file = f"sqlite:///file:{settings.folder}/cranfield.db?mode=ro&uri=true"  # the server alone may write
+    engine = create_engine(settings.database.replace("postgresql:", "postgresql+psycopg:", 1) or file)
+    asked = select(TopicRow.id).where(~exists().where(PairRow.topic_id == TopicRow.id))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with engine.connect() as connection:
+            if connection.execute(asked).first() is None:
+                break
+        time.sleep(0.5)
+    engine.dispose()
+
+
 def peak_megabytes(process: int | str) -> float:
     """The most memory that a process has held."""
     return int(Path(f"/proc/{process}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
@@ -226,7 +240,7 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
         watching.cancel()
 
     with served(settings) as process:
-        time.sleep(crowd.thinking)  # a server that has just begun fills its queues first
+        wait_for_queues(settings)
         asyncio.run(judge())
         for number in (process.pid, *children(process.pid)):
             told.megabytes += peak_megabytes(number)

@@ -40,14 +40,14 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cranfield.texts.peeking._PIECE", 1000)
 
 
-def searched(folder: Path, *arguments: object) -> tuple[Outcome, str]:
+def searched(folder: Path, *arguments: str) -> tuple[Outcome, str]:
     run = folder.parent / "found.run"
     run.unlink(missing_ok=True)
     done = command_line("search", folder, "-o", run, "--repeats", "1", "--warm-up", "0", *arguments)
     return done, run.read_text() if run.exists() else ""
 
 
-def same_as_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Outcome, str]:
+def same_as_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[Outcome, str]:
     """What comes of a search, after it was seen to be the same as without streams, notes and all."""
     done, run = searched(folder, *arguments)
     with monkeypatch.context() as patch:

@@ -84,7 +84,7 @@ class Features:
 
         >>> features = build_features({"d1": "ducks swim", "d2": "geese"})
         >>> features.products(features.of_text("duck").toarray().ravel(), np.array([1, 0])).round(2)
-        array([0.  , 0.71])
+        array([0.  , 0.58])
         """
         return row_products(self.starts, self.columns, self.weights, weights, numbers, 1).astype(np.float64)
 
@@ -124,7 +124,7 @@ class Features:
             "cosines": self.neighbours.cosines,
         }
         for name, values in arrays.items():
-            if isinstance(values, np.memmap) and values.filename == (place / f"{name}.npy").resolve():
+            if isinstance(values, np.memmap) and Path(str(values.filename)) == (place / f"{name}.npy").resolve():
                 values.flush()  # it was made there
                 continue
             with whole_file(place / f"{name}.npy") as part, open(part, "wb") as file:

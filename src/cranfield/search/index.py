@@ -157,7 +157,11 @@ class Index:
             "fields": self.fields,
         }
         packed = {name: np.frombuffer(_bytes("\0".join(parts)), dtype=np.uint8) for name, parts in texts.items()}
-        arrays = {"starts": self.starts, "documents": self.documents, "counts": self.occurrences}
+        arrays: dict[str, NDArray[Any]] = {
+            "starts": self.starts,
+            "documents": self.documents,
+            "counts": self.occurrences,
+        }
         with whole_file(path) as part, open(part, "wb") as file:
             np.savez(file, allow_pickle=False, **packed, **arrays)
         return Path(path).stat().st_size
@@ -240,8 +244,9 @@ def build_index(
         _digest(digest, some_ids, texts)
         for part in portions(texts):
             reader.count(part)
-            for _ in part if step is not None else ():
-                step()
+            if step is not None:
+                for _ in part:
+                    step()
     terms = reader.terms()
     if not terms:
         raise DataError("has no terms: every document is empty, or has stop words only", source=documents.name or None)

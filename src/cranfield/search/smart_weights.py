@@ -71,9 +71,8 @@ def query_weights(index: Index, scheme: Scheme, slope: float, terms: Integers, c
     weights = weights * _inverse(scheme.document_frequency, index)[terms]
     if scheme.normalisation == "c":
         return weights / _nonzero(np.sqrt(np.bincount(np.zeros(len(terms), dtype=np.int64), weights=weights**2)))
-    if scheme.normalisation == "u":
-        return weights / ((1 - slope) * index.distinct.mean() + slope * len(terms))
-    return weights
+    length = (1 - slope) * float(index.distinct.mean()) + slope * len(terms) if scheme.normalisation == "u" else 1.0
+    return weights / length
 
 
 def _document_means(letter: str, index: Index) -> Floats:
