@@ -177,7 +177,7 @@ def _class_of(kind: Kind) -> type:
 def _fits(value: object, kind: Kind) -> bool:
     if kind is int:
         whole = type(value) is int or (isinstance(value, SupportsIndex) and not isinstance(value, bool))
-        return whole and abs(int(value)) <= LARGEST  # type: ignore[call-overload, no-any-return]
+        return whole and abs(int(value)) <= LARGEST  # type: ignore[call-overload]
     if kind is float:
         return hasattr(value, "__float__") and not isinstance(value, bool)
     if kind is bool:
