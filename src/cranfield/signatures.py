@@ -48,14 +48,13 @@ def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> Made:
+        if not open_ended and not known.issuperset(named):
+            check_names(function.__name__, named, names)
         for name, value in zip(by_place, values, strict=False):
             if type(value) not in at_once[name]:
                 check(name, value)
-        if named:
-            if not open_ended and not known.issuperset(named):
-                check_names(function.__name__, named, names)
-            for name, value in named.items():
-                check(name, value)
+        for name, value in named.items():
+            check(name, value)
         if not any_number:
             _check_number(function.__name__, by_place, len(values))
         if len(values) < most_needed:
