@@ -33,7 +33,7 @@ picture: $(VENV)/.test-installed
 	$(BIN)/python docs/pictures/report.py
 	$(BIN)/python docs/pictures/judging.py
 
-# What is claimed of the statistics of online experiments, by simulation, all of it. It takes many minutes.
+# What is claimed of the statistics of online experiments, by simulation, all of it. It takes about four minutes of a processor.
 prove: $(VENV)/.test-installed
 	$(BIN)/cranfield online prove
 

@@ -48,14 +48,13 @@ def checked(function: Callable[P, Made], module: str) -> Callable[P, Made]:
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> Made:
+        if not open_ended and not known.issuperset(named):
+            check_names(function.__name__, named, names)
         for name, value in zip(by_place, values, strict=False):
             if type(value) not in at_once[name]:
                 check(name, value)
-        if named:
-            if not open_ended and not known.issuperset(named):
-                check_names(function.__name__, named, names)
-            for name, value in named.items():
-                check(name, value)
+        for name, value in named.items():
+            check(name, value)
         if not any_number:
             _check_number(function.__name__, by_place, len(values))
         if len(values) < most_needed:
@@ -177,7 +176,7 @@ def _class_of(kind: Kind) -> type:
 def _fits(value: object, kind: Kind) -> bool:
     if kind is int:
         whole = type(value) is int or (isinstance(value, SupportsIndex) and not isinstance(value, bool))
-        return whole and abs(int(value)) <= LARGEST  # type: ignore[call-overload, no-any-return]
+        return whole and abs(int(value)) <= LARGEST  # type: ignore[call-overload]
     if kind is float:
         return hasattr(value, "__float__") and not isinstance(value, bool)
     if kind is bool:

@@ -252,7 +252,7 @@ def test_family_modules_stay_readable() -> None:
 MARKUP = re.compile(r"</?[a-z][a-z0-9]*( [a-z-]+=|>)")
 # What is markup already: our own files, and pictures that Vega has escaped.
 FIXED = re.compile(
-    r"'.*'|[A-Z]+|_own\('[a-z.]+'\)|'\\n'\.join\(\(?_own\(name\) for name in SCRIPTS\)?\)"
+    r"'.*'|[A-Z]+|files\('cranfield\.report\.page'\)\.joinpath\(name\)\.read_text\(encoding='utf-8'\)"
     r"|vl_convert\.javascript_bundle\(SNIPPET\)|svg"
 )
 

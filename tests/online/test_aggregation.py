@@ -243,7 +243,7 @@ def test_units_in_two_arms_of_the_impressions_are_left_out() -> None:
 
 
 def small(
-    rows: Sequence[tuple[str, str | None, str | None]], events: list[dict[str, Any]] | None = None
+    rows: Sequence[tuple[str | None, str | None, str | None]], events: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     """Arrow tables of a few queries, a second after each other."""
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def latencies(seed: int, users: int = 60, slower: float = 1.0) -> list[tuple[str
     return rows
 
 
-def tables(rows: list[tuple[str, str, float | None]]) -> dict[str, Any]:
+def tables(rows: Sequence[tuple[str, str, float | None]]) -> dict[str, Any]:
     import pyarrow as pa
 
     stamps = pa.array([1_793_600_000_000_000 + 1_000_000 * place for place in range(len(rows))])

@@ -17,6 +17,7 @@ from cranfield.online.unit_parts import UnitParts, check_segments
 from cranfield.online.unit_quantiles import with_quantiles
 from cranfield.online.unit_sums import UnitSums
 from cranfield.online.units import (
+    COUNTED,
     PRE,
     CountedUnits,
     UnitTable,
@@ -49,7 +50,7 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = EVERY_PART) ->
     check_segments(logs, trial.segments)
     sums = UnitSums(logs, trial)
     rows = sums.collected(with_excluded=True)
-    counts = {name: int(rows.column(name).to_numpy().sum()) for name in ("@queries", "@events")}
+    queries, events = (int(rows.column(name).to_numpy().sum()) for name in COUNTED)
     found = _complete(rows, sums)
     made = UnitParts(sums, found)
     slices = made.whole()
@@ -66,9 +67,9 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = EVERY_PART) ->
         metrics=sums.metric_columns(found.caps),
         slices=tuple(slices),
         units=len(found.units.arms),
-        queries=counts["@queries"] - sum(part.queries for part in found.excluded),
-        events=counts["@events"] - sum(part.events for part in found.excluded),
-        excluded=(*found.excluded, *_unmatched(logs, counts["@events"])),
+        queries=queries - sum(part.queries for part in found.excluded),
+        events=events - sum(part.events for part in found.excluded),
+        excluded=(*found.excluded, *_unmatched(logs, events)),
         covariates=tuple(f"{PRE}{name}" for name in trial.covariates),
         capped=dict(found.capped),
         unknown_covariates=dict(found.unknown),

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 from cranfield.errors import UsageError
 
 
-class ShownList(NamedTuple):
+class HandQuery(NamedTuple):
     """A list that was shown: columns of the impressions, and what the user did."""
 
     columns: dict[str, Any]
     events: tuple[dict[str, Any], ...]
 
 
-def shown(*events: dict[str, Any], **columns: Any) -> ShownList:
+def shown(*events: dict[str, Any], **columns: Any) -> HandQuery:
     """A list that was shown, and what followed; `at` is when, in seconds, a minute after the one before if not given.
 
     >>> shown(clicked(2), n_results=10).columns
     {'n_results': 10}
     """
-    return ShownList(columns, events)
+    return HandQuery(columns, events)
 
 
 def clicked(rank: int = 1, *, after: float = 1.0, **columns: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def did(action: str, **columns: Any) -> dict[str, Any]:
     return {"action": action, **columns}
 
 
-def metric_by_hand(metric: str, *lists: ShownList) -> float:
+def metric_by_hand(metric: str, *lists: HandQuery) -> float:
     """A metric of the queries of one user.
 
     >>> metric_by_hand("ctr", shown(clicked(2)), shown())
@@ -60,7 +60,7 @@ def metric_by_hand(metric: str, *lists: ShownList) -> float:
     return ratio_of(metrics[-1]).value(Moments.of(units.sums))
 
 
-def _tables(lists: tuple[ShownList, ...]) -> dict[str, Any]:
+def _tables(lists: tuple[HandQuery, ...]) -> dict[str, Any]:
     """The tables of a log that has these lists alone."""
     import pyarrow as pa
 

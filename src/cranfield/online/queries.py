@@ -29,10 +29,9 @@ def has_repeated_queries(logs: Logs) -> bool:
 
     from cranfield.online.arrow_columns import arrow_table
 
-    known = logs.impressions.select("query_id").drop_nulls()
-    table = arrow_table(known.select(nw.len().alias("rows"), nw.col("query_id").n_unique().alias("ids")))
-    rows, ids = (int(table.column(name)[0].as_py() or 0) for name in ("rows", "ids"))
-    return rows > ids
+    times = logs.impressions.select("query_id").drop_nulls().group_by("query_id").agg(nw.len().alias("times"))
+    most = arrow_table(times.select(nw.col("times").max())).column("times")[0].as_py()
+    return int(most or 0) > 1
 
 
 def queries_of(
@@ -207,7 +206,7 @@ def _with_events(frame: Frame, logs: Logs, trial: Trial, facts: QueryFacts) -> F
     frame = frame.join(_summed(events, facts), on="query_id", how="left")
     if not repeated:
         return frame
-    counted = nw.when(nw.col("@reason") == REPEATED).then(nw.lit(0)).otherwise(nw.col("@events"))
+    counted = nw.when(nw.col("@reason") == REPEATED).then(nw.lit(0.0)).otherwise(nw.col("@events"))
     return frame.with_columns(counted.alias("@events"))  # events belong to the query once
 
 
@@ -249,7 +248,8 @@ def _summed(events: Frame, facts: QueryFacts) -> Frame:
         columns.append(_value(fact).alias(fact.name))
         column = nw.col(fact.name)
         sums.append({"sum": column.sum, "any": column.max, "least": column.min, "greatest": column.max}[fact.how]())
-    events = events.with_columns(*columns, nw.lit(1).alias("@event"))
+    # Counts are floats, here and where units are added up: engines take whole ones for sums without an end, and longer.
+    events = events.with_columns(*columns, nw.lit(1.0).alias("@event"))
     return events.group_by("query_id").agg(*sums, nw.col("@event").sum().alias("@events"))
 
 

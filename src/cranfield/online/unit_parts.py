@@ -49,7 +49,8 @@ class UnitParts:
         assert assignments is not None
         table = arrow_table(assignments.group_by("unit_id").agg(nw.col(name).cast(nw.String).min()))
         place = places(self.units.ids, table.column("unit_id"))
-        told: Strings = np.where(place >= 0, objects(table.column(name))[np.maximum(place, 0)], None)
+        nothing: Strings = np.full(len(place), None, dtype=object)
+        told: Strings = np.where(place >= 0, objects(table.column(name))[np.maximum(place, 0)], nothing)
         return self._sliced(f"{SEGMENT}{name}", self.units, told)
 
     def by_query(self, key: str) -> list[MomentsPart]:

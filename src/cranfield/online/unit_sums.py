@@ -13,13 +13,13 @@ from cranfield.online.metrics import Metric, QueryFacts, RatioOfSums
 from cranfield.online.moments_files import MetricColumns
 from cranfield.online.queries import DAY, USED, has_repeated_queries, queries_of
 from cranfield.online.unit_quantiles import arm_quantiles, at_or_below
+from cranfield.online.units import QUERIES
 
 if TYPE_CHECKING:
     from narwhals import Expr
 
     from cranfield.online.trial import Trial
 
-QUERIES = "queries"  # the column of how many queries a unit has, which is the denominator of many metrics
 EXPOSED, COMPLEMENT = "exposed", "complement"
 
 
@@ -110,13 +110,9 @@ class UnitSums:
         columns = {
             name: expression.cast(nw.Float64).fill_null(0.0).alias(name) for name, expression in self.columns.items()
         }
-        counted = [
-            nw.lit(1).alias("@queries"),
-            nw.col("@events").fill_null(0).alias("@events"),
-            nw.col("ts").alias("@first"),
-        ]
+        counted = [nw.col("@events").fill_null(0.0).alias("@events"), nw.col("ts").alias("@first")]
         frame = frame.select(*groups, *columns.values(), *counted)
-        sums = [nw.col(name).sum() for name in (*columns, "@queries", "@events")]
+        sums = [nw.col(name).sum() for name in (*columns, "@events")]
         return arrow_table(frame.group_by(*groups).agg(*sums, nw.col("@first").min()))
 
 

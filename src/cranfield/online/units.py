@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 IN_TWO_ARMS = "of a unit in two arms"
 # Reasons that say what a unit is: who has one does not count as a unit without queries either.
 _OF_UNITS = ("of an excluded unit", "of a bot", IN_TWO_ARMS, "of a heavy unit")
+QUERIES = "queries"  # the column of how many queries a unit has, which is the denominator of many metrics
+COUNTED = (QUERIES, "@events")
 PRE = "pre: "  # before the names of covariates
 
 
@@ -84,7 +86,7 @@ def counted_units(rows: Any, columns: Sequence[str], *, assigned: bool) -> Count
     """
     known, reasons = numbered(rows.column("@reason").combine_chunks())
     known = [*known, USED, IN_TWO_ARMS]
-    counts = {name: rows.column(name).to_numpy() for name in ("@queries", "@events")}
+    counts = {name: rows.column(name).to_numpy() for name in COUNTED}
     number = codes(rows.column("@unit"))
     used = reasons == known.index(USED)
     if not assigned:
@@ -94,7 +96,7 @@ def counted_units(rows: Any, columns: Sequence[str], *, assigned: bool) -> Count
     excluded = []
     for reason in sorted({known[each] for each in np.unique(reasons)} - {USED}):
         of = reasons == known.index(reason)
-        queries, events = (int(counts[name][of].sum()) for name in ("@queries", "@events"))
+        queries, events = (int(counts[name][of].sum()) for name in COUNTED)
         excluded.append(Excluded(reason, len(np.unique(number[of])), queries, events))
     of_units = [place for place, reason in enumerate(known) if reason in _OF_UNITS]
     return CountedUnits(

@@ -10,7 +10,6 @@ Reference: Deng, Knoblich and Lu, "Applying the delta method in metric analytics
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isnan, sqrt
 from typing import NamedTuple
 
@@ -83,7 +82,7 @@ def quantile_line(value: float, at: OuterShares, low: float, high: float) -> Qua
 QUANTILE_RATIO = Ratio("at the quantile", "values")
 
 
-def quantile_moments(values: ArrayLike, units: Sequence[int], quantile: float) -> Moments:
+def quantile_moments(values: ArrayLike, units: ArrayLike, quantile: float) -> Moments:
     """The moments of units that have these values, of which `QUANTILE_RATIO` makes the quantile with its variance.
 
     `units[i]` is the number of the unit that values[i] is of, from 0.

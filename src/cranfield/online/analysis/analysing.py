@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import UsageError
-from cranfield.online.aggregation import PRE, aggregate
+from cranfield.online.aggregation import aggregate
 from cranfield.online.analysis.analysis import AdjustedWays, AfterStopping, TrialAnalysis
 from cranfield.online.analysis.courses import by_exposure, course, denominator_effects, fading, triggered_effects
 from cranfield.online.analysis.estimates import Estimated, MetricEffect, confidence_of, effect_of, estimated
@@ -23,6 +23,7 @@ from cranfield.online.analysis.segments import segment_differences, segment_esti
 from cranfield.online.analysis.verdicts import ArmVerdict, verdict_of
 from cranfield.online.moments_files import Aggregate
 from cranfield.online.trial_ledger import TrialLook, changed_since
+from cranfield.online.units import PRE
 from cranfield.statistics.after_stopping import after_stopping
 
 if TYPE_CHECKING:

@@ -186,7 +186,7 @@ def _triggered(result: TrialAnalysis) -> Table:
         "exposed: units from their first query on for which the arms' lists differ; complement: queries before that, "
         "and all other units, which must show no effect, as in an A/A test",
     ]
-    return f"Where lists differ, by {result.trial.primary}", Grid(["units", *grid.header[1:]], rows, labels=2), notes
+    return f"Where lists differ, by {result.trial.primary}", Grid(["part", *grid.header[1:]], rows, labels=2), notes
 
 
 def _adjusted(result: TrialAnalysis) -> Table:

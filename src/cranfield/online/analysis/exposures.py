@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.online.analysis.estimates import SIGN, MetricEffect
-from cranfield.online.unit_sums import QUERIES
+from cranfield.online.units import QUERIES
 
 if TYPE_CHECKING:
     from cranfield.online.moments_files import Aggregate

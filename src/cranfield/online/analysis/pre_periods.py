@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import DataError
-from cranfield.online.aggregation import PRE, UnitTable, pooled_units
+from cranfield.online.aggregation import pooled_units
 from cranfield.online.analysis.estimates import ratio_of
 from cranfield.online.arrow_columns import arrow_table
+from cranfield.online.units import PRE, UnitTable
 from cranfield.statistics.moments import Moments
 from cranfield.statistics.significance import Floats
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.errors import UsageError, percent, plural, share
-from cranfield.online.aggregation import PRE, units_of
+from cranfield.online.aggregation import units_of
 from cranfield.online.analysis.estimates import estimated
+from cranfield.online.units import PRE
 from cranfield.render.document import Block, Paragraph, titled, written
 from cranfield.render.grid import DELIMITERS, Grid, separated
 from cranfield.render.json_form import as_json

@@ -64,7 +64,7 @@ def quantiles_of_users(effort: ProofEffort) -> Iterator[ProvedClaim]:
     """
     from scipy.special import ndtri
 
-    times = effort.times(300, 4_000)
+    times = effort.times(150, 4_000)
     for quantile in (0.5, 0.95):
         rng = effort.rng(f"e {quantile}")
         by_query = by_user = covered = 0

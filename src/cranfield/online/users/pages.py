@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DataError, UsageError, plural
-from cranfield.online.interleaving.method import Interleaved, Interleaver
+from cranfield.online.interleaving.method import Interleaved, Interleaver, Interleaves
 from cranfield.online.interleaving.outcomes import AuditCase, DrawReplay, made
 from cranfield.online.interleaving.serving import RankedQuery, Serving, asked_of_runs
 from cranfield.online.users.hashed_chance import uniform
@@ -148,7 +148,7 @@ class InterleavedPages:
         self.reached: list[Floats | None] = []  # and the chance of its lists up to each; None where they are too many
         for topic, one in enumerate(rankings.asked):
             known = method.check_rankings(one.rankings)
-            found = _outcomes(method, AuditCase(known, min(depth, sum(map(len, known)))))
+            found = _outcomes(method.function, AuditCase(known, min(depth, sum(map(len, known)))))
             self.first.append(len(self.book.lists))
             self.reached.append(None if found is None else np.cumsum(list(found.values())))
             for shown in found or ():
@@ -179,13 +179,17 @@ class InterleavedPages:
         return self.served[key]
 
 
-def _outcomes(method: Interleaver, case: AuditCase) -> dict[Interleaved, float] | None:
-    """Every list of a method with its chance; None if there are too many to go through."""
+@lru_cache(maxsize=64)
+def _outcomes(method: Callable[..., Interleaves], case: AuditCase) -> Mapping[Interleaved, float] | None:
+    """Every list of a method with its chance; None if there are too many to go through.
+
+    Those of some topics are kept: who simulates users again and again shows them the same lists.
+    """
     found: dict[Interleaved, float] = {}
     told: list[int] | None = []
     for _ in range(ENUMERATED):
         replay = DrawReplay(told or [])
-        shown = made(method.made(), case, replay)
+        shown = made(method(), case, replay)
         found[shown] = found.get(shown, 0.0) + float(replay.chance())
         told = replay.next()
         if told is None:
