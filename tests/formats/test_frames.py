@@ -148,11 +148,12 @@ def test_our_own_tables_come_back_with_all_that_rows_cannot_tell() -> None:
     assert results.scores.tolist() == cranfield.evaluate(QRELS, RUN, "AP").scores.tolist()
 
 
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are those of Linux")
 @pytest.mark.parametrize("layout", ["large_string", "string_view"])
 def test_no_text_is_copied(layout: str) -> None:
     """100 MB of ids: to judge them takes next to nothing, to keep the run what it notes of its rows."""
     script = Path(__file__).parents[2] / "bench" / "frame_growth.py"
     done = subprocess.run([sys.executable, script, layout], capture_output=True, text=True, check=True)
     grown = json.loads(done.stdout)
-    assert grown["judged"] < 0.08 * grown["text"]
-    assert grown["kept"] < 0.2 * grown["text"]
+    assert grown["judged"] < 0.02 * grown["text"]
+    assert 0.02 * grown["text"] < grown["kept"] < 0.08 * grown["text"]
