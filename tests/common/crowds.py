@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import exists, select
+from sqlalchemy import select
 
 from cranfield.web.accounts.invitations import join
 from cranfield.web.accounts.people import new_account
@@ -192,19 +192,6 @@ class Person:
         return found
 
 
-def wait_for_queues(settings: ServerSettings, seconds: float = 600) -> None:
-    """A server that has just begun fills its queues first: of a million documents that takes a while."""
-    store = open_folder(settings)
-    asked = select(TopicRow.id).where(~exists().where(PairRow.topic_id == TopicRow.id))
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with store.reading() as connection:
-            if connection.execute(asked).first() is None:
-                break
-        time.sleep(0.5)
-    store.close()
-
-
 def peak_megabytes(process: int | str) -> float:
     """The most memory that a process has held."""
     return int(Path(f"/proc/{process}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
@@ -233,7 +220,8 @@ def crowded(settings: ServerSettings, crowd: Crowd) -> Told:
         watching.cancel()
 
     with served(settings) as process:
-        wait_for_queues(settings)
+        # A server that has just begun fills its queues first: of a million documents that takes a minute.
+        time.sleep(max(crowd.thinking, crowd.documents / 20_000))
         asyncio.run(judge())
         told.megabytes = peak_megabytes(process.pid)
         used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
