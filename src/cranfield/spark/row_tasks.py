@@ -214,7 +214,7 @@ def _read_rows(rows: pyarrow.Table, kind: str) -> Table:
     """Rows of a frame as a table; ranks beside scores are looked at where there are any."""
     chosen = rows.select(["topic", "document", "value", "rank"])
     ranked = kind == "score" and chosen.column("rank").null_count == 0
-    return read_arrow(chosen.__arrow_c_stream__(), [0, 1, 2, 3 if ranked else -1], kind, 1)
+    return read_arrow(chosen.__arrow_c_stream__(), [0, 1, 2, 3 if ranked else -1], kind, None, False, 1)
 
 
 def _fault(job: Job, run: str, rows: pyarrow.Table) -> Fault:

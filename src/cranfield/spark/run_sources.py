@@ -11,7 +11,8 @@ from cranfield.formats import chosen_format, distinct_names, request_for, stem
 from cranfield.formats.format import IDS
 from cranfield.formats.layout import Columns, require_columns
 from cranfield.formats.reading import Reading
-from cranfield.formats.sources import compression_of, opened_file
+from cranfield.formats.sources import opened_file
+from cranfield.formats.unpacking import compression_of
 from cranfield.spark.file_tasks import FilePiece
 from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS
 from cranfield.tables import describe_type
