@@ -49,9 +49,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     opened: list[str] = []
     open_source = sources.open_source
 
-    def watched(source: Any, *arguments: Any) -> Any:
+    def watched(source: Any, *arguments: Any, **named: Any) -> Any:
         opened.append(os.path.basename(str(source)))
-        return open_source(source, *arguments)
+        return open_source(source, *arguments, **named)
 
     monkeypatch.setattr("cranfield.formats.open_source", watched)
     return opened

@@ -70,6 +70,9 @@ OWN_TESTS = {"judge", *OF_THE_SERVER}
 NOTHING_READ = {"demo", "online demo", *OWN_TESTS}
 
 
+pytestmark = pytest.mark.xdist_group("hostile")  # every command is run once for all of them
+
+
 class Files(NamedTuple):
     """Where everything hostile is."""
 

@@ -336,6 +336,8 @@ class TestOutputsThatAreInputs:
             ("learning/features.py", "open"),  # what whole_file gives
             ("learning/features.py", "load"),  # after touched.reads
             ("learning/features.py", "read_text"),
+            ("spark/file_tasks.py", "open"),  # pieces of runs, in tasks; the files were opened by the driver before
+            ("spark/telling.py", "open"),
         }
         found = set()
         # The server writes into its own folder alone, under names of its own; tests/web is about that.

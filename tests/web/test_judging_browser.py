@@ -496,6 +496,7 @@ def test_parts_of_a_long_document_come_into_the_card(live: Live, sits: Sits) -> 
     ann.page.locator("#document").focus()
     ann.keys("1")
     ann.sees("d2")
+    ann.reads("#progress", "You judged 1")
     assert [row.view for row in live.events(slug)] == ["whole"]
     ann.done()
 

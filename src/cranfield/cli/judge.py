@@ -160,8 +160,8 @@ def _sit(screen: Screen, keys: Keys) -> None:
 
     sitting = screen.sitting
     while sitting.pair is not None:
-        screen.show()
         try:
+            screen.show()
             key = keys.key()
         except Stopped as stopped:
             if stopped.number != signal.SIGINT:

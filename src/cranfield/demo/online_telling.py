@@ -12,8 +12,8 @@ from cranfield.online.users.users_tables import render_rehearsal
 def told_online(demo: OnlineDemo) -> str:
     """Verdicts, tables, files and next steps, as text for a terminal."""
     verdicts = [
-        f"Interleaving of {CONTROL} and {NEW}, {demo.preferred.impressions:,} impressions of "
-        f"{demo.preferred.users:,} users with clicks: {demo.preferred.verdict}",
+        f"Interleaving of {CONTROL} and {NEW}, {demo.preferred.impressions:,} impressions, "
+        f"{demo.preferred.clicked:,} of them with clicks, of {demo.preferred.users:,} users: {demo.preferred.verdict}",
         f"A/B test, {demo.analysis.units:,} users: {' '.join(map(str, demo.analysis.verdicts))}",
     ]
     return "\n".join([*map(wrapped, verdicts), render_rehearsal(demo.rehearsal, "table"), _where(demo), _next(demo)])

@@ -249,7 +249,8 @@ class Experiment:
     ) -> list[Made]:
         """What `work` makes of every run and its join with judgements: a run a thread, or one run with all threads.
 
-        Where rows are not kept, only what is judged of a run is read, unless `rows` are needed all the same.
+        Where rows are not kept, only what is judged of a run is read, unless `rows` are needed all the same, or the
+        judgements look like scores.
         """
         if self._memory.elsewhere is not None:
             if rows:
@@ -261,6 +262,9 @@ class Experiment:
             return self._side_by_side(
                 self.tables(), lambda run, threads: work(run, self.joined(run, judgements, threads))
             )
+        from cranfield.evaluation.findings import has_many_grades
+
+        rows = rows or has_many_grades(judgements.pool, self.policy)
         judging = None if rows else Judging(judgements.qrels.table, self.policy.ties)
 
         def read_and_work(source: NamedSource, threads: int) -> Made:

@@ -285,21 +285,25 @@ def of_runs(
                 yield Finding("same-file", name, f"the same file as {same}: is another one meant?")
 
 
+def has_many_grades(pool: Pool, policy: Policy) -> bool:
+    """Whether judgements have as many values as scores have: then the rows of runs are looked at too."""
+    return policy.grades != "probabilities" and len(set(pool.grades[:1000].tolist())) > MOST_GRADES
+
+
 def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
     """Says so where judgements have as many values as scores have, and the run as few as grades have."""
-    grades = sorted(set(judged.pool.grades[:1000].tolist()))
-    if len(grades) <= MOST_GRADES or policy.grades == "probabilities":
+    if not has_many_grades(judged.pool, policy):
         return []
     try:
         scores = sorted(set(run.table.values().tolist()))
-    except UsageError:  # its rows are gone
+    except UsageError:  # its rows are on a cluster
         return []
     if len(scores) > 6 or not all(score in FEW_SCORES for score in scores):
         return []
     listed = ", ".join(f"{score:g}" for score in scores)
     message = (
         f"its only scores are {listed}, while judgements have more than {MOST_GRADES} different grades, such as "
-        f"{grades[-1]:g}: are the two arguments swapped?"
+        f"{judged.pool.grades[:1000].max():g}: are the two arguments swapped?"
     )
     return [Finding("swapped", run.name, message)]
 

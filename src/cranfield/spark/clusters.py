@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -16,6 +17,7 @@ from cranfield.libraries import library
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_MASTER = re.compile(r"local(\[.+\])?|(spark|k8s)://.+|yarn")
 _UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -44,6 +46,8 @@ def piece_size(session: SparkSession) -> int:
 def session_on(master: str) -> Iterator[SparkSession]:
     """A session on a master, spark://HOST:PORT or local[N], that ends with what is done in it. One that is active there
     already is taken, and stays."""
+    if not _MASTER.fullmatch(master):
+        raise UsageError(f"'{shorten(master, 60)}' is no master of Spark: take local[*] or spark://HOST:PORT")
     library("pyspark", "--engine")
     from pyspark.sql import SparkSession
 

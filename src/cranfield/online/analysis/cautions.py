@@ -107,12 +107,16 @@ def _of_effects(result: TrialAnalysis) -> Iterator[Finding]:
     for effect in result.primary:
         large = not isnan(effect.relative) and abs(effect.relative) > TOO_GOOD and effect.found
         if large or effect.p < TOO_SURE:
-            why = shared(effect.relative) if large else f"p = {effect.p:.1g}"
+            how = (
+                f"by {shared(effect.relative)}, more than changes to search usually do"
+                if large
+                else f"with p = {effect.p:.1g}, surer than tests of search usually are"
+            )
             yield Finding(
                 "too-good-to-be-true",
                 name,
-                f"{effect.metric} of {effect.arm} changed by more than changes to search usually do ({why}): suspect "
-                "what is measured before you believe it (Twyman's law)",
+                f"{effect.metric} of {effect.arm} changed {how}: suspect what is measured before you believe it "
+                "(Twyman's law)",
             )
     worse = [effect for effect in result.secondary if effect.standing == "worse"]
     for effect in worse:
