@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, update
 
+from cranfield.judging.events import REASONS
 from cranfield.texts.document_store import StoredDocument
 from cranfield.web.accounts.sessions import begin_session
 from cranfield.web.judging.rebuilding import differences
@@ -193,6 +194,18 @@ def test_undo_of_a_grade_of_later_of_cannot_and_of_one_further_back(live: Live, 
     kinds = " ".join(row.kind for row in live.events(slug))
     assert kinds == "grade undo later undo cannot undo grade grade grade undo grade undo"
     ann.done()
+
+
+def test_digits_choose_a_reason_and_one_that_stands_for_none_grades_nothing(live: Live, sits: Sits) -> None:
+    slug, pairs = live.pond()
+    ann = sits(slug, pairs)
+    ann.sees("d1")
+    ann.keys("x", "0", "9")  # 0 is a grade elsewhere
+    ann.sees("d1")
+    ann.keys("2")
+    ann.sees("d2")
+    ann.reads("#progress", "You judged 1")
+    assert [(row.kind, row.grade, row.reason) for row in live.events(slug)] == [("cannot", None, REASONS[1])]
 
 
 def test_later_comes_last_and_notes_views_and_reasons_are_stored(live: Live, sits: Sits) -> None:
