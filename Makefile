@@ -7,6 +7,9 @@ CORE = CMakeLists.txt $(wildcard src/cranfield/core/*)
 WERROR ?= OFF
 BUILD = -C cmake.define.CRANFIELD_WERROR=$(WERROR)
 
+# Where it is set, every command that a test or a benchmark starts would compile the whole package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo serve test check docs picture prove bench bench-against load mutants record sanitize clean
 
 demo: $(VENV)/.demo-installed

@@ -29,9 +29,10 @@ def has_repeated_queries(logs: Logs) -> bool:
 
     from cranfield.online.arrow_columns import arrow_table
 
-    times = logs.impressions.select("query_id").drop_nulls().group_by("query_id").agg(nw.len().alias("times"))
-    most = arrow_table(times.select(nw.col("times").max())).column("times")[0].as_py()
-    return int(most or 0) > 1
+    ids = logs.impressions.select("query_id").drop_nulls()
+    counted = arrow_table(ids.select(nw.col("query_id").n_unique().alias("ids"), nw.len().alias("rows")))
+    [counts] = counted.to_pylist()
+    return bool(counts["ids"] < counts["rows"])
 
 
 def queries_of(
