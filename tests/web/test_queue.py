@@ -283,3 +283,19 @@ def test_a_proposer_ends_with_the_server_even_if_that_is_killed(tmp_path: Path) 
     while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().split()[2]:
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_what_was_undone_comes_back_however_many_they_hold(site: Site, begun: Callable[..., dict[str, int]]) -> None:
+    topic = begun(method="depth", depth=10)["1"]
+    ann = site.member("ann", "pond", "assessor")
+    asker, now = Asker(user=ann.id, topic=topic), site.store.clock()
+    with site.store.writing() as connection:
+        project = connection.execute(select(ProjectRow.id)).scalar_one()
+        [first] = lease(connection, now, asker, 1)
+        said = NewJudgement(pair=first.pair, kind="grade", grade=1, key="one")
+        record(connection, now + 1, project, ann.id, said)
+        held = [one.pair for one in lease(connection, now + 2, asker, 2)]
+        undo = NewJudgement(pair=first.pair, kind="undo", undoes="one", key="two")
+        record(connection, now + 10, project, ann.id, undo)
+        assert [one.pair for one in lease(connection, now + 11, asker, 2)] == held
+        assert [one.pair for one in lease(connection, now + 12, asker, 2, new=1)] == [*held, first.pair]

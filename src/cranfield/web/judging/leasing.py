@@ -83,10 +83,13 @@ class _Turn:
 _Found: TypeAlias = tuple[Row[*tuple[Any, ...]], bool]
 
 
-def lease(connection: Connection, now: int, asker: Asker, count: int = 2) -> list[Leased]:
-    """The next pairs for somebody, at most `count`; fewer where fewer are left."""
+def lease(connection: Connection, now: int, asker: Asker, count: int = 2, *, new: int = 0) -> list[Leased]:
+    """The next pairs for somebody, at most `count`; fewer where fewer are left. However many they have before them,
+    `new` ones come besides: what they undid is the first of these."""
     owner = connection.execute(_LOCK_TOPIC, {"topic": asker.topic}).one().owner_id
-    kept = _kept(connection, now, asker)[:count]
+    held = _kept(connection, now, asker)
+    count = max(count, len(held) + new) if new else count
+    kept = held[:count]
     until = now + asker.lease_ms
     if kept:
         own = {"user": asker.user, "end": until}

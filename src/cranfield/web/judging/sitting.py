@@ -140,7 +140,7 @@ def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
 
 
 def judged_and_next(
-    visit: Visit, topic: TopicHere, judgements: Sequence[NewJudgement], count: int
+    visit: Visit, topic: TopicHere, judgements: Sequence[NewJudgement], count: int, *, new: int = 0
 ) -> tuple[JudgedAnswer, list[Leased]]:
     """Stores opinions and leases the next pairs. The last opinion and the leases are one transaction, since a disk
     takes as long to make sure of one as of both."""
@@ -148,7 +148,7 @@ def judged_and_next(
 
     def last_and_next(connection: Connection) -> tuple[JudgedAnswer, list[Leased]]:
         last = _judged(visit, judgements[-1], connection) if judgements else JudgedAnswer()
-        return last, lease(connection, clock(), asker, count)
+        return last, lease(connection, clock(), asker, count, new=new)
 
     earlier = judged(visit, judgements[:-1])
     last, leases = visit.store.together(last_and_next)

@@ -152,6 +152,7 @@ class Sent(BaseModel):
     judgements: list[SaidJudgement] = Field(default=[], max_length=200)
     have: list[int] = Field(default=[], max_length=20)
     want: int = Field(default=2, ge=0, le=5)
+    back: bool = False  # one that was undone should come back
 
 
 @router.post("/p/{project}/judge/{topic}/judgements")
@@ -161,7 +162,9 @@ def judge_by_script(request: Request, visit: Visiting, topic: int, sent: Sent) -
     with visit.store.reading() as connection:
         here = topic_here(connection, visit, topic)
     said = [one.judgement("page") for one in sent.judgements]
-    answer, leased = judged_and_next(visit, here, said, sent.want) if sent.want else (judged(visit, said), [])
+    answer, leased = (
+        judged_and_next(visit, here, said, sent.want, new=int(sent.back)) if sent.want else (judged(visit, said), [])
+    )
     request.app.state.feeder.wake(answer.topics)
     if len(leased) < sent.want:
         request.app.state.feeder.wake([topic], ran_out=True)

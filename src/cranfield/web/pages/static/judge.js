@@ -212,7 +212,7 @@ async function send() {
   const want = Math.min(5, Math.max(2, have.length) + (wanted === null ? 0 : 1));
   let answer;
   try {
-    answer = await ask(`${base}/judgements`, { judgements: out, have: have.slice(0, 20), want });
+    answer = await ask(`${base}/judgements`, { judgements: out, have: have.slice(0, 20), want, back: wanted !== null });
     if (answer.status === 401) {
       signedOut = true; // what is unsent waits in this tab
       location.assign(`/login?next=${encodeURIComponent(location.pathname)}`);
