@@ -12,7 +12,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.quotation.passages import CUT, Vocabulary, marked, passage
 from cranfield.quotation.text_sources import DocumentText, GivenTextSource, OpenTexts, text_source
 from cranfield.search.collection_search import Watch, unwatched
-from cranfield.texts.collection import other_ids, other_way
+from cranfield.texts.collection import other_ids, uses_positions
 from cranfield.texts.texts import Topics
 
 LONGEST_TITLE = 200  # characters
@@ -231,8 +231,8 @@ def _questions(topics: Topics | None, shown: Collection[str]) -> dict[str, tuple
 
 
 def _positions(topics: Topics | None, judged: Sequence[str]) -> str | None:
-    """What to say if the judgements have positions of topics in the place of ids; numbers of ids are no danger."""
-    if topics is None or len(judged) < 2 or other_way(topics, judged) != "position":  # one may stand for anything
+    """What to say if the judgements have positions of topics in the place of ids."""
+    if topics is None or not uses_positions(topics, judged):
         return None
     return other_ids(topics, judged)
 

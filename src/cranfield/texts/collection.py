@@ -184,10 +184,15 @@ def check_positions(topics: Topics, used: Sequence[str], whose: str, remedy: str
     cranfield.errors.DataError: the runs have positions of topics (1, 2), not ids (2, 4): questions would be mixed up
         Rename them.
     """
-    if len(used) > 1 and other_way(topics, used) == "position":  # one may stand for anything
+    if uses_positions(topics, used):
         positions, ids = some(list(used), 3), some(topics.ids, 3)
         message = f"{whose} positions of topics ({positions}), not ids ({ids}): questions would be mixed up"
         raise DataError(message, remedy=remedy)
+
+
+def uses_positions(topics: Topics, used: Sequence[str]) -> bool:
+    """Whether topics are called by their positions, so that an id would be that of another; numbers are no danger."""
+    return len(used) > 1 and other_way(topics, used) == "position"  # one may stand for anything
 
 
 _MEANING: Mapping[Ids, str] = {"number": "the numbers in them", "position": "their positions"}
